@@ -252,6 +252,7 @@ class Fleet:
     ``validation``: whether templates are checked against the schemas of their kinds.
     ``feature_gates`` and ``failover``: what happens by itself when clusters and workloads fail.
     ``descheduler``: what becomes of replicas that a cluster cannot start.
+    ``cron_deadline``: the seconds for which a rule of a CronFederatedHPA may fire late (None: for ever).
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
     ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
@@ -281,6 +282,7 @@ class Fleet:
     feature_gates: FeatureGates = field(default_factory=FeatureGates)
     failover: FailoverSettings = field(default_factory=FailoverSettings)
     descheduler: DeschedulerSettings = field(default_factory=DeschedulerSettings)
+    cron_deadline: int | None = None
     field_rules: tuple[FieldRule, ...] = ()
     decryption_secret: SecretName | None = None
     clusters: tuple[ClusterAccess, ...] = ()

@@ -123,3 +123,24 @@ def test_explain_names_the_rule_and_the_next_one(fleet: Fleet) -> None:
         "CronFederatedHPA office set 6 replicas by its rule morning at 2026-03-02T07:00:00Z, where the template says 2;"
         " next, office sets Deployment.apps default/nginx to 1 at 2026-03-02T19:00:00Z."
     ) in " ".join(ended.out.split())
+
+
+def test_status_tells_what_rules_did_and_when_they_fire_next(fleet: Fleet) -> None:
+    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"cron": {"startingDeadlineSeconds": 60}}}
+    fleet.repository.commit({"argosy.yaml": settings})
+    fleet.rendered("2026-03-02T07:00:30Z")
+    fleet.rendered("2026-03-02T19:30:00Z")
+    assert fleet.replicas() == [3, 3]
+    lines = argosy(fleet.repository, fleet.capsys, "status").out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("SCALED BY CRON"))
+    assert [" ".join(line.split()) for line in lines[at + 1 : at + 3]] == [
+        "Deployment.apps default/nginx office/morning 2026-03-02T07:00:00Z 2026-03-03T07:00:00Z",
+        "office/evening 2026-03-02T19:00:00Z failed: it was found more than 60 seconds late 2026-03-03T19:00:00Z",
+    ]
+    value = parse_documents(argosy(fleet.repository, fleet.capsys, "status", "-o", "json").out.encode())[0].value
+    assert [(each["object"], each["autoscaler"]) for each in value["cron"]] == [
+        ("Deployment.apps default/nginx", "office")
+    ]
+    assert value["cron"][0]["rules"][0]["runs"] == [
+        {"due": "2026-03-02T07:00:00Z", "ran": "2026-03-02T07:00:30Z", "replicas": 6}
+    ]

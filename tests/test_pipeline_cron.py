@@ -1,5 +1,6 @@
 """CronFederatedHPAs in a pass: the number in force, what a binding records, and when that changes next."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from reconciler.pipeline.cron import Autoscaler, CronScaling, scaled_by_cron
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
-from render.cron.parsing import cron_autoscaler
+from render.cron.parsing import cron_autoscaler, cron_rule
 from render.cron.rules import CronAutoscaler
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
@@ -208,3 +209,26 @@ def test_the_next_flip_says_what_becomes_of_the_bounds(passes: Passes) -> None:
     scaling = passes.passed(_at(7), BY_DAY, _federated())
     assert scaling.flip == Flip(_at(8), "bounds keeps Deployment.apps default/nginx between 5 and 12")
     assert {ref: (each.replicas, each.asked) for ref, each in scaling.held.items()} == {WEB: (3, 2)}
+
+
+def test_a_run_that_is_found_too_late_has_failed(passes: Passes) -> None:
+    strict = replace(OFFICE, deadline=600)
+    assert [passes.replicas(_at(*at), strict) for at in ((7,), (8, 10), (18, 11), (19,))] == [2, 5, 5, 5]
+    (run,) = passes.binding.cron[0].state.histories[1].failures
+    assert (run.due, run.ran, run.failure) == (_at(18), _at(18, 11), "it was found more than 600 seconds late")
+    assert passes.binding.cron[0].state.histories[1].upcoming == _at(18, day=3)
+
+
+def test_as_many_failed_runs_are_kept_as_the_rule_says(passes: Passes) -> None:
+    rule = {"schedule": "0 * * * *", "targetReplicas": 3, "failedHistoryLimit": 2}
+    strict, none = (
+        replace(_autoscaler(), rules=tuple(map(cron_rule, [{**rule, "name": "r", **limit}])), deadline=0)
+        for limit in ({}, {"failedHistoryLimit": 0})
+    )
+    for hour in (7, 8, 9, 10):
+        passes.passed(_at(hour, 1), strict)
+    assert [each.due for each in passes.binding.cron[0].state.histories[0].failures] == [_at(10), _at(9)]
+    fresh = Passes()
+    for hour in (7, 8):
+        fresh.passed(_at(hour, 1), none)
+    assert fresh.binding.cron[0].state.histories[0].failures == ()

@@ -12,18 +12,18 @@ from typing import Any
 
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure
-from render.cluster import Cluster
+from render.cluster import Cluster, ClusterCondition
+from render.failover.health import READY, HealthThresholds, Probed, probe_result, ready_by_probe
 from render.model import Manifest
+from render.timing import FIRST, parse_instant
 
 from .capacity import node_summary, resource_summary
 from .conditions import condition, condition_of_type, with_times
 from .pending_pods import Pending
 from .schemas import SchemaObservation
 
-FAILURE_THRESHOLD = 30.0
-"""For how many seconds a cluster must have been failing before it counts as not ready (Karmada's default)."""
-
-READY = "Ready"
+_THRESHOLDS = HealthThresholds(success=0)
+"""A cluster must have been failing for Karmada's default before it counts as not ready, and is believed at once."""
 COMPLETE = "CompleteAPIEnablements"
 
 
@@ -85,25 +85,37 @@ def state_after(cluster: Cluster, before: ClusterState | None, observed: MemberO
         "apiEnablements": _api_enablements(observed.discovery, old.get("apiEnablements") or ()),
         **_capacity(cluster, observed),
     }
-    ready = condition(READY, "True", "ClusterReady", "cluster is healthy and ready to accept workloads")
-    conditions = [ready, _complete(observed.discovery)]
+    ready = probe_result(is_online=True, is_healthy=True)
+    conditions = [_plain(ready), _complete(observed.discovery)]
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
     return ClusterState(name=cluster.name, status={key: value for key, value in status.items() if value})
 
 
 def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that does not answer as it should: not ready once the threshold is over."""
-    since = known.failing_since or now
-    is_over = seconds_between(since, now) >= FAILURE_THRESHOLD
-    if known.ready == "True" and not is_over:
-        return ClusterState(name=known.name, status=known.status, failing_since=since)
-    reason, message = ("ClusterNotReady", "cluster is reachable but health endpoint responded without ok")
-    if not failure.status:
-        reason, message = ("ClusterNotReachable", "cluster is not reachable")
     old = known.status.get("conditions") or ()
+    current = next((each for each in map(_ready_condition, old) if each), None)
+    probed = Probed("False", parse_instant(known.failing_since)) if known.failing_since else Probed("True")
+    found = probe_result(is_online=bool(failure.status), is_healthy=False)
+    ready, _ = ready_by_probe(found, current, probed, parse_instant(now) or FIRST, _THRESHOLDS).answer
+    since = known.failing_since or now
+    if ready == current:
+        return ClusterState(name=known.name, status=known.status, failing_since=since)
     others = [each for each in old if each["type"] != READY]
-    conditions = with_times([condition(READY, "False", reason, message), *others], old, now)
+    conditions = with_times([_plain(ready), *others], old, now)
     return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
+
+
+def _ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
+    """Return the value of a Ready condition; None for another one."""
+    if plain["type"] != READY:
+        return None
+    words = {name: str(plain.get(name) or "") for name in ("type", "status", "reason", "message")}
+    return ClusterCondition(**words, since=str(plain.get("lastTransitionTime") or ""))
+
+
+def _plain(found: ClusterCondition) -> dict[str, str]:
+    return condition(found.type, found.status, found.reason, found.message)
 
 
 def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifest:

@@ -12,10 +12,11 @@ from typing import Any
 
 from reconciler.source.facts import ClusterFacts
 from render.cluster import ResourceModel
+from render.failover.health import READY
 from render.model import Manifest
 from render.quantity import Amount, parse_quantity
 
-from .cluster_status import READY, ClusterState
+from .cluster_status import ClusterState
 from .conditions import condition_of_type
 
 STALE_SECONDS = 600.0

@@ -182,7 +182,7 @@ def _by_rules(
     scaled, memories = scaling.scaled, list(scaling.memories)
     for each in rules:
         before = known.get(each.name, CronState())
-        state = run_until(before, now, _always, only_latest=True)
+        state = run_until(before, now, _always, only_latest=True, deadline=each.deadline)
         for rule, run in _fired(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
@@ -197,7 +197,7 @@ def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronSta
     own, bounds, memories = scalers.federated.bounds, scaling.bounds, list(scaling.memories)
     for each in scalers.bounding:
         before, moving = known.get(each.name, CronState()), _MovingBounds(own, bounds)
-        state = run_until(before, now, moving.scale, only_latest=True)
+        state = run_until(before, now, moving.scale, only_latest=True, deadline=each.deadline)
         for rule, run in _fired(before, state):
             bounds = ScaledBounds(bounds=moving.now, own=own, autoscaler=each.name, rule=rule, due=run.due)
         memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))

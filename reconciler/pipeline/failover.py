@@ -15,7 +15,8 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, Condition, GracefulEvictionTask
 from render.cluster import Cluster, Taint
 from render.failover.application import FailoverGates, toleration_seconds
-from render.failover.eviction import DIRECTLY, Leaving
+from render.failover.eviction import Leaving
+from render.failover.purge import directly_purged
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding
 from render.failover.tasks import HEALTHY
 from render.failover.workload import (
@@ -79,8 +80,7 @@ class FailedOver:
         """Yield what leaves clusters in this pass without staying there for a while."""
         for binding in self.bindings if self.left else ():
             names = self.left.get(binding.ref, ())
-            tasks = (task for task in binding.eviction_tasks if task.purge_mode == DIRECTLY)
-            if found := tuple(task.from_cluster for task in tasks if task.from_cluster in names):
+            if found := tuple(sorted(directly_purged(binding.eviction_tasks).intersection(names))):
                 yield binding.ref, found
 
 

@@ -202,7 +202,9 @@ def _built(inputs: Inputs) -> Built:
 
 def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:
     desired, now = inputs.desired, inputs.failover.now
-    autoscalers: tuple[Autoscaler, ...] = (*desired.cron_autoscalers, *desired.federated_autoscalers)
+    deadline = desired.fleet.cron_deadline
+    rules = (replace(each, deadline=deadline) for each in desired.cron_autoscalers)
+    autoscalers: tuple[Autoscaler, ...] = (*rules, *desired.federated_autoscalers)
     return scaled_by_cron(desired.templates, autoscalers, interpreter, before, now)
 
 

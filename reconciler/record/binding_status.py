@@ -11,6 +11,7 @@ from reconciler.observe.conditions import condition, condition_of_type, with_tim
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import ReportedHealth, is_status_asked_for
 from render.binding import Binding
+from render.failover.purge import existing_clusters
 from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import Manifest, Template
 
@@ -67,10 +68,8 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
 
     A cluster it leaves at once (``purgeMode: Directly``) is not among them.
     """
-    names = {target.name for target in binding.targets}
-    names |= {target.name for snapshot in binding.required_by for target in snapshot.clusters}
-    names |= {task.from_cluster for task in binding.eviction_tasks if task.purge_mode != "Directly"}
-    return tuple(sorted(names))
+    required = (snapshot.clusters for snapshot in binding.required_by)
+    return tuple(sorted(existing_clusters(binding.targets, required, binding.eviction_tasks)))
 
 
 def aggregated_items(inputs: BindingInputs) -> list[dict[str, Any]]:

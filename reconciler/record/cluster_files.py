@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.deliver.deviations import Deviation
-from reconciler.observe.cluster_status import READY, ClusterState
+from reconciler.observe.cluster_status import ClusterState
 from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
+from render.failover.health import READY
 from render.model import Manifest, ObjectRef
 from render.remedies import Remedy, remedy_actions
 

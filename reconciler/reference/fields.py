@@ -187,6 +187,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.descheduler.intervalSeconds": Field(
         "For so many seconds afterwards the cluster gets no replicas of the workload.", 120
     ),
+    "spec.cron": Field("The settings of CronFederatedHPAs."),
+    "spec.cron.startingDeadlineSeconds": Field(
+        "A firing that no pass found within so many seconds after it was due is not made up for, and is a failed run;"
+        " left out, the latest one that was missed is made up for whenever a pass finds it."
+    ),
     "spec.fieldRules": Field(
         "Who gets fields that others write as well. The first rule that fits counts; annotations of an object count"
         " before them. `*` stands for any text in all but `rule`.",

@@ -9,16 +9,12 @@ from dataclasses import dataclass, replace
 
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
+from render.failover.health import ready_taints
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
 
 KIND = "ClusterFacts"
-
-_TAINT_BY_READY = {
-    "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),
-    "Unknown": Taint(key="cluster.karmada.io/unreachable", effect="NoSchedule"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +81,11 @@ def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
 
 
 def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
-    """Add Karmada's taint of a cluster observed not to be ready, in place of one the source still carries.
+    """Give a cluster the taints that follow from its observed readiness, in place of those the source still carries.
 
     Karmada's cluster controller writes these taints at run time; an exported Cluster may hold one that is out of date.
     """
     ready = next((each for each in facts.status.get("conditions") or () if each.get("type") == "Ready"), None)
     if ready is None:
         return taints
-    keys = {taint.key for taint in _TAINT_BY_READY.values()}
-    kept = tuple(taint for taint in taints if taint.key not in keys or taint.effect != "NoSchedule")
-    taint = _TAINT_BY_READY.get(str(ready.get("status")))
-    return kept if taint is None else (*kept, taint)
+    return ready_taints(taints, str(ready.get("status")))

@@ -31,6 +31,7 @@ _TRIED = {
     "featureGates": ("feature_gates",),
     "failover": ("failover",),
     "descheduler": ("descheduler",),
+    "cron": ("cron_deadline",),
     "compatibility": ("is_karmada_compatible", "feature_gates", "failover", *_SWITCHES.values()),
     **{name: (field_name,) for name, field_name in _SWITCHES.items()},
 }

@@ -5,22 +5,21 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from reconciler.console.text import DITTO, table
+from reconciler.console.text import table
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
-from reconciler.record.quota_usage import quota_usages
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from reconciler.record.refusal import plain_refusal
 from render.binding import Binding
-from render.quota.usage import QuotaUsage
 
 from .ages import age, time_text
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
 from .progress import plain_progress
+from .rule_views import rule_tables, rule_values
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -49,8 +48,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     listed = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
     if listed:
         yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
-    if quotas := tuple(_quota_rows(branches)):
-        yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+    yield from rule_tables(branches)
     rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
     if rows:
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
@@ -182,8 +180,7 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
         name: {**cluster, **observed.get(name, {}), **progress.get(name, {})}
         for name, cluster in value["clusters"].items()
     }
-    if quotas := list(map(_quota_value, _usages(branches))):
-        value["quotas"] = quotas
+    value |= rule_values(branches)
     if branches.refusal is not None:
         value["refused"] = plain_refusal(branches.refusal)
     if recorded.files:
@@ -205,33 +202,6 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
             for each in record.deviations
         ]
     return value
-
-
-def _usages(branches: RecordedFleet) -> Iterator[QuotaUsage]:
-    fleet = branches.fleet
-    return quota_usages(fleet.source.desired, fleet.bindings, branches.recorded)
-
-
-def _quota_rows(branches: RecordedFleet) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each resource that a quota limits."""
-    for usage in _usages(branches):
-        name, status = f"{usage.quota.namespace}/{usage.quota.name}", usage.status
-        for resource, limit in status["overall"].items():
-            yield name, resource, status["overallUsed"].get(resource, "0"), limit
-            name = DITTO
-
-
-def _quota_value(usage: QuotaUsage) -> dict[str, Any]:
-    status = usage.status
-    shares = {
-        each["clusterName"]: {"hard": each["hard"], "used": each["used"]} for each in status.get("aggregatedStatus", ())
-    }
-    return {
-        "quota": f"{usage.quota.namespace}/{usage.quota.name}",
-        "limits": status["overall"],
-        "used": status["overallUsed"],
-        "clusters": shares,
-    }
 
 
 def _observed_value(line: ClusterLine) -> Mapping[str, Any]:

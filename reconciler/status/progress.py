@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.observe.cluster_status import READY
 from reconciler.observe.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster
+from render.failover.health import READY
 from render.fleet import Fleet
 
 from .ages import age

@@ -88,6 +88,7 @@ FLEET_SPEC = Struct(
         "descheduler": Struct(
             {"enabled": POINTER_FLAG, "unschedulableThresholdSeconds": _COUNT, "intervalSeconds": _COUNT}
         ),
+        "cron": Struct({"startingDeadlineSeconds": _COUNT}),
         "fieldRules": ListOf(
             Struct(
                 {

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from render.timing import is_past
+
 from .occurrences import next_time
 from .rules import CronRule, CronState, Execution, RuleHistory, Scale
 from .schedules import parse_schedule
@@ -35,15 +37,19 @@ def upcoming(rule: CronRule, start: datetime) -> datetime | None:
     return next_time(schedule, start, zone)
 
 
-def run_until(state: CronState, until: datetime, scale: Scaling, *, only_latest: bool = False) -> CronState:
+def run_until(
+    state: CronState, until: datetime, scale: Scaling, *, only_latest: bool = False, deadline: int | None = None
+) -> CronState:
     """Fire every rule in force that is due at ``until`` or before; what was missed fires once, if only the latest may.
 
-    The run of a missed firing is recorded as of ``until``, that of any other as of the time it was due.
+    The run of a missed firing is recorded as of ``until``, that of any other as of the time it was due. One that is
+    found more than ``deadline`` seconds late has failed.
     """
     while (due := _first_due(state, until)) is not None:
         rule = state.in_force[due.name]
         fires, following = _firing(rule, due, until, only_latest=only_latest)
-        failure = scale(rule.scale)
+        is_late = deadline is not None and is_past(until, fires, deadline)
+        failure = f"it was found more than {deadline} seconds late" if is_late else scale(rule.scale)
         ran = until if only_latest else fires
         run = Execution(due=fires, ran=ran, scale=Scale() if failure else rule.scale, failure=failure)
         state = _with_history(state, replace(_recorded(due, run, rule), upcoming=following))

@@ -71,11 +71,15 @@ class CronState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronAutoscaler:
-    """A CronFederatedHPA of the source: what it scales, its rules, and where it stands."""
+    """A CronFederatedHPA of the source: what it scales, its rules, and where it stands.
+
+    ``deadline`` is for how many seconds after it was due a rule may fire (None: for ever).
+    """
 
     name: str
     target: ObjectRef
     rules: tuple[CronRule, ...] = ()
+    deadline: int | None = None
     path: str = ""
     document: int = 0
 

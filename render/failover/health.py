@@ -159,13 +159,17 @@ def _seen(report: SelfReport, heartbeat: Heartbeat | None, now: datetime) -> Hea
     return heartbeat
 
 
-def ready_taints(taints: Sequence[Taint], ready: str | None, now: datetime) -> tuple[Taint, ...]:
-    """Return a cluster's taints with those by which its Ready status keeps new placements away; None: it has none."""
+def ready_taints(taints: Sequence[Taint], ready: str | None, now: datetime | None = None) -> tuple[Taint, ...]:
+    """Return a cluster's taints with those by which its Ready status keeps new placements away; None: it has none.
+
+    Without ``now``, those that are added have no time.
+    """
     wanted = {FALSE: (NOT_READY,), UNKNOWN: (UNREACHABLE,), None: (NOT_READY,)}.get(ready, ())
     unwanted = {TRUE: (NOT_READY, UNREACHABLE), FALSE: (UNREACHABLE,), UNKNOWN: (NOT_READY,)}.get(ready or "", ())
     leaving = {identity(each) for each in unwanted}
     present = set(map(identity, taints))
-    added = (replace(each, time_added=written(now)) for each in wanted if identity(each) not in present)
+    time = written(now) if now else ""
+    added = (replace(each, time_added=time) for each in wanted if identity(each) not in present)
     return (*(each for each in taints if identity(each) not in leaving), *added)
 
 

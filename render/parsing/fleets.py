@@ -81,6 +81,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         feature_gates=_feature_gates(spec.get("featureGates") or {}, enforces_quotas=switches["enforcesQuotas"]),
         failover=_failover(spec.get("failover") or {}, is_guarded=switches["guardsEvictions"]),
         descheduler=_descheduler(spec.get("descheduler") or {}),
+        cron_deadline=(spec.get("cron") or {}).get("startingDeadlineSeconds"),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
         decryption_secret=_decryption_secret(spec.get("decryption") or {}),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),

@@ -47,6 +47,14 @@ _PROGRESS = {
     "message?": MESSAGE,
     "hint?": text("What to do about it."),
 }
+_RUN = {
+    "due": text("The time at which it was due."),
+    "ran": text("The time of the pass that ran it."),
+    "replicas?": whole("The replicas that it set."),
+    "minimum?": whole("The minReplicas that it set for a FederatedHPA."),
+    "maximum?": whole("The maxReplicas that it set for a FederatedHPA."),
+    "message?": text("Why it failed."),
+}
 FLEET_STATUS = {
     "recordedAt?": text("The time of the newest commit of the status branch; without changes there is none."),
     "branch": text("The rendered branch."),
@@ -91,6 +99,23 @@ FLEET_STATUS = {
         "The bindings.",
     ),
     "pending": PENDING,
+    "cron?": records(
+        {
+            "object": OBJECT,
+            "autoscaler": text("The CronFederatedHPA."),
+            "rules": records(
+                {
+                    "name": text("The rule."),
+                    "inForce?": manifest("What it says; left out while it is suspended."),
+                    "next?": text("The time at which it fires next."),
+                    "runs?": records(_RUN, "Its latest runs, newest first."),
+                    "failedRuns?": records(_RUN, "Those that failed, newest first."),
+                },
+                "Its rules.",
+            ),
+        },
+        "What CronFederatedHPAs scale, with the latest runs of their rules.",
+    ),
     "quotas?": records(
         {
             "quota": text("The FederatedResourceQuota, as `namespace/name`."),

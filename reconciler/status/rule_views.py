@@ -1,0 +1,79 @@
+"""The state of rules in a fleet: what CronFederatedHPAs scale and when, and what is used of quotas."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from reconciler.console.text import DITTO, table
+from reconciler.record.quota_usage import quota_usages
+from render.binding import Binding
+from render.cron.records import plain_memories
+from render.cron.rules import RuleHistory
+from render.quota.usage import QuotaUsage
+from render.timing import written
+
+from .branches import RecordedFleet
+
+
+def rule_tables(branches: RecordedFleet) -> Iterator[str]:
+    """Yield a table of the rules of CronFederatedHPAs, and one of quotas, where there are any."""
+    if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
+        yield "\n" + table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
+    if quotas := [row for usage in _usages(branches) for row in _quota_rows(usage)]:
+        yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+
+
+def rule_values(branches: RecordedFleet) -> dict[str, Any]:
+    """Return the same as plain data."""
+    cron = [each for binding in branches.fleet.bindings for each in _cron_values(binding)]
+    quotas = list(map(_quota_value, _usages(branches)))
+    return {**({"cron": cron} if cron else {}), **({"quotas": quotas} if quotas else {})}
+
+
+def _cron_rows(binding: Binding) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each rule that scales a workload: its last run, and when it fires next."""
+    name = str(binding.ref)
+    for memory in binding.cron:
+        for rule in memory.state.histories:
+            is_on = rule.name in memory.state.in_force
+            coming = written(rule.upcoming) if rule.upcoming and is_on else "never" if is_on else "suspended"
+            yield name, f"{memory.autoscaler}/{rule.name}", _last_run(rule), coming
+            name = DITTO
+
+
+def _last_run(rule: RuleHistory) -> str:
+    """Return when a rule last ran, and why that failed, if it did."""
+    last = max((*rule.successes[:1], *rule.failures[:1]), key=lambda run: run.due, default=None)
+    if last is None:
+        return ""
+    return f"{written(last.due)} failed: {last.failure}" if last.failure else written(last.due)
+
+
+def _cron_values(binding: Binding) -> Iterator[dict[str, Any]]:
+    for memory in plain_memories(binding.cron):
+        yield {"object": str(binding.ref), "autoscaler": memory["name"], "rules": memory["rules"]}
+
+
+def _usages(branches: RecordedFleet) -> Iterator[QuotaUsage]:
+    fleet = branches.fleet
+    return quota_usages(fleet.source.desired, fleet.bindings, branches.recorded)
+
+
+def _quota_rows(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each resource that a quota limits."""
+    name, status = f"{usage.quota.namespace}/{usage.quota.name}", usage.status
+    for resource, limit in status["overall"].items():
+        yield name, resource, status["overallUsed"].get(resource, "0"), limit
+        name = DITTO
+
+
+def _quota_value(usage: QuotaUsage) -> dict[str, Any]:
+    status = usage.status
+    shares = {
+        each["clusterName"]: {"hard": each["hard"], "used": each["used"]} for each in status.get("aggregatedStatus", ())
+    }
+    return {
+        "quota": f"{usage.quota.namespace}/{usage.quota.name}",
+        "limits": status["overall"],
+        "used": status["overallUsed"],
+        "clusters": shares,
+    }
