@@ -235,6 +235,42 @@ class TemplateValidation(StrEnum):
     OFF = "Off"
 
 
+class Deployer(StrEnum):
+    """A tool that applies folders of a Git branch to clusters."""
+
+    ARGO_CD = "ArgoCD"
+    FLUX = "Flux"
+
+
+class Placing(StrEnum):
+    """The place where such a tool runs: in one hub for all clusters, or in each member for itself."""
+
+    HUB = "Hub"
+    MEMBER = "Member"
+
+
+class Grouping(StrEnum):
+    """The objects of Argo CD: one ApplicationSet for all clusters, or Applications for each."""
+
+    APPLICATION_SET = "ApplicationSet"
+    APPLICATIONS = "Applications"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmissionSettings:
+    """The objects that passes commit for a tool; empty texts are the defaults of ``argosy emit``."""
+
+    deployer: Deployer
+    repository: str
+    placing: Placing = Placing.HUB
+    grouping: Grouping = Grouping.APPLICATION_SET
+    namespace: str = ""
+    git_secret: str = ""
+    kubeconfig_secret: str = ""
+    interval: str = ""
+    project: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """The settings of one fleet repository.
@@ -244,6 +280,7 @@ class Fleet:
     ``kinds``: the scope of kinds whose CRD is nowhere in the source.
     ``skipped_apis`` (``group``, ``group/version``, ``group/version/Kind,Kind``) and ``skipped_namespaces`` (regular
     expressions): templates that are never propagated, as by Karmada's flags of similar names.
+    ``emit``: the objects of other tools that are committed beside the trees.
     ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
     ``is_karmada_compatible``: ``compatibility: Karmada``.
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
@@ -263,6 +300,7 @@ class Fleet:
     source: SourceSettings = field(default_factory=SourceSettings)
     rendered: RenderedSettings = field(default_factory=RenderedSettings)
     mirrors: tuple[str, ...] = ()
+    emit: tuple[EmissionSettings, ...] = ()
     default_namespace: str = "default"
     kinds: tuple[KindScope, ...] = ()
     skipped_apis: tuple[str, ...] = ()

@@ -11,16 +11,14 @@ from reconciler.emission.flux import flux_objects
 from reconciler.emission.model import (
     ClusterTree,
     EmissionOptions,
-    Grouping,
     IgnoredField,
-    Placing,
     RenderedPlace,
 )
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.plans.model import DesiredObject
 from reconciler.reconcile.emitting import shared_address
 from render.documents import parse_documents
-from render.fleet import FieldRule, FieldRuling
+from render.fleet import FieldRule, FieldRuling, Grouping, Placing
 from render.model import ObjectRef
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
@@ -38,7 +36,9 @@ def an_object(api_version: str, kind: str, name: str, namespace: str = "shop", *
 
 def an_autoscaler(target: str) -> dict[str, Any]:
     scaled = {"apiVersion": "apps/v1", "kind": "Deployment", "name": target}
-    return an_object("autoscaling/v2", "HorizontalPodAutoscaler", "web", spec={"scaleTargetRef": scaled})
+    return an_object(
+        "autoscaling/v2", "HorizontalPodAutoscaler", "web", spec={"scaleTargetRef": scaled, "maxReplicas": 9}
+    )
 
 
 def a_tree(*manifests: dict[str, Any], encrypted: bytes = b"", **rules: Any) -> ClusterTree:
@@ -358,3 +358,61 @@ def test_the_command_prints_or_writes_what_delivers_the_newest_commit(
     assert kustomization.value["spec"]["path"] == "./clusters/us"
     unknown = argosy(repository, capsys, "emit", "flux", "argosy/rendered", "--cluster", "ue")
     assert (unknown.code, unknown.out) == (2, "")
+
+
+def settings(**emit: Any) -> dict[str, Any]:
+    spec = {"emit": [{"for": "Flux", "repository": URL, **emit}]}
+    return {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+
+
+def test_a_pass_commits_what_argosy_yaml_asks_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the trees, whose bytes stay; a later autoscaler changes it in the same commit, and verify replays it."""
+    repository = Repository.create(tmp_path / "fleet")
+    kinds = (("apps/v1", "Deployment"), ("autoscaling/v2", "HorizontalPodAutoscaler"))
+    selectors = [{"apiVersion": version, "kind": kind} for version, kind in kinds]
+    policy = a_cluster_policy("all", selectors=selectors, placement=on_clusters("eu"))
+    web = {"web.yaml": a_deployment("web", namespace="shop")}
+    repository.commit({"policy.yaml": policy, "eu.yaml": a_cluster("eu"), **web})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    before = repository.git("rev-parse", "argosy/rendered:clusters")
+    repository.commit({"argosy.yaml": settings(kubeconfigSecret="{cluster}-access")})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert repository.git("rev-parse", "argosy/rendered:clusters") == before
+    assert repository.files(under="emit") == ["emit/flux/eu.yaml", "emit/flux/source.yaml"]
+
+    def spec() -> dict[str, Any]:
+        (document,) = parse_documents(repository.show("emit/flux/eu.yaml").encode())
+        found: dict[str, Any] = document.value["spec"]
+        return found
+
+    assert (spec()["kubeConfig"], "ignore" in spec()) == ({"secretRef": {"name": "eu-access"}}, False)
+    repository.commit({"scaler.yaml": an_autoscaler("web")})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert spec()["ignore"][0]["paths"] == ["/spec/replicas"]
+    assert argosy(repository, capsys, "verify", "-n", "3").code == 0
+    emitted = argosy(repository, capsys, "emit", "flux", "--url", URL, "--kubeconfig-secret", "{cluster}-access")
+    files = (repository.show(f"emit/flux/{name}.yaml") for name in ("source", "eu"))
+    assert emitted.out == "\n---\n".join(files) + "\n"
+    repository.commit({"argosy.yaml": None})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert repository.files(under="emit") == []
+
+
+@pytest.mark.parametrize(
+    ("emit", "want"),
+    [
+        (
+            {"repository": "https://me:word@git.example.com/a"},
+            "spec.emit[0].repository: must not have a password in it",
+        ),
+        ({"interval": "soon"}, "spec.emit[0].interval: 'soon' is no time"),
+        ({"for": "Fleet"}, "spec.emit[0].for: "),
+    ],
+)
+def test_what_is_to_be_emitted_is_checked(
+    emit: dict[str, str], want: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"argosy.yaml": settings(**emit), "eu.yaml": a_cluster("eu")})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, want in ended.out, "word" in ended.out.replace("password", "")) == (3, True, False)

@@ -66,9 +66,10 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 @click.pass_obj
 def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
     """Print the ApplicationSet that delivers a rendered commit  [default: the newest]; argosy emit has more choices."""
-    from reconciler.emission.model import Deployer, EmissionOptions
+    from reconciler.emission.model import EmissionOptions
     from reconciler.reconcile.emitting import EmissionRequest, emitted
     from reconciler.repository import open_repository
+    from render.fleet import Deployer
 
     request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
     with open_repository(log.repository, progress=log.transfer) as repository:

@@ -7,6 +7,7 @@ its own instead. What is never pruned is one that does not prune; what intercept
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from render.fleet import Grouping, Placing
 from render.layout import CLUSTER_SCOPED, kind_folder, object_path
 from render.model import Manifest, ObjectRef
 
@@ -14,9 +15,7 @@ from .model import (
     ClusterTree,
     Emission,
     EmissionOptions,
-    Grouping,
     IgnoredField,
-    Placing,
     RenderedPlace,
     Stage,
     emitted_name,

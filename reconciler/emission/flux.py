@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from render.documents import emit
+from render.fleet import Placing
 from render.layout import CLUSTER_SCOPED, kind_folder
 from render.model import Manifest, ObjectRef
 
-from .model import ClusterTree, Emission, EmissionOptions, Placing, RenderedPlace, emitted_name
+from .model import ClusterTree, Emission, EmissionOptions, RenderedPlace, emitted_name
 
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"

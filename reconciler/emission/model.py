@@ -6,31 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from render.documents import emit
+from render.fleet import Grouping, Placing
 from render.model import Manifest, ObjectRef
 
 _LONGEST_LABEL = 63
 _HASH_DIGITS = 8
-
-
-class Deployer(StrEnum):
-    """A tool that applies folders of a Git branch to clusters."""
-
-    ARGO_CD = "ArgoCD"
-    FLUX = "Flux"
-
-
-class Placing(StrEnum):
-    """The place where the tool runs: in one hub for all clusters, or in each member for itself."""
-
-    HUB = "Hub"
-    MEMBER = "Member"
-
-
-class Grouping(StrEnum):
-    """The objects of Argo CD: one ApplicationSet for all clusters, or Applications for each."""
-
-    APPLICATION_SET = "ApplicationSet"
-    APPLICATIONS = "Applications"
 
 
 class Stage(StrEnum):

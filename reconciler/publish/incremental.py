@@ -45,7 +45,9 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, facts
     """
     # Answers of webhooks are recorded for all objects at once, quotas limit all of them together, and what leaves
     # clusters by itself depends on the health and on the tasks of all.
-    is_whole = desired.webhooks or desired.quotas or desired.cron_autoscalers or is_failing_over(desired)
+    is_timed = desired.cron_autoscalers or is_failing_over(desired)
+    # Emitted objects follow from all that clusters hold.
+    is_whole = desired.webhooks or desired.quotas or is_timed or desired.fleet.emit
     checkpoint = None if is_whole else read_checkpoint(repository)
     is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
     if checkpoint is None or not is_of_previous or previous.version != engine_version():

@@ -218,7 +218,7 @@ def run_pass(
     )
     with log.timed("render"):
         rendered = render_pass(inputs)
-    return Outcome(
+    outcome = Outcome(
         repository=repository,
         source=source,
         previous=previous,
@@ -229,6 +229,14 @@ def run_pass(
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
         schemas=schemas_by_new_names(observed.schemas, clusters),
     )
+    return _with_emitted_files(outcome) if source.desired.fleet.emit else outcome
+
+
+def _with_emitted_files(outcome: Outcome) -> Outcome:
+    from .emitted_files import with_emitted_files
+
+    fleet = outcome.source.desired.fleet
+    return replace(outcome, rendered=with_emitted_files(outcome.rendered, fleet, outcome))
 
 
 def _allowed_removals(

@@ -5,27 +5,17 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.emission.argocd import argocd_objects
-from reconciler.emission.flux import flux_objects
-from reconciler.emission.model import (
-    ClusterTree,
-    Deployer,
-    Emission,
-    EmissionOptions,
-    Placing,
-    RenderedPlace,
-)
+from reconciler.emission.making import objects_of, rendered_place
+from reconciler.emission.model import ClusterTree, Emission, EmissionOptions, RenderedPlace
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import check_clusters
 from reconciler.publish.branches import Publication
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
 from render.errors import ConfigError
-from render.fleet import OTHERS, Fleet
+from render.fleet import Deployer
 
 from .fleet_context import FleetContext, applied_commit
-
-_MAKERS = {Deployer.ARGO_CD: argocd_objects, Deployer.FLUX: flux_objects}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +43,8 @@ def emitted(repository: Repository, request: EmissionRequest) -> Emission:
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
     address = request.address or published_address(context.publication)
     chosen = request.clusters or tuple(sorted(commits.commit(commit).tree.clusters))
-    trees = _trees(commits, commit, context, [(name, _place(fleet, name, address, options)) for name in chosen])
-    return _MAKERS[request.deployer](trees, options)
+    trees = _trees(commits, commit, context, [(name, rendered_place(fleet, name, address, options)) for name in chosen])
+    return objects_of(request.deployer, trees, options)
 
 
 def _trees(
@@ -65,14 +55,6 @@ def _trees(
     rules = TreeRules(fields=context.fleet.field_rules, preserved=preserved)
     for cluster, place in chosen:
         yield cluster_tree(cluster, commits.desired(cluster, commit).objects, place, rules)
-
-
-def _place(fleet: Fleet, cluster: str, address: str, options: EmissionOptions) -> RenderedPlace:
-    """Return where a tool finds a cluster's tree: a member reads its own mirror branch, where there is one."""
-    is_mirrored = cluster in fleet.mirrors or OTHERS in fleet.mirrors
-    if options.placing is Placing.MEMBER and is_mirrored:
-        return RenderedPlace(address=address, branch=fleet.mirror_branch(cluster))
-    return RenderedPlace(address=address, branch=fleet.rendered_branch, folder=f"clusters/{cluster}")
 
 
 def published_address(publication: Publication) -> str:

@@ -52,6 +52,22 @@ FLEET_FIELDS: Mapping[str, Field] = {
         "The clusters whose folder is published as a branch as well, `argosy/cluster/<cluster>`; `*` means all.",
         [],
     ),
+    "spec.emit": Field(
+        "Objects of other tools, as `argosy emit` prints them, that passes commit to the folder `emit` of the rendered"
+        " branch.",
+        [],
+    ),
+    "spec.emit[].for": Field("The tool that delivers what is rendered."),
+    "spec.emit[].repository": Field("The address at which the tool reads the rendered branch."),
+    "spec.emit[].in": Field("Where it runs: in one hub, or in each member.", "Hub"),
+    "spec.emit[].as": Field("Argo CD: one ApplicationSet, or Applications for each cluster.", "ApplicationSet"),
+    "spec.emit[].namespace": Field("The namespace of the objects; none means `flux-system` or `argocd`."),
+    "spec.emit[].gitSecret": Field("Flux: the Secret by which it reads the repository."),
+    "spec.emit[].kubeconfigSecret": Field(
+        "Flux: the Secret with the kubeconfig of a cluster, whose name stands for `{cluster}`.", "{cluster}-kubeconfig"
+    ),
+    "spec.emit[].interval": Field("Flux: how often it asks for commits.", "1m"),
+    "spec.emit[].project": Field("Argo CD: the project of Applications.", "default"),
     "spec.defaultNamespace": Field("The namespace of objects and policies that name none.", "default"),
     "spec.kinds": Field(
         "Kinds whose scope neither Kubernetes, nor the source, nor the members, nor a table of well-known kinds tell.",

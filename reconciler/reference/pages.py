@@ -160,6 +160,7 @@ BRANCHES = (
                 " that the next decision needs.",
             ),
             Entry("facts/<cluster>.yaml", "The facts this commit was rendered with."),
+            Entry("emit/<tool>/...", "Objects by which Flux or Argo CD deliver the folders, where `spec.emit` asks."),
         ),
     ),
     TopicSection(

@@ -39,6 +39,21 @@ FLEET_SPEC = Struct(
             }
         ),
         "mirrors": TEXTS,
+        "emit": ListOf(
+            Struct(
+                {
+                    "for!": Text(choices=("ArgoCD", "Flux")),
+                    "repository!": Text(min_length=1),
+                    "in": Text(choices=("Hub", "Member")),
+                    "as": Text(choices=("ApplicationSet", "Applications")),
+                    "namespace": TEXT,
+                    "gitSecret": TEXT,
+                    "kubeconfigSecret": TEXT,
+                    "interval": TEXT,
+                    "project": TEXT,
+                }
+            )
+        ),
         "defaultNamespace": TEXT,
         "kinds": ListOf(Struct({"group": TEXT, "kind!": TEXT, "scope!": Text(choices=("Namespaced", "Cluster"))})),
         "namespaces": Text(choices=("Needed", "All", "Explicit")),
@@ -118,12 +133,30 @@ def set_fleet_name(fleet: dict[str, Any], _findings: Findings) -> None:
     fleet["metadata"].setdefault("name", "default")
 
 
+_INTERVAL = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+
+
+def _check_emission(listed: Iterable[Mapping[str, Any]], findings: Findings) -> None:
+    """Check what is emitted: once for each tool, with nothing secret in it."""
+    seen = set()
+    for number, each in enumerate(listed):
+        where = f"spec.emit[{number}]"
+        if each["for"] in seen:
+            findings.problem(f"{where}.for", f"{each['for']} is listed twice")
+        seen.add(each["for"])
+        if "://" in each["repository"] and ":" in each["repository"].split("://", 1)[1].rpartition("@")[0]:
+            findings.problem(f"{where}.repository", "must not have a password in it", hint="name a Secret: gitSecret")
+        if each.get("interval") and not _INTERVAL.fullmatch(each["interval"]):
+            findings.problem(f"{where}.interval", f"{quoted(each['interval'])} is no time", hint="such as '1m'")
+
+
 def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     """Report mistakes that the schema cannot express."""
     spec = fleet["spec"]
     if (namespace := spec.get("defaultNamespace")) and (fault := dns_label_fault(namespace)):
         findings.problem("spec.defaultNamespace", fault)
     _check_each(spec.get("source", {}).get("paths", ()), "spec.source.paths", _path_fault, findings)
+    _check_emission(spec.get("emit", ()), findings)
     _check_each(spec.get("mirrors", ()), "spec.mirrors", _mirror_fault, findings)
     _check_each(spec.get("skippedNamespaces", ()), "spec.skippedNamespaces", _pattern_fault, findings)
     rendered = spec.get("rendered", {})

@@ -6,19 +6,23 @@ from typing import Any
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    Deployer,
     DeschedulerSettings,
+    EmissionSettings,
     FailoverSettings,
     FeatureGates,
     FieldRule,
     FieldRuling,
     Fleet,
     ForgeKind,
+    Grouping,
     KindScope,
     NamespacePropagation,
     NoExecuteEviction,
     OnPolicyRemoval,
     OtherFederation,
     Permission,
+    Placing,
     PushMode,
     RenderedRelease,
     RenderedSettings,
@@ -62,6 +66,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         source=_source(spec.get("source") or {}),
         rendered=_rendered(spec.get("rendered") or {}),
         mirrors=tuple(spec.get("mirrors") or ()),
+        emit=tuple(map(_emission, spec.get("emit") or ())),
         default_namespace=spec.get("defaultNamespace") or "default",
         kinds=tuple(map(_kind_scope, spec.get("kinds") or ())),
         skipped_apis=tuple(spec.get("skippedAPIs") or ()),
@@ -111,6 +116,20 @@ def _rendered(plain: Manifest) -> RenderedSettings:
         branch=plain.get("branch") or "",
         push=PushMode(plain.get("push") or PushMode.BRANCH),
         forge=ForgeKind(plain["forge"]) if plain.get("forge") else None,
+    )
+
+
+def _emission(plain: Manifest) -> EmissionSettings:
+    return EmissionSettings(
+        deployer=Deployer(plain["for"]),
+        repository=plain["repository"],
+        placing=Placing(plain.get("in") or Placing.HUB),
+        grouping=Grouping(plain.get("as") or Grouping.APPLICATION_SET),
+        namespace=plain.get("namespace") or "",
+        git_secret=plain.get("gitSecret") or "",
+        kubeconfig_secret=plain.get("kubeconfigSecret") or "",
+        interval=plain.get("interval") or "",
+        project=plain.get("project") or "",
     )
 
 
