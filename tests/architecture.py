@@ -7,7 +7,7 @@ for something return what they found as lines for people; ``tests/test_architect
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,8 @@ PACKAGES = ("render", "overrides", "reconciler")
 SHORT_LINES = 60
 SHARED_BY = 3
 HEADLESS = ("What", "Why", "How", "Which", "Whether", "Where", "Who", "When")
+_OPENING = re.compile(rf"[\"'](?:\\n|\s)*(?:{'|'.join(HEADLESS)})\b")
+"""A text that opens with such a clause; only files that have one are parsed for their docstrings."""
 PRIVATE_WORDS = """
     alike announcing ballot circumstances deliberation differing doubting evidence fleetwide footing ground holding
     inquiry mended misfit moment quiet regrets settled site standing surroundings teaching trouble trying upkeep
@@ -39,14 +41,14 @@ class Module:
         return ast.parse(self.text, self.path)
 
     @cached_property
-    def nodes(self) -> tuple[ast.AST, ...]:
-        """All of the tree, walked once."""
-        return tuple(ast.walk(self.tree))
+    def statements(self) -> tuple[ast.stmt, ...]:
+        """All statements of the file, those inside of others too."""
+        return tuple(_statements(self.tree.body))
 
     @cached_property
     def imports(self) -> tuple[ast.Import | ast.ImportFrom, ...]:
         """All statements that import, wherever in the file they stand."""
-        return tuple(node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom))
+        return tuple(node for node in self.statements if isinstance(node, ast.Import | ast.ImportFrom))
 
     @property
     def lines(self) -> int:
@@ -65,6 +67,14 @@ class Module:
     def sentence(self) -> str:
         """The first paragraph of the docstring, on one line."""
         return " ".join((ast.get_docstring(self.tree) or "").split("\n\n")[0].split())
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        yield node
+        for part in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            for inside in ("body", "orelse", "finalbody") if part is node else ("body",):
+                yield from _statements(getattr(part, inside, ()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +270,7 @@ def classes_of_one_name(house: House) -> list[str]:
     """Name the classes that share their names with others."""
     places: dict[str, list[str]] = defaultdict(list)
     for module in house.modules.values():
-        for node in module.nodes:
+        for node in module.statements:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(f"{module.path}:{node.lineno}")
     return [f"{name}: {', '.join(where)}" for name, where in sorted(places.items()) if len(where) > 1]
@@ -272,15 +282,17 @@ def private_words(house: House) -> list[str]:
     found = [
         f"{module.path}:{line}: {name}"
         for module in house.modules.values()
-        for name, line in ((Path(module.path).stem, 1), *_names(module))
+        for name, line in ((Path(module.path).stem, 1), *_names(module, private))
         if name in PRIVATE_NAMES or private.intersection(_words(name))
     ]
     return list(dict.fromkeys(found))
 
 
-def _names(module: Module) -> Iterator[tuple[str, int]]:
-    """Yield the names that a module gives, and their lines."""
-    for node in module.nodes:
+def _names(module: Module, private: Set[str]) -> Iterator[tuple[str, int]]:
+    """Yield the names that a module gives, and their lines; nothing of a module in which nothing private stands."""
+    lowered = module.text.lower()
+    is_written = any(word in lowered for word in private) or any(name in module.text for name in PRIVATE_NAMES)
+    for node in ast.walk(module.tree) if is_written else ():
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, node.lineno
         elif isinstance(node, ast.arg):
@@ -300,6 +312,7 @@ def headless_docstrings(modules: Iterable[Module]) -> list[str]:
     return [
         f"{module.path}:{line}: {text.splitlines()[0]}"
         for module in modules
+        if _OPENING.search(module.text)
         for text, line in _docstrings(module)
         if text.split()[0].rstrip(",:") in HEADLESS
     ]
@@ -307,7 +320,7 @@ def headless_docstrings(modules: Iterable[Module]) -> list[str]:
 
 def _docstrings(module: Module) -> Iterator[tuple[str, int]]:
     """Yield every text that stands for itself: of modules, classes, functions, and below what is assigned."""
-    for node in module.nodes:
+    for node in module.statements:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             text = node.value.value.strip()
             if text:
