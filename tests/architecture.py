@@ -7,7 +7,8 @@ for something return what they found as lines for people; ``tests/test_architect
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -288,7 +289,7 @@ def private_words(house: House) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _names(module: Module, private: Set[str]) -> Iterator[tuple[str, int]]:
+def _names(module: Module, private: AbstractSet[str]) -> Iterator[tuple[str, int]]:
     """Yield the names that a module gives, and their lines; nothing of a module in which nothing private stands."""
     lowered = module.text.lower()
     is_written = any(word in lowered for word in private) or any(name in module.text for name in PRIVATE_NAMES)

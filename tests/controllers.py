@@ -4,15 +4,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGTERM, Signals
 
+from reconciler.repository import open_repository
+
 from .build import AUTHOR, Repository, a_cluster, a_config_map, a_policy, on_clusters
+from .prepared import ROOT, Begun, prepared
 from .waiting import SECONDS, eventually, running
 
-ROOT = Path(__file__).parent.parent
 EVERYWHERE = a_policy(
     "all", selectors=({"apiVersion": "v1", "kind": "ConfigMap"},), placement=on_clusters("member1", "member2")
 )
@@ -24,7 +26,7 @@ SETTINGS = "config-map.yaml"
 class Controller:
     """A running ``argosy run``, and the file of its log."""
 
-    process: "subprocess.Popen[str]"
+    process: "Begun | subprocess.Popen[str]"
     log: Path
 
     @property
@@ -54,13 +56,25 @@ def controller(
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = ("-v",),
     seconds: float = SECONDS,
+    is_measured: bool = False,
 ) -> Iterator[Controller]:
-    """Run ``argosy run`` for as long as the block, which may take so many seconds; its cache is in the folder."""
+    """Run ``argosy run`` for as long as the block, which may take so many seconds; its cache is in the folder.
+
+    One whose memory is measured has imported nothing but what it needs.
+    """
     log = folder / f"run-{len(list(folder.glob('run-*.log')))}.log"
     clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     own = {"XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR, **(environment or {})}
-    command = [sys.executable, "-m", "reconciler", *options, "run", *arguments]
-    with log.open("w") as file, running(command, seconds=seconds, stderr=file, cwd=ROOT, env=clean | own) as process:
+    command, whole = [*options, "run", *arguments], clean | own
+    with log.open("w") as file, ExitStack() as stack:
+        process: Begun | subprocess.Popen[str]
+        if is_measured:
+            program = [sys.executable, "-m", "reconciler", *command]
+            fresh = running(program, seconds=seconds, stderr=file, cwd=ROOT, env=whole)
+            process = stack.enter_context(fresh)
+        else:
+            begun = prepared().running(command, environment=whole, stderr=file, seconds=seconds)
+            process = stack.enter_context(begun)
         yield Controller(process, log)
 
 
@@ -91,4 +105,13 @@ def rendered_source(bare: Path) -> str:
 
 def is_rendered(bare: Path, commit: str) -> None:
     """Wait until a source commit is rendered."""
-    eventually(lambda: rendered_source(bare) == commit, f"the rendered commit of {commit}", seconds=LONGEST)
+    seen = {"": ""}
+
+    def source() -> str:
+        with open_repository(str(bare)) as repository:
+            tip = repository.tip("refs/heads/argosy/rendered") or ""
+        if tip not in seen:
+            seen[tip] = rendered_source(bare)
+        return seen[tip]
+
+    eventually(lambda: source() == commit, f"the rendered commit of {commit}", seconds=LONGEST)

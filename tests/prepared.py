@@ -1,89 +1,223 @@
 """``argosy`` with its imports made: a process that forks another for every command line it is given.
 
 A command runs as the program does, in a process of its own with its own folder, environment and streams. Only the
-imports are made before, once for all commands, for they take most of the time of a short one.
+imports are made before, once for all commands, for they take most of the time of a short one. Tests whose claim is
+about the start of a process itself start Python.
 """
 
-import json
+import atexit
+import gc
+import marshal
 import os
 import pkgutil
+import select
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
+from tests.asking import CODE, ask
 from tests.waiting import SECONDS, running
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("render", "overrides", "reconciler")
-ALL_SECONDS = 600.0
+ALL_SECONDS = 7200.0
 """The time for all commands of a process."""
+
+
+class Begun:
+    """A command that runs, seen from outside; it has what tests need of ``subprocess.Popen``."""
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._connection = connection
+
+    def wait(self, timeout: float) -> int:
+        """Return the exit code, below zero for a signal."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            told = self._connection.recv(CODE)
+            assert told, "the process that forks commands has ended"
+            self.returncode = int(told)
+            self._connection.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while the command runs."""
+        with suppress(TimeoutError, BlockingIOError):
+            self.wait(0.0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the command alone."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End the command now."""
+        self.send_signal(signal.SIGKILL)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """The process, seen from outside."""
+    """The process that forks, seen from outside."""
 
-    process: "subprocess.Popen[str]"
+    address: str
 
     @classmethod
     @contextmanager
     def started(cls, environment: Mapping[str, str]) -> Iterator["Prepared"]:
         """Start a process that makes its imports in this environment, and end it with the block."""
-        command, pipe = [sys.executable, "-m", "tests.prepared"], subprocess.PIPE
-        with running(command, seconds=ALL_SECONDS, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe) as process:
-            yield cls(process=process)
+        with tempfile.TemporaryDirectory(prefix="argosy-prepared-") as folder:
+            address, pipe = str(Path(folder, "socket")), subprocess.PIPE
+            command = [sys.executable, "-m", "tests.prepared", address]
+            with running(command, seconds=ALL_SECONDS, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "ready\n"
+                yield cls(address=address)
+
+    def begun(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], streams: Sequence[int]
+    ) -> Begun:
+        """Begin a command, whose standard streams are these."""
+        return Begun(*ask(self.address, list(arguments), str(folder), dict(environment), streams))
+
+    @contextmanager
+    def running(
+        self,
+        arguments: Sequence[str],
+        *,
+        folder: Path = ROOT,
+        environment: Mapping[str, str] | None = None,
+        stdout: IO[str] | None = None,
+        stderr: IO[str] | None = None,
+        seconds: float = SECONDS,
+    ) -> Iterator[Begun]:
+        """Run a command for as long as the block, which may take so many seconds."""
+        with ExitStack() as stack:
+            nowhere = stack.enter_context(Path(os.devnull).open("r+"))
+            streams = [each.fileno() for each in (nowhere, stdout or nowhere, stderr or nowhere)]
+            command = self.begun(arguments, folder, os.environ if environment is None else environment, streams)
+            timer = threading.Timer(seconds, command.kill)
+            timer.daemon = True
+            stack.callback(timer.cancel)
+            timer.start()
+            try:
+                yield command
+            finally:
+                is_overdue = not timer.is_alive()
+                command.kill()
+                command.wait(SECONDS)
+                assert not is_overdue, f"not within {seconds:g} s: the end of argosy {shlex.join(arguments)}"
 
     def output(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
-        """Run one command and return what it prints, both streams."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        with tempfile.NamedTemporaryFile() as written:
-            asked = [["argosy", *arguments], str(folder), dict(environment), written.name]
-            self.process.stdin.write(f"{json.dumps(asked)}\n")
-            self.process.stdin.flush()
-            ended = self.process.stdout.readline()
-            assert ended == "ended\n", f"argosy {' '.join(arguments)} ended with signal {ended.strip()}"
-            return Path(written.name).read_text(encoding="utf-8")
+        """Run a command to its end and return what it prints, both streams."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as written:
+            with self.running(
+                arguments, folder=folder, environment=environment, stdout=written, stderr=written
+            ) as command:
+                code = command.wait(SECONDS)
+            assert code >= 0, f"argosy {shlex.join(arguments)} ended with signal {-code}"
+            written.seek(0)
+            return written.read()
+
+    def program(self, path: Path) -> None:
+        """Write a program to a file that hands its command line, folder, environment and streams over."""
+        asking = shlex.join([sys.executable, "-IS", str(ROOT / "tests" / "asking.py"), self.address])
+        path.write_text(f'#!/bin/sh\nexec {asking} "$@"\n')
+        path.chmod(0o755)
 
 
-def serve() -> None:
-    """Import everything, then run one command after the other."""
+@cache
+def prepared() -> Prepared:
+    """Return the process of this process of tests, started when it is first needed."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(Prepared.started(os.environ))
+
+
+def serve(address: str) -> None:
+    """Import everything, then fork a process for each command, until nobody is there any more to ask for one."""
     for package in PACKAGES:
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not module.name.endswith(".__main__"):
                 import_module(module.name)
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            run(*json.loads(line))
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(-code if code < 0 else "ended", flush=True)
+    gc.collect()
+    gc.freeze()
+    ends, told = socket.socketpair()
+    told.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(told.fileno())
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        print("ready", flush=True)
+        connections: dict[int, socket.socket] = {}
+        while sys.stdin not in (ready := select.select([listener, ends, sys.stdin], [], [])[0]):
+            if ends in ready:
+                ends.recv(4096)
+                _report_ended(connections)
+            if listener in ready:
+                connection = listener.accept()[0]
+                pid = _forked(connection, [listener, ends, told, *connections.values()])
+                connections[pid] = connection
+                connection.sendall(b"%-*d" % (CODE, pid))
 
 
-def run(arguments: list[str], folder: str, environment: dict[str, str], output: str) -> NoReturn:
+def _forked(connection: socket.socket, others: Sequence[socket.socket]) -> int:
+    connection.settimeout(SECONDS)
+    size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL), "big")
+    first, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    arguments, folder, environment = marshal.loads(first + connection.recv(size - 1, socket.MSG_WAITALL))
+    pid = os.fork()
+    if not pid:
+        for each in (connection, *others):
+            each.close()
+        _run(arguments, folder, environment, streams)
+    for stream in streams:
+        os.close(stream)
+    return pid
+
+
+def _report_ended(connections: dict[int, socket.socket]) -> None:
+    for pid, connection in list(connections.items()):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with connections.pop(pid), suppress(BrokenPipeError):
+                connection.sendall(b"%-*d" % (CODE, os.waitstatus_to_exitcode(status)))
+
+
+def _run(arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]) -> NoReturn:
     """Become the program."""
     from reconciler.cli import main
 
-    signal.alarm(int(SECONDS))
-    for path, streams in ((os.devnull, (0,)), (output, (1, 2))):
-        opened = os.open(path, os.O_RDWR)
-        for stream in streams:
-            os.dup2(opened, stream)
-        os.close(opened)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = arguments
+    sys.argv = ["argosy", *arguments]
+    for path in environment.get("PYTHONPATH", "").split(os.pathsep):
+        if path and (Path(path) / "sitecustomize.py").exists():
+            exec(compile((Path(path) / "sitecustomize.py").read_text(), path, "exec"), {})
     main()
     raise AssertionError("the program came back")
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1])

@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import pytest
 
@@ -14,10 +13,10 @@ from reconciler.publish.branches import Publication
 from reconciler.repository import open_repository
 
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .prepared import prepared
 from .stories import failed, held, settings, tips, told
-from .waiting import running
+from .waiting import SECONDS
 
-ROOT = Path(__file__).parent.parent
 TWO_TO_ONE = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
 NGINX = "default/Deployment.apps/nginx"
 SIX = (f"member1 {NGINX} 4 nginx:1.29", f"member2 {NGINX} 2 nginx:1.29")
@@ -142,21 +141,18 @@ def test_passes_at_once_make_one_commit(origin: Repository, where: str, count: i
 def at_once(folders: list[Repository], *arguments: str) -> list[Ended]:
     """Run a command in several folders at once, each in a process and under a name of its own."""
     with ExitStack() as stack:
-        processes = [
-            stack.enter_context(
-                running(
-                    [sys.executable, "-m", "reconciler", "-C", str(folder.path), *arguments],
-                    seconds=120,
-                    cwd=ROOT,
-                    env={**os.environ, "ARGOSY_AUTHOR_NAME": f"pass {number}"},
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                )
-            )
-            for number, folder in enumerate(folders)
-        ]
-        said = [process.communicate(timeout=120) for process in processes]
-    return [Ended(process.returncode, *each) for process, each in zip(processes, said, strict=True)]
+        ended = []
+        for number, folder in enumerate(folders):
+            out, err = (stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(2))
+            environment = {**os.environ, "ARGOSY_AUTHOR_NAME": f"pass {number}"}
+            running = prepared().running(arguments, folder=folder.path, environment=environment, stdout=out, stderr=err)
+            ended.append((stack.enter_context(running), out, err))
+        return [Ended(process.wait(SECONDS), _written(out), _written(err)) for process, out, err in ended]
+
+
+def _written(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
 
 
 HOOK = """\

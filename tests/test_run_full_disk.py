@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .build import AUTHOR, Repository
-from .controllers import LONGEST, ROOT, a_fleet, pushed, rendered_source
+from .controllers import LONGEST, a_fleet, pushed, rendered_source
 from .waiting import SECONDS, eventually, running
 
+ROOT = Path(__file__).parent.parent
 SMALL = 'mount -t tmpfs -o size=8m none "$0" && exec "$@"'
 
 

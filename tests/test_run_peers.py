@@ -17,11 +17,12 @@ from render.documents import emit, parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .clusters import Member, remove_namespaces
-from .controllers import ROOT, controller
+from .controllers import controller
 from .gitea import PROJECT, Gitea, serving_gitea
 from .hooks import an_authority
 from .waiting import SECONDS, eventually
 
+ROOT = Path(__file__).parent.parent
 NAMES = ("member1", "member2", "member3")
 SPACE = "run-peers"
 SECRET = "a secret of enough bytes"

@@ -63,6 +63,7 @@ def running(command: Sequence[str], *, seconds: float = SECONDS, **options: Any)
             process.kill()
 
         timer = threading.Timer(seconds, stop)
+        timer.daemon = True
         timer.start()
         try:
             yield process

@@ -15,6 +15,7 @@ from typing import Any
 
 from render.documents import parse_documents
 from tests.build import AUTHOR, Repository
+from tests.prepared import prepared
 from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +95,7 @@ class Runner:
         )
         for program in (gh, git):
             program.chmod(0o755)
+        prepared().program(folder / "bin" / "argosy")
         return cls(checkout=checkout, home=folder)
 
     def run(self, step: Step, *, is_offline: bool = False) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ def test_a_storm_of_webhooks(tmp_path: Path) -> None:
     work, bare, secret = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git", tmp_path / "secret"
     secret.write_bytes(SECRET)
     options = ("--webhook", "0", "--webhook-secret", f"github={secret}")
-    with controller(tmp_path, f"file://{bare}", "--bootstrap", *options) as argosy:
+    with controller(tmp_path, f"file://{bare}", "--bootstrap", *options, is_measured=True) as argosy:
         argosy.says("pass ended")
         port = int(argosy.said.partition("webhooks at 127.0.0.1:")[2].partition("\n")[0])
         held = list(storm(argosy, port, work, bare, bursts=BURSTS, each=EACH))

@@ -93,7 +93,7 @@ def _push(folder: Path) -> int:
             bare, work = _real_fleet(own, 3, space)
             where = str(bare.path) if is_local else f"file://{bare.path}"
             given = ("--bootstrap", "--kubeconfigs", str(folder / "kubeconfigs"), *options)
-            with controller(own, where, *given, seconds=MOST_SECONDS) as argosy:
+            with controller(own, where, *given, seconds=MOST_SECONDS, is_measured=True) as argosy:
                 argosy.says("pass ended code=0")
                 scene = Scene(argosy, bare, work, members, space)
                 taken = [_pushed(scene, turn, is_told=webhook == options) for turn in range(pushes)]
@@ -148,7 +148,9 @@ def _storm(folder: Path) -> int:
     secret.write_bytes(SECRET)
     options = ("--webhook", "0", "--webhook-secret", f"github={secret}")
     begun = time.monotonic()
-    with controller(folder, f"file://{bare}", "--bootstrap", *options, seconds=MOST_SECONDS) as argosy:
+    with controller(
+        folder, f"file://{bare}", "--bootstrap", *options, seconds=MOST_SECONDS, is_measured=True
+    ) as argosy:
         argosy.says("pass ended")
         port = int(argosy.said.partition("webhooks at 127.0.0.1:")[2].partition("\n")[0])
         for number, held in enumerate(storm(argosy, port, work, bare, bursts=10, each=1000), start=1):
@@ -176,7 +178,7 @@ def _long(folder: Path, seconds: float, seed: int) -> int:
     draw, work, bare = random.Random(seed), a_fleet(folder / "fleet.git"), folder / "fleet.git"
     options = ("--bootstrap", "--poll", "200ms", "--drift", "1s")
     held, pushes = list[Held](), 1
-    with controller(folder, f"file://{bare}", *options, options=(), seconds=MOST_SECONDS) as argosy:
+    with controller(folder, f"file://{bare}", *options, options=(), seconds=MOST_SECONDS, is_measured=True) as argosy:
         is_rendered(bare, work.git("rev-parse", "HEAD"))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
