@@ -21,6 +21,7 @@ from .applying import Cluster
 from .clusters import Member, started
 from .fakes import FakeCluster
 from .helm import installed_helm, obtain_helm
+from .karmada import installed_karmada, obtain_karmada
 from .kubernetes.programs import installed
 from .peers import PEERS, obtain_peer
 
@@ -30,6 +31,7 @@ REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
 MISSING_PEERS = frozenset(name for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
+KARMADA = REQUIRED or (AVAILABLE and installed_karmada() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
@@ -86,6 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items
         if any(name in getattr(item, "fixturenames", ()) for name in MISSING_PEERS)
         or (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
+        or (not KARMADA and "karmada" in getattr(item, "fixturenames", ()))
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
     ]
     left_out = needing & {id(item) for item in without}
@@ -137,6 +140,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def helm() -> Path:
     """The folder of a real helm, for a search path."""
     return obtain_helm().parent
+
+
+@pytest.fixture(scope="session")
+def karmada() -> Path:
+    """The folder of Karmada's CustomResourceDefinitions."""
+    return obtain_karmada()
 
 
 @pytest.fixture(scope="session")

@@ -467,9 +467,13 @@ def test_what_belongs_to_another_tool_is_named_with_its_owner(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("", "name a FOLDER, or the clusters to read with --cluster"),
+        ("", "name a FOLDER, clusters with --cluster, or a control plane with --context"),
         (". --cluster east", "--cluster goes without FOLDER, which is read instead of clusters"),
-        ("--cluster east --from kubefed", "--from goes with FOLDER"),
+        (
+            "--cluster east --from kubefed",
+            "--from goes without --cluster, which is for clusters that no federation joins",
+        ),
+        ("--context hub -n shop", "--namespace goes with --cluster: a control plane is read as a whole"),
         ("--cluster east -A -n shop", "--namespace goes without -A, which is all namespaces"),
     ],
 )

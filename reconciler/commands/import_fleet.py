@@ -14,12 +14,16 @@ from reconciler.members.options import AccessOptions
 from .options.member_options import with_reading_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reconciler.edit.importing import Import
+    from reconciler.members.opening import Members
     from reconciler.reconcile.import_proof import Proof
 
 
 SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "kubeadmiral", "karmada")
-_OF_CLUSTERS = ("namespaces", "with_system", "unproven", *AccessOptions.names())
+_OF_MEMBERS = ("namespaces", "with_system", "clusters")
+_OF_CLUSTERS = ("context", "unproven", *_OF_MEMBERS, *AccessOptions.names())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,7 @@ class ImportOptions:
     namespaces: tuple[str, ...] = ()
     with_system: bool = False
     unproven: bool = False
+    context: str = ""
     access: AccessOptions = field(default_factory=AccessOptions)
 
 
@@ -59,6 +64,7 @@ class ImportOptions:
     "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only these namespaces (repeatable)."
 )
 @click.option("-A", "--all-namespaces", "with_system", is_flag=True, help="Also the namespaces of the system.")
+@click.option("--context", default="", metavar="CONTEXT", help="Read the control plane of a federation there.")
 @click.option("--no-proof", "unproven", is_flag=True, help="Do not compare the result with the clusters.")
 @with_reading_options
 @click.pass_obj
@@ -78,27 +84,39 @@ def command(log: Log, /, **options: Any) -> int:
     kubeadmiral    plain objects that name a policy, and these policies
     karmada        its own objects, without what a control plane wrote
 
-    Without FOLDER, --cluster names clusters to read. What runs in them becomes one template for each object, one policy
-    for the objects of a namespace that run in the same clusters, and overrides for what differs between clusters.
-    Left out, and listed: what controllers, servers and the cluster itself made, namespaces of the system unless they
-    are asked for, Pods and Secrets, whose values are never read. Then the files are rendered and compared with the
-    clusters: what applying them would change is shown, object by object, and who owns what it may not take over.
-    Nothing is written to any cluster.
+    Without FOLDER, --context names the control plane of a federation to read (--kubeconfig alone: its current context).
+    It becomes what its files would become. Of Karmada's, the bindings are taken along, so that every object stays
+    where it is and with the replicas it has there. The contexts of members are named like the members.
+
+    --cluster names clusters to read that no federation joins. What runs in them becomes one template for each object,
+    one policy for the objects of a namespace that run in the same clusters, and overrides for what differs between
+    clusters. Left out, and listed: what controllers, servers and the cluster itself made, namespaces of the system
+    unless they are asked for, Pods and Secrets, whose values are never read.
+
+    What was read is rendered and compared with the clusters: what applying it would change is shown, object by object,
+    and who owns what it may not take over. Nothing is written to any cluster.
 
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
     today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
     copied: they are listed with what to do.
     """
     chosen = ImportOptions(**options)
-    if chosen.folder is not None:
-        refuse_options(_OF_CLUSTERS, "goes without FOLDER, which is read instead of clusters")
-    elif not chosen.access.clusters:
-        raise click.UsageError("name a FOLDER, or the clusters to read with --cluster")
-    else:
-        refuse_options(["system"], "goes with FOLDER")
-    if chosen.with_system:
-        refuse_options(["namespaces"], "goes without -A, which is all namespaces")
+    _refuse_idle(chosen)
     return import_and_show(log, chosen)
+
+
+def _refuse_idle(options: ImportOptions) -> None:
+    """Refuse options that would do nothing beside others."""
+    if options.folder is not None:
+        refuse_options(_OF_CLUSTERS, "goes without FOLDER, which is read instead of clusters")
+    elif options.access.clusters:
+        refuse_options(["system", "context"], "goes without --cluster, which is for clusters that no federation joins")
+    elif options.context or options.access.kubeconfig:
+        refuse_options(_OF_MEMBERS, "goes with --cluster: a control plane is read as a whole")
+    else:
+        raise click.UsageError("name a FOLDER, clusters with --cluster, or a control plane with --context")
+    if options.with_system:
+        refuse_options(["namespaces"], "goes without -A, which is all namespaces")
 
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
@@ -137,27 +155,44 @@ def _exit_code(result: "Import", proof: "Proof | None") -> int:
 def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
-    from reconciler.edit.live_clusters import LiveReading, imported_clusters, members_of
+    from reconciler.edit.live_clusters import members_of
     from reconciler.reconcile.import_proof import ProofOptions, proof_of
 
     access = options.access
     contexts = named_contexts(dict.fromkeys(access.clusters))
     members = members_of(contexts, access)
-    reading = LiveReading(
-        contexts=contexts,
-        open_client=members.open,
-        namespaces=options.namespaces,
-        with_system=options.with_system,
-        max_parallel=access.max_parallel,
-        timeout=access.timeout,
-    )
     with log.timed("read clusters"):
-        result = imported_clusters(reading)
+        result = _read_members(options, contexts, members) if contexts else _read_hub(options, members)
     if options.unproven:
         return result, None
     limits = ProofOptions(open_client=members.open, max_parallel=access.max_parallel, timeout=access.timeout)
     with log.timed("compare"):
         return result, proof_of(result.files, limits, log)
+
+
+def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":
+    from reconciler.edit.live_clusters import LiveReading, imported_clusters
+
+    reading = LiveReading(
+        contexts=contexts,
+        open_client=members.open,
+        namespaces=options.namespaces,
+        with_system=options.with_system,
+        max_parallel=options.access.max_parallel,
+        timeout=options.access.timeout,
+    )
+    return imported_clusters(reading)
+
+
+def _read_hub(options: ImportOptions, members: "Members") -> "Import":
+    from reconciler.edit.live_clusters import control_plane
+    from reconciler.edit.live_hub import HubReading, imported_hub
+
+    context = control_plane(options.context, options.access)
+    reading = HubReading(
+        context=context, open_client=members.open, system=options.system, timeout=options.access.timeout
+    )
+    return imported_hub(reading)
 
 
 def _write(log: Log, folder: Path, result: "Import", options: ImportOptions) -> None:

@@ -4,7 +4,7 @@ Nothing of it is asked of a cluster. The values of Secrets and tokens are never 
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ def imported(folder: Path, system: str | None = None) -> Import:
     """
     documents = list(_documents(folder))
     front_end = _found_in(folder, documents) if system is None else named(system)
-    conversion = front_end.converted(documents, _members(documents)).without_secrets()
+    conversion = front_end.converted(documents, members_among(documents)).without_secrets()
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {front_end.title}", hint=_HINT)
     return Import(
@@ -90,7 +90,7 @@ def _found_in(folder: Path, documents: list[Placed]) -> FrontEnd:
     return found[0]
 
 
-def _members(documents: list[Placed]) -> dict[str, dict[str, str]]:
+def members_among(documents: Iterable[Placed]) -> dict[str, dict[str, str]]:
     """Return the labels of Karmada's Clusters among the documents, by name."""
     return {
         each.key[1]: each.manifest["metadata"].get("labels") or {}

@@ -3,18 +3,21 @@
 Nothing is written to a cluster, and no content of a Secret is asked for.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.identity import Impersonation
+from reconciler.members.kubeconfig import default_files, load_kubeconfig
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.options import AccessOptions
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from reconciler.repository.trailers import engine_version
 from render.documents import emit
-from render.errors import ClusterError
+from render.errors import ClusterError, ConfigError
 from render.federations.clusters.front_end import LiveCluster, ReadCluster, converted_clusters, read_cluster
 from render.federations.clusters.system_objects import (
     KINDS_LEFT_OUT,
@@ -75,6 +78,19 @@ def members_of(contexts: Mapping[str, str], options: AccessOptions) -> Members:
             user_agent=f"argosy/{engine_version()}",
         )
     )
+
+
+def control_plane(context: str, options: AccessOptions) -> str:
+    """Return the context of a control plane, the current one where none is named."""
+    if context:
+        return context
+    files = (Path(options.kubeconfig).expanduser(),) if options.kubeconfig else default_files(os.environ)
+    loaded = load_kubeconfig(files)
+    if isinstance(loaded, Failure):
+        raise ConfigError(loaded.message, hint=loaded.hint)
+    if not loaded.current:
+        raise ConfigError("the kubeconfig has no current context", hint="name one with --context")
+    return loaded.current
 
 
 def _is_of_argosy(namespace: str) -> bool:

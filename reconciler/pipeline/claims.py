@@ -19,6 +19,7 @@ from render.matching.bindings import interpreted_workload, make_binding, waiting
 from render.matching.exclusions import exclusions_of
 from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
+from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason
 
 from .pending import waiting_words
 
@@ -83,7 +84,8 @@ def claim_templates(
     waiting: dict[ObjectRef, str] = {}
     for template in templates:
         before = previous.get(template.ref)
-        match = policies.match(template, claim=before.policy if before else "", options=options)
+        known = before or desired.starting_bindings.get(template.ref)
+        match = policies.match(template, claim=known.policy if known else "", options=options)
         matches[template.ref] = match
         if match.policy is None:
             kept = released_binding(before, match, desired.fleet) if before else None
@@ -98,7 +100,7 @@ def claim_templates(
             failed.append((template, error))
             continue
         is_changed = _is_changed(template, match, before)
-        made = make_binding(template, match, workload, before, is_changed=is_changed)
+        made = make_binding(template, match, workload, before or _started(known, match), is_changed=is_changed)
         if made is not None:
             if not is_changed and (fields := waiting_fields(template, match, workload, made)):
                 waiting[template.ref] = waiting_words(str(match.policy), fields)
@@ -111,6 +113,25 @@ def claim_templates(
         unmatched=tuple(unmatched),
         matches=matches,
         waiting=waiting,
+    )
+
+
+def _started(start: Binding | None, match: Match) -> Binding | None:
+    """Return a binding of the source as the outcome of a pass that placed the object by the policy it has now.
+
+    So nothing moves when an object that another control plane placed comes here. Of its past nothing else counts.
+    """
+    if start is None or match.policy is None or not start.targets:
+        return None
+    return Binding(
+        ref=start.ref,
+        api_version=start.api_version,
+        uid=start.uid,
+        policy=start.policy,
+        targets=start.targets,
+        applied_placement=match.policy.placement,
+        observed_affinity=start.observed_affinity,
+        conditions=(Condition(type=SCHEDULED, status="True", reason=ScheduledReason.SUCCESS, message=SUCCESS_MESSAGE),),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from overrides.policy import OverridePolicy
 from render.autoscaling.bounds import FederatedAutoscaler
+from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
@@ -28,7 +29,8 @@ class Desired:
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
     ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs,
     ``federated_autoscalers`` the FederatedHPAs, ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions
-    that conditions of clusters call for.
+    that conditions of clusters call for. ``starting_bindings``
+    say where an object is that no pass has placed yet.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -55,6 +57,7 @@ class Desired:
     federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
     quotas: tuple[Template, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    starting_bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()

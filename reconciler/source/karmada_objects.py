@@ -12,12 +12,13 @@ from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
+from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.parsing import cron_autoscaler
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
-from render.parsing import SharedPlacements, cluster, cluster_taint_policy, propagation_policy
+from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
 from render.policy import PropagationPolicy
 from render.remedies import Remedy, remedy
 from render.rescheduling.requests import RescheduleRequest, reschedule_request
@@ -27,13 +28,12 @@ from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of
 
 _PREFERENCE = "PreferNoSchedule"
-_BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
 
 
 @cache
 def source_kinds() -> Kinds:
-    """Return the kinds that a source may hold and that are admitted; bindings are Karmada's to write."""
-    return {name: kind for name, kind in all_kinds().items() if name not in _BINDINGS}
+    """Return the kinds that a source may hold and that are admitted."""
+    return all_kinds()
 
 
 def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
@@ -45,7 +45,8 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
 class KarmadaObjects:
     """The policies, overrides, clusters, customizations and rebalancers of the source, and what is wrong with others.
 
-    ``taint_policies`` taint clusters. ``admitted`` has the name and the place of each of these.
+    ``taint_policies`` taint clusters, ``bindings`` say where objects are that were delivered by Karmada before.
+    ``admitted`` has the name and the place of each of these.
     """
 
     policies: list[PropagationPolicy] = field(default_factory=list)
@@ -58,6 +59,7 @@ class KarmadaObjects:
     federated_autoscalers: list[FederatedAutoscaler] = field(default_factory=list)
     quotas: list[Template] = field(default_factory=list)
     remedies: list[Remedy] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
@@ -110,6 +112,9 @@ def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, pl
             objects.clusters.append(cluster(manifest, path=path, document=document))
         case "ResourceInterpreterCustomization":
             objects.customizations.append(template_of(place, manifest))
+        case "ResourceBinding" | "ClusterResourceBinding":
+            objects.bindings.append(binding(manifest, placements=placements))
+            return str(ObjectRef.of(manifest))
         case _:
             _add_timed(objects, place, manifest)
             return str(ObjectRef.of(manifest))

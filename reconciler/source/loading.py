@@ -352,6 +352,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         remedies=tuple(sorted(karmada.remedies, key=lambda each: each.name)),
         federated_autoscalers=tuple(sorted(karmada.federated_autoscalers, key=lambda each: each.ref)),
         quotas=tuple(sorted(karmada.quotas, key=lambda each: each.ref)),
+        starting_bindings={each.ref: each for each in karmada.bindings},
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),

@@ -103,6 +103,8 @@ def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
 
 def _folder(manifest: Manifest) -> str:
     """Return the folder of an object that stays as it is."""
+    if str(manifest["apiVersion"]).startswith("work.karmada.io/"):
+        return "bindings"
     if not str(manifest["apiVersion"]).startswith("policy.karmada.io/"):
         return "templates"
     return "overrides" if str(manifest["kind"]).endswith("OverridePolicy") else "policies"

@@ -189,8 +189,8 @@ class Conversion:
         remark = refused("secret-left-out", _LEFT_TO_PEOPLE)
         units = [unit for unit in self.units if unit.manifest.get("kind") != "Secret"]
         kept = [each for each in self.kept if each.kind != "Secret"]
-        gone = {each.origin for each in self.kept if each.kind == "Secret"}
-        left = [each for each in self.left if each.origin not in gone]
+        gone = {(each.origin, each.subject) for each in self.kept if each.kind == "Secret"}
+        left = [each for each in self.left if (each.origin, each.subject) not in gone]
         left += [
             Left(origin=unit.origin, subject=unit.subject, remark=remark)
             for unit in self.units

@@ -54,6 +54,18 @@ _EMPTY_TEMPLATES: tuple[Path, ...] = (
 
 def as_written(manifest: Manifest, *, is_scaled: bool = False) -> dict[str, Any]:
     """Return a live object as a template; ``is_scaled``: an autoscaler sets its replicas, so that they are left out."""
+    kept = without_filled_in(manifest)
+    if is_scaled:
+        take_out(kept, ("spec", "replicas"))
+    for part in ("labels", "annotations"):
+        for name in tuple(kept["metadata"].get(part) or ()):
+            if _is_note(name):
+                take_out(kept, ("metadata", part, name))
+    return kept
+
+
+def without_filled_in(manifest: Manifest) -> dict[str, Any]:
+    """Return a copy of a live object without what servers, controllers and the cluster filled in."""
     kept = without_defaults(without_server_fields(pruned(manifest)))
     kind = ObjectRef.of(manifest).group_kind
     for path in (*_EMPTY_TEMPLATES, *_MADE.get(kind, ())):
@@ -61,12 +73,7 @@ def as_written(manifest: Manifest, *, is_scaled: bool = False) -> dict[str, Any]
     clean = _CLEANED.get(kind)
     if clean is not None:
         clean(kept)
-    if is_scaled:
-        take_out(kept, ("spec", "replicas"))
     for part in ("labels", "annotations"):
-        for name in tuple(kept["metadata"].get(part) or ()):
-            if _is_note(name):
-                take_out(kept, ("metadata", part, name))
         if not kept["metadata"].get(part, True):
             del kept["metadata"][part]
     return {key: _without_nulls(value) for key, value in kept.items() if value is not None}

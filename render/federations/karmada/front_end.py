@@ -6,10 +6,11 @@ from typing import Any
 from render.federations.decoding import WrongShape, struct
 from render.federations.manifests import member_cluster, without_server_fields
 from render.federations.shapes import check_metadata, fields, list_of
-from render.federations.units import Conversion, FrontEnd, Left, Placed, exact, refused
+from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, approximate, exact, refused
 from render.model import Manifest
 
-_CONTROLLER_WRITTEN = frozenset({"ClusterResourceBinding", "ResourceBinding", "Work"})
+_BINDINGS = frozenset({"ClusterResourceBinding", "ResourceBinding"})
+_CONTROLLER_WRITTEN = _BINDINGS | {"Work"}
 _MADE_BY_SERVERS = frozenset({"APIService", "ControllerRevision", "Endpoints", "EndpointSlice", "Event", "Lease"})
 _SYSTEM_NAMESPACES = ("karmada-", "kube-")
 _SYSTEM_NAMES = frozenset({("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")})
@@ -23,6 +24,19 @@ _OF_CONTROLLERS = (
     "resourcetemplate.karmada.io/uid",
     "resourcetemplate.karmada.io/managed-",
     "kubernetes.io/metadata.name",
+)
+_CLAIMS = frozenset(
+    {
+        "propagationpolicy.karmada.io/name",
+        "propagationpolicy.karmada.io/namespace",
+        "clusterpropagationpolicy.karmada.io/name",
+    }
+)
+_AFFINITY = "schedulerObservingAffinityName"
+_TAINTS_OF_CONTROLLERS = (
+    "cluster.karmada.io/not-ready",
+    "cluster.karmada.io/unreachable",
+    "cluster.karmada.io/terminating",
 )
 _POLICY_DEFAULTS: Mapping[str, Any] = {
     "conflictResolution": "Abort",
@@ -48,10 +62,15 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
         try:
             check_metadata(each.manifest)
             _PLACED(each.manifest.get("spec"), "spec")
+            if each.kind in _BINDINGS:
+                _BOUND(each.manifest.get("spec"), "spec")
         except WrongShape as error:
             left.append(each.left(refused("unreadable", str(error))))
             continue
-        if reason := _left_out(each):
+        if each.kind in _BINDINGS and is_karmada(each.manifest) and each.spec.get("clusters"):
+            kept.append(Placed(manifest=_starting_binding(each), origin=each.origin))
+            left += [each.left(remark) for remark in _about_binding(each)]
+        elif reason := _left_out(each):
             left.append(each.left(reason))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
             members.append((each.origin, _member(each)))
@@ -65,8 +84,38 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
     return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
 
 
+_BOUND = fields(resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct))
 _PLACED = fields(placement=fields(clusterTolerations=list_of(struct)))
 _CREDENTIALS = "its Secrets are not copied; give the cluster a context in a kubeconfig"
+
+
+def _starting_binding(document: Placed) -> dict[str, Any]:
+    """Return a binding with what says where its object is, for the first pass to begin with."""
+    annotations = document.metadata.get("annotations")
+    claim = {key: value for key, value in (annotations or {}).items() if key in _CLAIMS}
+    metadata = {key: document.metadata[key] for key in ("name", "namespace") if key in document.metadata}
+    resource = document.spec.get("resource") or {}
+    spec = {
+        "resource": {key: resource[key] for key in ("apiVersion", "kind", "namespace", "name") if resource.get(key)},
+        **{key: document.spec[key] for key in ("replicas", "clusters") if document.spec.get(key)},
+    }
+    status = document.manifest.get("status")
+    group = status.get(_AFFINITY) if isinstance(status, dict) else None
+    return {
+        "apiVersion": document.manifest["apiVersion"],
+        "kind": document.kind,
+        "metadata": metadata | ({"annotations": claim} if claim else {}),
+        "spec": spec,
+        **({"status": {_AFFINITY: group}} if group else {}),
+    }
+
+
+def _about_binding(document: Placed) -> Iterator[Remark]:
+    yield exact("starting-binding", "its clusters and replicas are those that the first pass begins with")
+    leaving = sorted(str(each.get("fromCluster")) for each in document.spec.get("gracefulEvictionTasks") or ())
+    if leaving:
+        message = f"it was leaving {', '.join(leaving)}; the copy there stays until somebody deletes it"
+        yield approximate("leaving", message)
 
 
 def _left_out(document: Placed) -> Any:
@@ -137,7 +186,18 @@ def _member(cluster: Placed) -> Manifest:
         for key, value in cluster.spec.items()
         if key not in {"id", "secretRef", "impersonatorSecretRef", "resourceModels"}
     }
+    if isinstance(spec.get("taints"), list):
+        spec["taints"] = [_taint(each) for each in spec["taints"] if not _is_of_controller(each)]
     return member_cluster(cluster.key[1], cluster.metadata.get("labels") or {}, spec)
+
+
+def _is_of_controller(taint: Any) -> bool:
+    return isinstance(taint, dict) and taint.get("key") in _TAINTS_OF_CONTROLLERS
+
+
+def _taint(taint: Any) -> Any:
+    """Return a taint without the time at which it was seen."""
+    return {key: value for key, value in taint.items() if key != "timeAdded"} if isinstance(taint, dict) else taint
 
 
 KARMADA = FrontEnd(name="karmada", title="Karmada", is_its=is_karmada, converted=converted)

@@ -1,0 +1,138 @@
+"""The control plane of a federation, read from its API server and written as the files of a fleet.
+
+Objects that no policy propagates stay where they are, and are counted. Nothing is written, and no content of a Secret
+is asked for.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from reconciler.members.discovery import Resource
+from reconciler.members.exchange import Failure, OpenClient
+from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
+from render.errors import ClusterError, ConfigError
+from render.federations.clusters.defaults import take_out
+from render.federations.clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
+from render.federations.clusters.written_form import without_filled_in
+from render.federations.front_ends import found_in, named
+from render.federations.karmada.front_end import KARMADA, is_karmada
+from render.federations.karmada.propagation import propagation_of
+from render.federations.manifests import SKIP_NAMESPACE
+from render.federations.policies import files_of
+from render.federations.units import Conversion, FrontEnd, Left, Placed, exact, refused
+from render.model import Manifest, ObjectRef
+from render.words import counted
+
+from .importing import Import, members_among, report_of
+
+_NOT_READ: Mapping[str, str] = {
+    **KINDS_LEFT_OUT,
+    "Work.work.karmada.io": "what it says stands in the members",
+}
+_VIRTUAL_GROUPS = ("search.karmada.io", "metrics.k8s.io", "custom.metrics.k8s.io")
+_NOT_PROPAGATED = exact("not-propagated", "no policy propagates it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubReading:
+    """The control plane to read: its context, what it is called by people, and the federation (None: it tells)."""
+
+    context: str
+    open_client: OpenClient
+    system: str | None = None
+    timeout: float = 300.0
+
+    def options(self) -> ReadingOptions:
+        """Return the options to read it with."""
+        return ReadingOptions(
+            open_client=self.open_client,
+            timeout=self.timeout,
+            skipped_kinds=_NOT_READ,
+            metadata_kinds=METADATA_ALONE,
+            is_wanted=_is_stored,
+        )
+
+
+def _is_stored(resource: Resource) -> bool:
+    return resource.group not in _VIRTUAL_GROUPS
+
+
+def imported_hub(reading: HubReading) -> Import:
+    """Read a control plane and convert what it propagates; ClusterError where it cannot be read."""
+    read = read_clusters([reading.context], reading.options())[reading.context]
+    if isinstance(read, Failure):
+        raise ClusterError(f"{reading.context} cannot be read: {read.message}", hint=read.hint)
+    front_end = _front_end(reading, read)
+    documents = [Placed(manifest=each, origin=reading.context) for each in read.objects]
+    left: list[Left] = []
+    if front_end is KARMADA:
+        documents, left = _propagated(documents)
+    conversion = front_end.converted(documents, members_among(documents)).without_secrets()
+    conversion = replace(conversion, left=(*conversion.left, *left, *_unlisted(read)), others=0)
+    return Import(system=front_end.title, files=files_of(_cleaned(conversion)), lines=report_of(conversion))
+
+
+def _front_end(reading: HubReading, read: WholeCluster) -> FrontEnd:
+    if reading.system is not None:
+        return named(reading.system)
+    found = found_in(read.objects)
+    if len(found) == 1:
+        return found[0]
+    names = " and ".join(each.title for each in found)
+    what = f"objects of {names}" if found else "no object of a federation"
+    hint = "name one with --from" if found else "read clusters that no federation joins with --cluster"
+    raise ConfigError(f"{reading.context} holds {what}", hint=hint)
+
+
+def _propagated(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
+    """Return Karmada's own documents and those that it propagates, and how many of each kind it does not."""
+    is_propagated = propagation_of([each.manifest for each in documents])
+    kept: list[Placed] = []
+    left: Counter[tuple[str, str]] = Counter()
+    for each in documents:
+        if is_karmada(each.manifest) or is_propagated(each.manifest) or _is_space(each.manifest):
+            kept.append(each)
+        else:
+            left[ObjectRef.of(each.manifest).group_kind, each.origin] += 1
+    return kept, [
+        Left(origin=origin, subject=f"{kind}: {counted(count, 'object')}", remark=_NOT_PROPAGATED)
+        for (kind, origin), count in sorted(left.items())
+    ]
+
+
+def _is_space(manifest: Manifest) -> bool:
+    """Say whether an object is a Namespace, which Karmada sends to every cluster."""
+    return ObjectRef.of(manifest).group_kind == "Namespace"
+
+
+def _cleaned(conversion: Conversion) -> Conversion:
+    """Return a conversion without what the API server filled in, which nobody writes into a file."""
+    return replace(
+        conversion,
+        kept=tuple(
+            each if is_karmada(each.manifest) else replace(each, manifest=without_filled_in(each.manifest))
+            for each in conversion.kept
+        ),
+        units=tuple(replace(unit, manifest=_as_members_have_it(unit.manifest)) for unit in conversion.units),
+    )
+
+
+def _as_members_have_it(manifest: Manifest) -> Manifest:
+    """Return a template without what was filled in, and without a label that only Karmada would ask about."""
+    kept = without_filled_in(manifest)
+    if _is_space(manifest):
+        take_out(kept, ("metadata", "labels", SKIP_NAMESPACE))
+    return kept
+
+
+def _unlisted(read: WholeCluster) -> Iterator[Left]:
+    for kind, failure in sorted(read.unlisted.items()):
+        message = f"it cannot be listed, so that nothing of it is known: {failure.message}"
+        yield Left(origin=read.name, subject=kind, remark=refused("not-listed", message))
+    yield from _skipped(read.skipped, read.name)
+
+
+def _skipped(kinds: Iterable[str], origin: str) -> Iterator[Left]:
+    for kind in sorted(kinds):
+        yield Left(origin=origin, subject=kind, remark=exact("kind-left-out", _NOT_READ[kind]))
