@@ -220,6 +220,41 @@ def test_evictions_begin_one_after_another_where_that_is_limited(
     assert targets(fleet) == {"oslo": 3, "rome": 3}
 
 
+def test_what_has_to_stay_takes_nobody_elses_turn_to_leave(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The workload that comes first has no other cluster; before, it used up the one eviction of every minute."""
+    placement = on_clusters("paris", clusterTolerations=TOLERATED)
+    policy = a_policy("api", selectors=[{**WEB, "name": "api"}], placement=placement, failover={"cluster": {}})
+    settings = a_fleet(featureGates={"Failover": True}, failover={"evictionsPerMinute": 1})
+    fleet.commit({"argosy.yaml": settings, "api.yaml": a_deployment("api"), "api-policy.yaml": policy})
+    said = evict_paris(fleet, capsys)
+    assert "Deployment.apps default/api stays in paris: no other cluster takes it" in said
+    assert targets(fleet) == {"oslo": 3, "rome": 3}
+
+
+def test_what_is_replaced_already_goes_in_the_next_pass_and_is_not_said_to_leave_again(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing new is seen between the passes: the first one names the time of the second."""
+    well = dict.fromkeys(("oslo", "rome"), ("Healthy", "2026-03-01T08:00:00Z"))
+    observed(fleet, ready=ALL_UP, health=well)
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    observed(fleet, ready=PARIS_DOWN, health=well)
+    assert argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:00:10Z").code == 0
+    ended = argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:10Z", "-o", "json")
+    assert "leaves paris by itself" in ended.err
+    assert parse_documents(ended.out.encode())[0].value["next"] == {
+        "at": "2026-03-01T09:05:11Z",
+        "what": "web ends in paris",
+    }
+    ended = argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:10Z")
+    assert (ended.out.partition(":")[0], ended.err) == ("unchanged", "")
+    assert argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:11Z").code == 0
+    assert "gracefulEvictionTasks" not in binding(fleet)["spec"]
+    assert not fleet.files(under="clusters/paris")
+
+
 @pytest.fixture
 def failing_workload(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> Repository:
     """A fleet in which the workload runs in one cluster, where it becomes unhealthy at nine."""

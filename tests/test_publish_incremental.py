@@ -279,7 +279,7 @@ def next_scope(repository: Repository) -> Scope | None:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
         observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return scope_of(opened, read_previous(opened, tip), desired, observed.folder)
+        return scope_of(opened, read_previous(opened, tip), desired, observed)
 
 
 class Spoilt(NamedTuple):

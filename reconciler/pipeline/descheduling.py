@@ -7,7 +7,7 @@
 Only a fleet that asks for it has one, and without a time nothing of this happens: what is there stays as it is.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -69,6 +69,18 @@ def deschedule(
         flip=earliest(round_.waits.values()),
         waits=round_.waits,
     )
+
+
+def with_places(
+    lowered: Descheduling, fleet: Fleet, schedule: Callable[[Sequence[Binding]], Schedule]
+) -> tuple[Descheduling, Schedule]:
+    """Schedule bindings after the descheduler; what has no place elsewhere stays, if the fleet keeps last copies."""
+    while True:
+        result = schedule(lowered.bindings)
+        stuck = without_place(lowered, result) if fleet.failover.guard.keeps_last_copy else frozenset()
+        if not stuck:
+            return lowered, result
+        lowered = lowered.without(stuck)
 
 
 def without_place(done: Descheduling, schedule: Schedule) -> frozenset[ObjectRef]:

@@ -7,7 +7,7 @@
 Without ``now`` nothing of this happens: what is there stays as it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import Leaving
 from render.failover.purge import directly_purged
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding
-from render.failover.tasks import HEALTHY
+from render.failover.tasks import HEALTHY, are_healthy, health_of
 from render.failover.workload import (
     FailoverRules,
     WorkloadHealth,
@@ -55,17 +55,26 @@ class FailedOver:
     """The bindings of a pass after failover, and what it did.
 
     ``left`` are the clusters that workloads leave in this pass, ``ended`` those whose task ended. ``is_timed``: it
-    asked for the time. ``flip`` is when the same facts give another outcome. ``waits`` has that
-    of each object. ``notes`` are for people.
+    asked for the time. ``waits`` has for each object when the same facts give it another outcome. ``restless`` are the
+    objects whose outcome also depends on what others do, or could not be had. ``notes`` are for people.
     """
 
     bindings: tuple[Binding, ...]
     left: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict)
     ended: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict)
     is_timed: bool = False
-    flip: Flip | None = None
     waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
+    restless: frozenset[ObjectRef] = frozenset()
     notes: tuple[str, ...] = ()
+
+    @property
+    def flip(self) -> Flip | None:
+        """The next instant at which the same facts give another outcome."""
+        return earliest(self.waits.values())
+
+    def beside(self, others: Mapping[ObjectRef, Flip]) -> "FailedOver":
+        """Return this with the waits of the objects that were not looked at."""
+        return replace(self, waits={**others, **self.waits}, is_timed=self.is_timed or bool(others))
 
     @property
     def removed_paths(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
@@ -92,14 +101,21 @@ def with_taints(clusters: tuple[Cluster, ...], desired: Desired, inputs: Failove
 
 
 def failed_over(
-    bindings: Sequence[Binding], tainted: TaintedClusters, fleet: Fleet, inputs: FailoverInputs
+    bindings: Sequence[Binding],
+    tainted: TaintedClusters,
+    fleet: Fleet,
+    inputs: FailoverInputs,
+    staying: Mapping[ObjectRef, tuple[str, ...]] | None = None,
 ) -> FailedOver:
-    """Return the bindings before they are scheduled, without the clusters that they leave by themselves."""
+    """Return the bindings before they are scheduled, without the clusters that they leave by themselves.
+
+    ``staying`` are those that no other cluster takes, with the clusters that they would leave.
+    """
     if inputs.now is None:
         return FailedOver(bindings=tuple(map(_without_note, bindings)))
     round_ = _Round(tainted, fleet, inputs, inputs.now, _begun_since(bindings, inputs.now))
-    done = tuple(round_.passed(binding) for binding in bindings)
-    is_timed = bool(tainted.recorded or round_.flips or round_.left or round_.ended) or any(
+    done = tuple(round_.passed(binding, (staying or {}).get(binding.ref, ())) for binding in bindings)
+    is_timed = bool(tainted.recorded or round_.waits or round_.left or round_.ended or staying) or any(
         binding.eviction_tasks for binding in bindings
     )
     return FailedOver(
@@ -107,30 +123,43 @@ def failed_over(
         left=round_.left,
         ended=round_.ended,
         is_timed=is_timed,
-        flip=earliest(round_.flips),
         waits=round_.waits,
+        restless=frozenset(round_.restless),
         notes=tuple(round_.notes),
     )
 
 
-def scheduled(
-    before: Sequence[Binding], done: FailedOver, schedule: Callable[[Sequence[Binding]], Schedule], fleet: Fleet
-) -> tuple[FailedOver, Schedule]:
-    """Schedule bindings; what cannot go elsewhere stays where it was, if the fleet keeps last copies."""
-    result = schedule(done.bindings)
-    while fleet.failover.guard.keeps_last_copy:
-        blocked = {ref for ref in done.left if has_no_place(result, ref)}
-        if not blocked:
-            break
-        original = {binding.ref: binding for binding in before if binding.ref in blocked}
-        bindings = tuple(
-            _blocked(original[each.ref], done.left[each.ref]) if each.ref in blocked else each for each in done.bindings
-        )
-        left = {ref: at for ref, at in done.left.items() if ref not in blocked}
-        waits = {ref: flip for ref, flip in done.waits.items() if ref not in blocked}
-        done = replace(done, bindings=bindings, left=left, waits=waits)
-        result = schedule(done.bindings)
-    return done, result
+def blocked_evictions(done: FailedOver, schedule: Schedule, fleet: Fleet) -> Mapping[ObjectRef, tuple[str, ...]]:
+    """Return what would leave clusters though no other takes it, with these clusters, if the fleet keeps last copies.
+
+    It has to stay, and does not count among the evictions that may begin within a minute: all is decided again.
+    """
+    if not fleet.failover.guard.keeps_last_copy:
+        return {}
+    return {ref: left for ref, left in done.left.items() if has_no_place(schedule, ref)}
+
+
+def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
+    """Return a round with the waits for the ends of tasks that begin in it, given the bindings as they are scheduled.
+
+    A task does not end in the pass that makes it; where healthy copies stand elsewhere already, the next one ends it.
+    """
+    waits, now = dict(done.waits), inputs.now
+    for binding in bindings if now and done.left else ():
+        begun = [task for task in binding.eviction_tasks if not task.creation_timestamp]
+        reported = health_of(inputs.health.of(binding.ref).reported)
+        is_replaced = are_healthy((target.name for target in binding.targets), reported)
+        ends = [_end(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
+        if ends:
+            names = ", ".join(task.from_cluster for task in begun)
+            flip = Flip(min(ends), f"{binding.ref.name} ends in {names}")
+            waits[binding.ref] = min(flip, waits.get(binding.ref, flip))
+    return replace(done, waits=waits)
+
+
+def _end(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
+    seconds = fleet.failover.grace_seconds if task.grace_period_seconds is None else task.grace_period_seconds
+    return after(now, 1 if is_replaced else seconds + 1)
 
 
 def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
@@ -182,45 +211,47 @@ class _Round:
         self._is_blind = self._is_mass_failure([cluster.name for cluster in tainted.clusters])
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
         self.ended: dict[ObjectRef, tuple[str, ...]] = {}
-        self.flips: list[Flip] = []
         self.waits: dict[ObjectRef, Flip] = {}
+        self.restless: set[ObjectRef] = set()
         self.notes: list[str] = []
+        self._flips: list[Flip] = []
         if self._is_blind and self._taints:
             self.notes.append("so many clusters are not ready at once that taints evict nothing")
 
-    def passed(self, binding: Binding) -> Binding:
-        """Return one binding after the rules."""
-        known = len(self.flips)
-        after_all = self._after_all(_without_note(binding))
-        if found := earliest(self.flips[known:]):
+    def passed(self, binding: Binding, staying: tuple[str, ...]) -> Binding:
+        """Return one binding after the rules; one that is ``staying`` leaves nothing, and says so."""
+        self._flips.clear()
+        plain = _without_note(binding)
+        done = self._staying(plain, staying) if staying else self._after_all(plain)
+        if found := earliest(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
-        return after_all
+        return done
 
     def _after_all(self, binding: Binding) -> Binding:
-        health = self._health.of(binding.ref)
-        state = Leaving(binding.targets, binding.eviction_tasks)
-        state = self._after_tasks(binding, state, health)
-        state = self._after_taints(binding, state, health)
-        state = self._after_failures(binding, state, health)
-        if state == Leaving(binding.targets, binding.eviction_tasks):
+        before = Leaving(binding.targets, binding.eviction_tasks)
+        state = self._after_evictions(binding, self._after_tasks(binding, before), is_paced=True)
+        if state == before:
             return binding
         gone = {target.name for target in state.targets}
-        self.flips += self._ends(binding.ref, state.tasks)
         if left := tuple(target.name for target in binding.targets if target.name not in gone):
             self.left[binding.ref] = left
         return replace(binding, targets=state.targets, eviction_tasks=state.tasks)
 
-    def _ends(self, ref: ObjectRef, tasks: Sequence[GracefulEvictionTask]) -> Iterator[Flip]:
-        """Yield when tasks that begin now end at the latest."""
-        for task in tasks:
-            seconds = task.grace_period_seconds
-            if task.suppress_deletion is None and not task.creation_timestamp:
-                grace = self._rules.grace_seconds if seconds is None else seconds
-                yield Flip(after(self._now, grace + 1), f"{ref.name} ends in {task.from_cluster}")
+    def _staying(self, binding: Binding, clusters: tuple[str, ...]) -> Binding:
+        state = self._after_tasks(binding, Leaving(binding.targets, binding.eviction_tasks))
+        begun = len(self._begun)
+        self._after_evictions(binding, state, is_paced=False)
+        del self._begun[begun:]
+        return _blocked(replace(binding, eviction_tasks=state.tasks), clusters)
 
-    def _after_tasks(self, binding: Binding, state: Leaving, health: WorkloadHealth) -> Leaving:
+    def _after_evictions(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
+        state = self._after_taints(binding, state, is_paced=is_paced)
+        return self._after_failures(binding, state)
+
+    def _after_tasks(self, binding: Binding, state: Leaving) -> Leaving:
         if not state.tasks:
             return state
+        health = self._health.of(binding.ref)
         done = after_tasks(state, health, self._now, self._rules)
         if done.ended and self._keeps(state, health):
             return state
@@ -228,7 +259,7 @@ class _Round:
             self.ended[binding.ref] = done.ended
         if done.due is not None and done.due >= self._now:
             names = ", ".join(task.from_cluster for task in done.tasks if task.suppress_deletion is None)
-            self.flips.append(Flip(after(done.due, 1), f"{binding.ref.name} ends in {names}"))
+            self._flips.append(Flip(after(done.due, 1), f"{binding.ref.name} ends in {names}"))
         return replace(state, tasks=done.tasks)
 
     def _keeps(self, state: Leaving, health: WorkloadHealth) -> bool:
@@ -238,35 +269,41 @@ class _Round:
         names = set(state.target_names)
         return not any(item.health == HEALTHY and item.cluster in names for item in health.reported)
 
-    def _after_taints(self, binding: Binding, state: Leaving, health: WorkloadHealth) -> Leaving:
+    def _after_taints(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
         taints = {name: found for name in state.target_names if (found := self._taints_for(binding, name))}
         if not taints or self._is_blind:
             return state
-        if (wait := self._wait()) is not None:
-            self.flips.append(Flip(wait, f"{binding.ref.name} may leave {', '.join(taints)}"))
+        if is_paced and (wait := self._wait()) is not None:
+            self._flips.append(Flip(wait, f"{binding.ref.name} may leave {', '.join(taints)}"))
+            self.restless.add(binding.ref)
             return state
         tainted = TaintedBinding(
             state=state,
             failover=binding.failover,
-            reported=health.reported,
+            reported=self._health.of(binding.ref).reported,
             purge_mode=self._rules.purge_mode,
             is_state_preserved=self._rules.gates.stateful_failover_injection,
         )
         done = after_taints(tainted, binding, taints, self._now)
         self._begun += [self._now] * (len(state.targets) - len(done.state.targets))
-        self.notes += (f"{binding.ref}: {error}" for error in done.errors.values())
+        self._note(binding.ref, done.errors.values())
         if done.flip:
-            self.flips.append(done.flip)
+            self._flips.append(done.flip)
         return done.state
 
-    def _after_failures(self, binding: Binding, state: Leaving, health: WorkloadHealth) -> Leaving:
-        done = after_failures(state, binding, health, self._now, self._rules)
-        if done.error:
-            self.notes.append(f"{binding.ref}: {done.error}")
+    def _after_failures(self, binding: Binding, state: Leaving) -> Leaving:
+        done = after_failures(state, binding, self._health.of(binding.ref), self._now, self._rules)
+        self._note(binding.ref, [done.error] if done.error else [])
         for cluster, since in done.timers.items():
             seconds = toleration_seconds((binding.failover or {})["application"])
-            self.flips.append(Flip(after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
+            self._flips.append(Flip(after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
         return done.state
+
+    def _note(self, ref: ObjectRef, errors: Iterable[str]) -> None:
+        """Note why a binding could not leave a cluster: its state could not be read there."""
+        for error in errors:
+            self.notes.append(f"{ref}: {error}")
+            self.restless.add(ref)
 
     def _taints_for(self, binding: Binding, cluster: str) -> tuple[Taint, ...]:
         """Return the taints of a cluster that may evict a binding: the source's, and policies' where it asks for it."""

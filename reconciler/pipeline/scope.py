@@ -12,13 +12,14 @@ A pass with a scope commits, byte for byte, what a pass over everything would.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from render.binding import Binding
 from render.fleet import Rescheduling
 from render.model import ObjectRef
 from render.scheduling.rules import Strategy, strategy_of
+from render.timing import Flip
 
 from .namespaces import namespace_ref
 from .readme import Tally
@@ -36,17 +37,21 @@ class Scope:
 
     ``others`` are the bindings outside the scope, where those inside may compete with them for room. ``tally`` holds
     the counts of the previous commit's README. ``facts`` are the clusters whose facts are not those of that commit.
+    ``waits`` say when objects outside the scope change by themselves.
     """
 
     refs: frozenset[ObjectRef]
     tally: Tally
     others: tuple[Binding, ...] = ()
     facts: frozenset[str] = frozenset()
+    waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
 
     def with_refs(self, refs: Iterable[ObjectRef]) -> "Scope":
         """Return the scope with more objects in it."""
         more = with_namespaces(self.refs.union(refs))
-        return replace(self, refs=more, others=tuple(each for each in self.others if each.ref not in more))
+        others = tuple(each for each in self.others if each.ref not in more)
+        waits = {ref: flip for ref, flip in self.waits.items() if ref not in more}
+        return replace(self, refs=more, others=others, waits=waits)
 
 
 def changed_refs(

@@ -43,8 +43,16 @@ from .claims import Claims, claim_templates
 from .cluster_removals import Removal
 from .cron import Autoscaler, CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
-from .descheduling import Descheduling, deschedule, without_place
-from .failover import FailedOver, FailoverInputs, failed_over, scheduled, with_stamps, with_taints
+from .descheduling import Descheduling, deschedule, with_places
+from .failover import (
+    FailedOver,
+    FailoverInputs,
+    blocked_evictions,
+    failed_over,
+    with_ends,
+    with_stamps,
+    with_taints,
+)
 from .health import FILE as HEALTH_FILE
 from .health import health_file
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
@@ -225,19 +233,18 @@ def _scheduled(
     """Take from clusters what leaves them by itself, and schedule the rest."""
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
     context = _batch_context(inputs, claims, before)
-    failing = failed_over(claims.bindings, tainted, fleet, inputs.failover)
-    lowered = deschedule(failing.bindings, failing.left, fleet, inputs.failover)
+    staying: dict[ObjectRef, tuple[str, ...]] = {}
     while True:
-        done, schedule = scheduled(
-            claims.bindings,
-            replace(failing, bindings=lowered.bindings),
-            lambda bindings: schedule_bindings(bindings, index, fleet, context),
-            fleet,
-        )
-        stuck = without_place(lowered, schedule) if fleet.failover.guard.keeps_last_copy else frozenset()
-        if not stuck:
-            return done, lowered, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
-        lowered = lowered.without(stuck)
+        failing = failed_over(claims.bindings, tainted, fleet, inputs.failover, staying)
+        lowered = deschedule(failing.bindings, {*failing.left, *staying}, fleet, inputs.failover)
+        lowered, schedule = with_places(lowered, fleet, lambda bound: schedule_bindings(bound, index, fleet, context))
+        blocked = blocked_evictions(failing, schedule, fleet)
+        if not blocked:
+            break
+        staying |= blocked
+    done = with_ends(failing, schedule.bindings, fleet, inputs.failover)
+    done = done.beside(inputs.scope.waits if inputs.scope else {})
+    return done, lowered, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
 
 
 def _judged(
@@ -326,6 +333,8 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
     """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
+    if inputs.scope:
+        assembly.beside |= {("facts", HEALTH_FILE): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
     is_asked = built.failover.is_timed or built.descheduling.is_timed

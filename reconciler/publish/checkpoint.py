@@ -10,17 +10,20 @@ by their ids. Without it, or with anything unexpected in it, the whole pass is d
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
+from render.errors import GitError
 
 FILE_NAME = "checkpoint.json"
 """The name of the record in the repository's cache folder."""
 _LARGEST = 256 << 20
+_INPUTS = frozenset({"facts", "schemas"})
+"""The folders of the status branch that a pass reads which reaches no member."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +51,10 @@ class PassContents:
     """The contents a pass saw, as plain data: JSON in and out without a second form.
 
     ``source_digest`` covers everything in the source but ordinary templates, ``digests`` lists each template as group,
-    kind, namespace, name and digest. ``volatile`` lists the objects that every pass decides anew. ``facts`` is the hex
-    id of the folder of facts ("": none). ``tally`` holds the counts of the rendered branch's README.
+    kind, namespace, name and digest (none: everything has to be looked at again). ``volatile`` lists the objects that
+    every pass decides anew. ``facts`` is the hex id of the folder of facts ("": none). ``tally`` holds the counts of
+    the rendered branch's README. ``waits`` lists the objects that change by themselves, each with the time and with
+    what happens then.
     """
 
     source_digest: str
@@ -57,6 +62,7 @@ class PassContents:
     volatile: list[list[str]]
     facts: str
     tally: dict[str, dict[str, int]]
+    waits: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +74,7 @@ class ProposedCommit:
     what: str
 
 
-NO_CONTENTS = PassContents(source_digest="", digests=[], volatile=[], facts="", tally={})
+NO_CONTENTS = PassContents(source_digest="", digests=[], volatile=[], facts="", tally={}, waits=[])
 """The contents of a pass that nothing may be rendered by: what it saw is not what the rendered branch holds."""
 
 
@@ -129,9 +135,32 @@ def _parsed(value: dict[str, Any]) -> Checkpoint:
 
 
 def is_up_to_date(repository: Repository, checkpoint: Checkpoint) -> bool:
-    """Return whether every branch still stands where the pass left it, asking remotes where it names them."""
-    is_same_clone = checkpoint.clone == _clone_state(repository)
-    return is_same_clone and current_tips(repository, checkpoint.names) == checkpoint.tips
+    """Return whether every branch still stands where the pass left it, asking remotes where it names them.
+
+    For a pass that reaches no member, the status branch may have moved on, if what was seen there is the same.
+    """
+    if checkpoint.clone != _clone_state(repository):
+        return False
+    before, tips = checkpoint.tips, current_tips(repository, checkpoint.names)
+    if tips == before:
+        return True
+    is_status_alone = checkpoint.members is None and replace(tips, status=before.status) == before
+    return is_status_alone and _have_same_inputs(repository, before.status, tips.status)
+
+
+def _have_same_inputs(repository: Repository, before: str | None, after: str | None) -> bool:
+    """Return whether two commits of the status branch give a pass the same inputs; not if one is not known here."""
+    try:
+        one, other = (_inputs_of(repository, commit) for commit in (before, after))
+    except GitError:
+        return False
+    return one == other
+
+
+def _inputs_of(repository: Repository, commit: str | None) -> dict[str, bytes]:
+    tree = repository.commit_info(commit).tree if commit else None
+    entries = repository.read_trees([tree])[tree] if tree else ()
+    return {entry.text: entry.id for entry in entries if entry.text in _INPUTS}
 
 
 def _clone_state(repository: Repository) -> str:

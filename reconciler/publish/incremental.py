@@ -1,35 +1,40 @@
 """The scope of the next pass, from the checkpoint of the last one: None where everything has to be looked at."""
 
+from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
 from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from reconciler.source.desired import Desired, is_failing_over
+from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
+from render.timing import written
 
 from .checkpoint import PassContents, read_checkpoint
 from .outcome import Outcome
+from .reading import ObservedInputs
+from .turned_objects import objects_concerned, waits_of
 
 
 def contents_of(outcome: Outcome, facts: bytes | None, told: frozenset[ObjectRef]) -> PassContents:
-    """Return what a pass saw, to be written down; ``told`` are the objects it reported a problem of, or warned of."""
+    """Return what a pass saw, to be written down; ``told`` are other objects that the next pass has to look at."""
     desired, rendered = outcome.source.desired, outcome.rendered
-    volatile = told.union(binding.ref for binding in rendered.built.bindings if is_volatile(binding))
-    tally = rendered.tally
+    failover, tally = rendered.built.failover, rendered.tally
+    volatile = {binding.ref for binding in rendered.built.bindings if is_volatile(binding)}
     return PassContents(
         source_digest=desired.source_digest,
         digests=[[*_words(template.ref), template.digest] for template in desired.templates],
-        volatile=sorted(map(_words, volatile)),
+        volatile=sorted(map(_words, volatile | failover.restless | told)),
         facts=(facts or b"").hex(),
         tally={
             "objects": dict(tally.objects),
             "replicas": dict(tally.replicas),
             "reasons": {str(reason): count for reason, count in tally.reasons.items()},
         },
+        waits=[[*_words(ref), written(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
     )
 
 
@@ -37,17 +42,17 @@ def _words(ref: ObjectRef) -> list[str]:
     return [ref.group, ref.kind, ref.namespace, ref.name]
 
 
-def scope_of(repository: Repository, previous: Previous, desired: Desired, facts: bytes | None) -> Scope | None:
+def scope_of(repository: Repository, previous: Previous, desired: Desired, observed: ObservedInputs) -> Scope | None:
     """Return what the pass after ``previous`` has to look at, reading the bindings and folders it will need.
 
-    ``facts`` is the folder of the facts this pass uses (None: none). But for capacity they must be those of the last
-    pass: a cluster that serves or is something else concerns whatever may be placed there.
+    But for capacity and the health of workloads, the facts must be those of the last pass: a cluster that serves or is
+    something else concerns whatever may be placed there.
     """
-    # Answers of webhooks are recorded for all objects at once, quotas limit all of them together, and what leaves
-    # clusters by itself depends on the health and on the tasks of all.
-    is_timed = desired.cron_autoscalers or is_failing_over(desired)
-    # Emitted objects follow from all that clusters hold.
-    is_whole = desired.webhooks or desired.quotas or is_timed or desired.fleet.emit
+    # Answers of webhooks are recorded for all objects at once, quotas limit all of them together, the descheduler looks
+    # at all that is divided by room, and rules of cron at all that they scale. Emitted objects follow from all that
+    # clusters hold.
+    by_all = desired.webhooks or desired.quotas or desired.cron_autoscalers
+    is_whole = by_all or desired.fleet.descheduler.is_enabled or desired.fleet.emit
     checkpoint = None if is_whole else read_checkpoint(repository)
     is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
     if checkpoint is None or not is_of_previous or previous.version != engine_version():
@@ -56,22 +61,25 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, facts
     if contents.source_digest != desired.source_digest:
         return None
     digests = {ObjectRef(*words): digest for *words, digest in contents.digests}
-    volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
-    refs = changed_refs(digests, volatile, desired)
-    if refs is None or not isinstance(previous.bindings, StoredBindings):
+    turned = objects_concerned(repository, desired, contents, observed)
+    if turned is None or not isinstance(previous.bindings, StoredBindings):
         return None
+    volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
+    refs = changed_refs(digests, volatile | turned, desired)
+    facts = observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
     changed_facts = _changed_facts(repository, rendered_facts, facts)
-    if changed_facts is None or not are_equal_but_for_capacity(
-        repository, bytes.fromhex(contents.facts) or None, facts
-    ):
+    if refs is None or changed_facts is None:
+        return None
+    if not are_equal_but_for_capacity(repository, bytes.fromhex(contents.facts) or None, facts):
         return None
     previous.bindings.load(refs)
     previous.tree.load(refs)
     # Declared capacity is shared by all bindings, so those outside the scope keep what they take of it.
     is_declared = any(cluster.resource_summary is not None for cluster in desired.clusters)
     others = tuple(each for ref, each in previous.bindings.items() if ref not in refs) if is_declared else ()
-    return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts)
+    waits = {ref: flip for ref, flip in waits_of(contents).items() if ref not in refs}
+    return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts, waits=waits)
 
 
 def are_equal_but_for_capacity(repository: Repository, before: bytes | None, after: bytes | None) -> bool:
@@ -104,4 +112,6 @@ def _changed_facts(repository: Repository, rendered: TreeEntry | None, facts: by
 
 
 def _blob_ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:
-    return {entry.text: entry.id for entry in repository.read_trees([tree_id])[tree_id]}
+    """Return the ids of the files of facts, each of one cluster."""
+    entries = repository.read_trees([tree_id])[tree_id]
+    return {entry.text: entry.id for entry in entries if entry.text != HEALTH_FILE}

@@ -30,6 +30,7 @@ from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers
 from reconciler.source.observed_schemas import ObservedSchemas
+from render.binding import Condition
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
@@ -116,23 +117,26 @@ class Outcome:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings beside the problems of an outcome: clusters that another name may be of, objects, constraints."""
-        thin = thin_spread_lines(self.thin_spreads)
-        left = self._left_lines()
-        return (*self.renames, *released_lines(self.released), *pending_lines(self.pending), *thin, *left)
+        """Warnings beside the problems of an outcome: what lasts, and what leaves clusters by itself now."""
+        return (*self.lasting_warnings, *self._left_lines())
 
     def _left_lines(self) -> Iterable[str]:
-        """Yield what leaves clusters by itself, and what should but may not."""
+        """Yield what leaves clusters by itself in this pass."""
         built = self.rendered.built
         for ref, clusters in sorted(built.failover.left.items()):
             yield f"{ref} leaves {', '.join(clusters)} by itself"
         for ref, taken in sorted(built.descheduling.taken.items()):
             places = (f"{counted(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
             yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
-        for binding in built.bindings:
-            notes = (note for note in binding.conditions if note.reason in {BLOCKED, NO_ROOM})
-            yield from (f"{binding.ref} {note.message}" for note in notes)
-        yield from built.failover.notes
+
+    @property
+    def lasting_warnings(self) -> tuple[str, ...]:
+        """The warnings that the same pass done again would have: clusters renamed by hand, objects, constraints."""
+        built = self.rendered.built
+        thin = thin_spread_lines(self.thin_spreads)
+        stays = (f"{each.ref} {note.message}" for each in built.bindings for note in each.conditions if _stays(note))
+        kept = (*released_lines(self.released), *pending_lines(self.pending))
+        return (*self.renames, *kept, *thin, *stays, *built.failover.notes)
 
     @cached_property
     def renames(self) -> tuple[str, ...]:
@@ -188,6 +192,11 @@ class Outcome:
         found = {blob_id: _data(blobs[blob_id]) for blob_id in wanted if blob_id in blobs}
         missing = wanted - found.keys()
         return {**found, **self.repository.read_blobs(missing)} if missing else found
+
+
+def _stays(condition: Condition) -> bool:
+    """Say whether a condition says that something stays where it should not."""
+    return condition.reason in {BLOCKED, NO_ROOM}
 
 
 def _data(blob: Blob) -> bytes:

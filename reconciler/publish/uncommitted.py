@@ -4,7 +4,6 @@ from contextlib import suppress
 
 from reconciler.console.log import Log
 from reconciler.repository import Repository
-from reconciler.source.files import may_be_read
 from render.errors import GitError
 from render.words import listed
 
@@ -24,4 +23,7 @@ def warn_of_uncommitted(repository: Repository, log: Log, *, hint: str = "commit
 
 
 def _is_read(path: str) -> bool:
+    # Most work trees are clean, and a pass that finds nothing to do has no other use for it.
+    from reconciler.source.files import may_be_read
+
     return may_be_read(path, 0) and not any(part.startswith(".") for part in path.split("/")[:-1])

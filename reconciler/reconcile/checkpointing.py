@@ -1,6 +1,6 @@
 """The checkpoint of a pass, written once it has ended well."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.publish.branches import Publication
@@ -15,9 +15,21 @@ from reconciler.publish.checkpoint import (
 from reconciler.publish.incremental import contents_of
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
+from render.model import ObjectRef
 from render.timing import written
 
 from .source_tip import SourceTip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFacts:
+    """The facts that a pass saw: their folder on the status branch (None: none).
+
+    ``turned`` are the objects whose health there is not the one that it rendered by (None: any may be).
+    """
+
+    folder: bytes | None
+    turned: frozenset[ObjectRef] | None = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +42,7 @@ class EndedRender:
     rendered: str
     proposed: str = ""
 
-    def write_checkpoint(self, facts: bytes | None, members: dict[str, Any] | None = None) -> None:
+    def write_checkpoint(self, seen: SeenFacts, members: dict[str, Any] | None = None) -> None:
         """Write down what this pass saw and reported, so that the next one need not look at everything."""
         outcome, publication, tip = self.outcome, self.publication, self.tip
         repository, fleet = publication.repository, outcome.source.desired.fleet
@@ -39,7 +51,9 @@ class EndedRender:
             return
         problems, proposed = problems_of(outcome), None
         told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
-        contents = contents_of(outcome, facts, told)
+        contents = contents_of(outcome, seen.folder, told.union(seen.turned or ()))
+        if seen.turned is None:
+            contents = replace(contents, digests=[])
         if self.proposed:
             proposed = ProposedCommit(commit=self.proposed, fleet_path=fleet.path, what=outcome.summary)
             contents = NO_CONTENTS
@@ -59,7 +73,7 @@ class EndedRender:
                 status=repository.tip(publication.ref(fleet.status_branch)),
             ),
             contents=contents,
-            warnings=(*map(str, outcome.source.desired.warnings), *outcome.warnings),
+            warnings=(*map(str, outcome.source.desired.warnings), *outcome.lasting_warnings),
             problems=tuple(map(str, problems)),
             next_flip=written(outcome.flip.at) if outcome.flip else "",
             members=members,

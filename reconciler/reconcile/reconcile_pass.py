@@ -36,12 +36,13 @@ from reconciler.publish.reading import (
 )
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.skipped_files import tell_skipped
+from reconciler.publish.turned_objects import changed_health
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
 
-from .checkpointing import EndedRender
+from .checkpointing import EndedRender, SeenFacts
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
 from .source_tip import SourceTip, find_source
@@ -166,17 +167,17 @@ def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "Reache
 def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
     repository, previous = inputs.publication.repository, inputs.previous
-    observed = _recorded_inputs(inputs.publication, inputs.source)
+    observed = replace(_recorded_inputs(inputs.publication, inputs.source), now=time_of_pass(options.now))
     source = _with_facts(repository, inputs.source, observed, log)
     scope = None
     if previous is not None and not _is_proposing(source):
-        scope = scope_of(repository, previous, source.desired, observed.folder)
-    observed = replace(observed, scope=scope, allowed=options.allowed, now=time_of_pass(options.now))
+        scope = scope_of(repository, previous, source.desired, observed)
+    observed = replace(observed, scope=scope, allowed=options.allowed)
     outcome = run_pass(repository, source, previous, observed, log)
     check_rendered(outcome, log)
     result = _committed(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
-        _write_checkpoint(result, inputs, observed.folder)
+        _write_checkpoint(result, inputs, SeenFacts(folder=observed.folder))
     return result
 
 
@@ -186,22 +187,23 @@ def render_for_members(
     """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
     source = _with_facts(repository, inputs.source, members.observed, log)
-    scope = _scope_of_members(inputs, source, members)
-    observed = replace(members.observed, scope=scope, now=time_of_pass(options.now))
+    observed = replace(members.observed, now=time_of_pass(options.now))
+    observed = replace(observed, scope=_scope_of_members(inputs, source, observed))
     outcome = run_pass(repository, source, inputs.previous, observed, log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
     return _committed(outcome, inputs, options, log)
 
 
-def _scope_of_members(inputs: PassInputs, source: Source, members: "ReachedMembers") -> Scope | None:
+def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInputs) -> Scope | None:
     """Return what a pass has to look at whose members gave the facts that are recorded; None for everything."""
     if inputs.previous is None or _is_proposing(source):
         return None
     recorded = _recorded_inputs(inputs.publication, source)
-    if recorded.facts != members.observation.facts:
+    if recorded.facts != observed.facts:
         return None
-    return scope_of(inputs.publication.repository, inputs.previous, source.desired, recorded.folder)
+    observed = replace(observed, folder=recorded.folder)
+    return scope_of(inputs.publication.repository, inputs.previous, source.desired, observed)
 
 
 def _with_reports(
@@ -234,7 +236,10 @@ def _with_reports(
             known=known.members,
             is_idle=result.commit is None and status.tip() == before,
         )
-        _write_checkpoint(result, inputs, recorded.folder, ended.resting_fleet().plain())
+        # What this pass recorded after it had rendered is news to the next one.
+        turned = changed_health(desired, members.observed.health, recorded.health)
+        seen = SeenFacts(folder=recorded.folder, turned=turned)
+        _write_checkpoint(result, inputs, seen, ended.resting_fleet().plain())
     return result
 
 
@@ -267,7 +272,7 @@ def _with_merged_reports(
     )
     fleet = ended.resting_fleet()
     if fleet.is_idle:
-        _write_checkpoint(result, inputs, recorded.folder, fleet.plain())
+        _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=None), fleet.plain())
     return result
 
 
@@ -370,7 +375,7 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
 
 
 def _write_checkpoint(
-    result: PassResult, inputs: PassInputs, facts: bytes | None, members: dict[str, Any] | None = None
+    result: PassResult, inputs: PassInputs, seen: SeenFacts, members: dict[str, Any] | None = None
 ) -> None:
     """Write the checkpoint of a pass, unless the forge that it proposes to has yet to be asked."""
     proposal = result.proposal
@@ -383,4 +388,4 @@ def _write_checkpoint(
         rendered=result.rendered,
         proposed=proposal.commit if proposal is not None else "",
     )
-    ended.write_checkpoint(facts, members)
+    ended.write_checkpoint(seen, members)

@@ -1,0 +1,66 @@
+"""The objects that time and health concern since the last pass: their rules may answer otherwise now.
+
+1. a binding whose outcome was to change by itself at a time that has come;
+2. a workload of which a cluster reports another health.
+
+Everything else that these rules read is the same while the source is, and the conditions of clusters are.
+"""
+
+from reconciler.pipeline.health import FILE as HEALTH_FILE
+from reconciler.pipeline.health import ObservedHealth, parsed_health
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired, is_failing_over
+from render.errors import GitError
+from render.model import ObjectRef
+from render.timing import LAST, Flip, parse_instant
+
+from .checkpoint import PassContents
+from .file_shapes import HEALTH_PATH, read_as
+from .reading import ObservedInputs
+
+
+def waits_of(contents: PassContents) -> dict[ObjectRef, Flip]:
+    """Return when each object that a pass saw changes by itself."""
+    return {ObjectRef(*words): Flip(parse_instant(at) or LAST, what) for *words, at, what in contents.waits}
+
+
+def objects_concerned(
+    repository: Repository, desired: Desired, contents: PassContents, observed: ObservedInputs
+) -> frozenset[ObjectRef] | None:
+    """Return the objects that time and health concern since a pass that saw these contents; None for all of them."""
+    unwell = _unwell(repository, desired, contents, observed.health)
+    if unwell is None:
+        return None
+    now = observed.now
+    due = (ref for ref, flip in waits_of(contents).items() if now is None or flip.at <= now)
+    return unwell.union(due)
+
+
+def changed_health(desired: Desired, before: ObservedHealth, after: ObservedHealth) -> frozenset[ObjectRef] | None:
+    """Return the workloads whose health is another one; None where the conditions of clusters are."""
+    if desired.fleet.feature_gates.failover:
+        names = {cluster.name for cluster in desired.clusters}
+        if any(before.conditions.get(name) != after.conditions.get(name) for name in names):
+            return None
+    refs = before.workloads.keys() | after.workloads.keys()
+    return frozenset(ref for ref in refs if before.workloads.get(ref) != after.workloads.get(ref))
+
+
+def _unwell(
+    repository: Repository, desired: Desired, contents: PassContents, health: ObservedHealth
+) -> frozenset[ObjectRef] | None:
+    if not is_failing_over(desired):
+        return frozenset()
+    try:
+        return changed_health(desired, _recorded_health(repository, contents.facts), health)
+    except GitError:  # the status branch may have been squashed since
+        return None
+
+
+def _recorded_health(repository: Repository, folder: str) -> ObservedHealth:
+    """Return the health that a folder of facts records ("": there is no such folder)."""
+    entries = repository.read_trees([bytes.fromhex(folder)])[bytes.fromhex(folder)] if folder else ()
+    found = next((entry.id for entry in entries if entry.text == HEALTH_FILE), None)
+    if found is None:
+        return ObservedHealth()
+    return read_as(HEALTH_PATH, repository.read_blobs([found])[found], parsed_health)
