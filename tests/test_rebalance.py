@@ -100,7 +100,8 @@ def test_a_rebalancer_that_names_nothing_is_warned_of(fleet: Repository, capsys:
     fleet.write({"r.yaml": {**rebalancer, "spec": {**rebalancer["spec"], "ttlSecondsAfterFinished": 60}}})
     ended = argosy(fleet, capsys, "validate")
     assert ended.out == (
-        "warning: r.yaml:6: spec.ttlSecondsAfterFinished: means nothing here: a file stays until somebody deletes it\n"
+        "warning: r.yaml:6: spec.ttlSecondsAfterFinished: deletes nothing by itself: a file stays until somebody"
+        " deletes it\n  hint: argosy status says when its time is over\n"
         "warning: r.yaml:8: spec.workloads[0]: there is no Deployment default/ngnix in the source, so nothing is"
         " rescheduled\n  hint: did you mean 'nginx'?\n"
         "0 problems, 2 warnings: 1 template, 1 propagation policy, 0 override policies, 2 clusters in 5 files\n"

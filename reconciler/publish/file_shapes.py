@@ -19,7 +19,16 @@ _LARGEST_CODE = 256
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
 REFUSAL_PATH = "refusal.yaml"
 _MAPPINGS = ("resourceSummary", "nodeSummary")
-_LENGTHS = {"bindings": 4, "clusters": 2, "facts": 2, "inventory": 2, "quotas": 3, "schemas": 2, "works": 5}
+_LENGTHS = {
+    "bindings": 4,
+    "clusters": 2,
+    "facts": 2,
+    "inventory": 2,
+    "quotas": 3,
+    "rebalancers": 2,
+    "schemas": 2,
+    "works": 5,
+}
 """The number of steps in the path of a file, by the folder at the root."""
 ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 HEALTH_PATH = f"facts/{HEALTH_FILE}"

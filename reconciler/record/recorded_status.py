@@ -21,7 +21,7 @@ from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
 FILES = ("README.md", REFUSAL_PATH)
-FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "schemas", "works")
+FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "rebalancers", "schemas", "works")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

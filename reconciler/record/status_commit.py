@@ -33,12 +33,15 @@ from render.documents import emit
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
+from render.timing import parse_instant
 from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
+from .rebalancer_status import FOLDER as REBALANCERS
+from .rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
 from .recorded_status import (
     RecordedStatus,
     binding_path,
@@ -125,6 +128,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
         _health_files,
         _binding_files,
         _quota_files,
+        _rebalancer_files,
         _refusal_files,
     )
     for files_of in steps_of:
@@ -273,6 +277,17 @@ def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seque
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below(QUOTAS))
     for usage in quota_usages(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
         files[quota_path(usage)] = emit(quota_manifest(usage))
+    return files
+
+
+def _rebalancer_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return what became of the WorkloadRebalancers of the source."""
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.below(REBALANCERS))
+    now = parse_instant(inputs.now)
+    if now is None or not inputs.commit:
+        return files
+    for request, done in rebalancer_passes(inputs.desired, inputs.bindings.values(), recorded, now):
+        files[rebalancer_path(request)] = emit(rebalancer_manifest(request, done))
     return files
 
 

@@ -180,6 +180,7 @@ BRANCHES = (
                 "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet.",
             ),
             Entry("refusal.yaml", "While a newer source is refused: which, since when, and why."),
+            Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
             Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
             Entry("inventory/<cluster>.yaml", "The commits a cluster may hold objects of. Pruning goes by it."),
             Entry("README.md", "The fleet at a glance."),

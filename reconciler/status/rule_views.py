@@ -1,32 +1,40 @@
-"""The state of rules in a fleet: what CronFederatedHPAs scale and when, and what is used of quotas."""
+"""The state of rules in a fleet: what CronFederatedHPAs scale and when, quotas, and rebalancers."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.console.text import DITTO, table
 from reconciler.record.quota_usage import quota_usages
+from reconciler.record.rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
 from render.binding import Binding
 from render.cron.records import plain_memories
 from render.cron.rules import RuleHistory
 from render.quota.usage import QuotaUsage
+from render.rescheduling.rebalancing import RebalancerPass, RequestOutcome
+from render.rescheduling.requests import RescheduleRequest
 from render.timing import written
 
 from .branches import RecordedFleet
 
 
 def rule_tables(branches: RecordedFleet) -> Iterator[str]:
-    """Yield a table of the rules of CronFederatedHPAs, and one of quotas, where there are any."""
+    """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
     if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
         yield "\n" + table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
     if quotas := [row for usage in _usages(branches) for row in _quota_rows(usage)]:
         yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+    if rebalancers := [_rebalancer_row(*each) for each in _rebalancers(branches)]:
+        yield "\n" + table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
 
 
 def rule_values(branches: RecordedFleet) -> dict[str, Any]:
     """Return the same as plain data."""
     cron = [each for binding in branches.fleet.bindings for each in _cron_values(binding)]
     quotas = list(map(_quota_value, _usages(branches)))
-    return {**({"cron": cron} if cron else {}), **({"quotas": quotas} if quotas else {})}
+    rebalancers = [_rebalancer_value(*each) for each in _rebalancers(branches)]
+    found = {"cron": cron, "quotas": quotas, "rebalancers": rebalancers}
+    return {name: values for name, values in found.items() if values}
 
 
 def _cron_rows(binding: Binding) -> Iterator[tuple[str, ...]]:
@@ -51,6 +59,28 @@ def _last_run(rule: RuleHistory) -> str:
 def _cron_values(binding: Binding) -> Iterator[dict[str, Any]]:
     for memory in plain_memories(binding.cron):
         yield {"object": str(binding.ref), "autoscaler": memory["name"], "rules": memory["rules"]}
+
+
+def _rebalancers(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
+    """Yield what became of the rebalancers that a pass recorded."""
+    fleet, recorded = branches.fleet, branches.recorded
+    now = datetime.fromtimestamp(branches.now, UTC)
+    for request, done in rebalancer_passes(fleet.source.desired, fleet.bindings, recorded, now):
+        if recorded.manifest(rebalancer_path(request)) is not None:
+            yield request, done
+
+
+def _rebalancer_row(request: RescheduleRequest, done: RebalancerPass) -> tuple[str, str, str, str]:
+    outcomes = [each.outcome for each in done.status.observed]
+    count = f"{outcomes.count(RequestOutcome.SUCCESSFUL)} of {len(outcomes)}"
+    finished = written(done.status.finished) if done.status.finished else ""
+    return request.name, count, finished, f"its time is over: delete {request.path}" if done.is_expired else ""
+
+
+def _rebalancer_value(request: RescheduleRequest, done: RebalancerPass) -> dict[str, Any]:
+    status = rebalancer_manifest(request, done)["status"]
+    expires = {"expires": written(done.expires)} if done.expires else {}
+    return {"rebalancer": request.name, "file": request.path, **status, **expires}
 
 
 def _usages(branches: RecordedFleet) -> Iterator[QuotaUsage]:

@@ -6,19 +6,34 @@ so a binding records the names of the rebalancers that it has answered: one whos
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
+from render.binding import Binding
 from render.model import Manifest
+from render.timing import FIRST
 
-from .rebalancing import NamedWorkload, workload
+from .rebalancing import (
+    NamedWorkload,
+    Rebalancer,
+    RebalancerPass,
+    RebalancerStatus,
+    RequestOutcome,
+    rebalanced,
+    workload,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescheduleRequest:
-    """A WorkloadRebalancer of the source: the name that bindings record, its workloads, and where it stands."""
+    """A WorkloadRebalancer of the source: the name that bindings record, its workloads, and where it stands.
+
+    ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever).
+    """
 
     name: str
     workloads: tuple[NamedWorkload, ...]
+    ttl_seconds: int | None = None
     path: str = ""
     document: int = 0
 
@@ -30,6 +45,7 @@ def reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0)
     return RescheduleRequest(
         name=f"{metadata['name']}@{created}" if created else metadata["name"],
         workloads=tuple(map(workload, manifest["spec"]["workloads"])),
+        ttl_seconds=manifest["spec"].get("ttlSecondsAfterFinished"),
         path=path,
         document=document,
     )
@@ -45,3 +61,27 @@ def names_by_workload(requests: Iterable[RescheduleRequest]) -> Mapping[tuple[st
         for each in request.workloads:
             names.setdefault((each.namespace, each.kind, each.name), set()).add(request.name)
     return {key: tuple(sorted(found)) for key, found in names.items()}
+
+
+def answered(
+    request: RescheduleRequest, status: RebalancerStatus, bindings: Iterable[Binding], now: datetime
+) -> RebalancerPass:
+    """Return what became of a request, given the bindings after a pass.
+
+    A workload that was not found is looked for again, for it is rescheduled as soon as it is there.
+    """
+    by_workload = {(each.ref.namespace, each.ref.kind, each.ref.name): each for each in bindings}
+
+    def outcome(named: NamedWorkload, _created: datetime = FIRST) -> RequestOutcome:
+        binding = by_workload.get((named.namespace, named.kind, named.name))
+        if binding is None:
+            return RequestOutcome.FAILED
+        return RequestOutcome.SUCCESSFUL if request.name in binding.answered_requests else RequestOutcome.PENDING
+
+    known = tuple(
+        each
+        for each in status.observed
+        if each.outcome is not RequestOutcome.FAILED or outcome(each.workload) is RequestOutcome.FAILED
+    )
+    rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
+    return rebalanced(rebalancer, replace(status, observed=known), now, outcome)

@@ -116,6 +116,23 @@ FLEET_STATUS = {
         },
         "What CronFederatedHPAs scale, with the latest runs of their rules.",
     ),
+    "rebalancers?": records(
+        {
+            "rebalancer": text("The WorkloadRebalancer."),
+            "file": text("The file it stands in."),
+            "observedWorkloads": records(
+                {
+                    "workload": mapping(text(), "The workload as it is named there."),
+                    "result?": text("`Successful` or `Failed`; left out while it is not rescheduled yet."),
+                    "reason?": REASON,
+                },
+                "What became of its workloads.",
+            ),
+            "finishTime?": text("The time of the pass that was done with all of them."),
+            "expires?": text("The end of its time to live, after which the file may go."),
+        },
+        "The WorkloadRebalancers of the source, as passes that reach members recorded them.",
+    ),
     "quotas?": records(
         {
             "quota": text("The FederatedResourceQuota, as `namespace/name`."),

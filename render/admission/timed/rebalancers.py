@@ -36,7 +36,8 @@ OBSERVED_CONDITIONS = ("Ready", "CompleteAPIEnablements")
 def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
     """Warn of a time to live: a file is not deleted by itself."""
     if rebalancer["spec"].get("ttlSecondsAfterFinished") is not None:
-        findings.warning("spec.ttlSecondsAfterFinished", "means nothing here: a file stays until somebody deletes it")
+        message = "deletes nothing by itself: a file stays until somebody deletes it"
+        findings.warning("spec.ttlSecondsAfterFinished", message, hint="argosy status says when its time is over")
 
 
 def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:

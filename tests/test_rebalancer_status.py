@@ -1,0 +1,61 @@
+"""The status of WorkloadRebalancers: what became of their workloads, when, and until when their files should stay."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.documents import parse_documents
+
+from .build import a_deployment, a_policy
+from .memory_fleet import MemoryFleet
+from .test_failover import WEB
+
+ROOM = (1, {"cpu": "8", "memory": "16Gi", "pods": "110"})
+PATH = "rebalancers/move.yaml"
+
+
+def a_rebalancer(*names: str) -> dict[str, Any]:
+    workloads = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name} for name in names
+    ]
+    return {
+        "apiVersion": "apps.karmada.io/v1alpha1",
+        "kind": "WorkloadRebalancer",
+        "metadata": {"name": "move"},
+        "spec": {"workloads": workloads, "ttlSecondsAfterFinished": 3600},
+    }
+
+
+def results(fleet: MemoryFleet) -> dict[str, str]:
+    observed = fleet.recorded(PATH)["status"]["observedWorkloads"]
+    return {each["workload"]["name"]: each.get("reason") or each["result"] for each in observed}
+
+
+def test_a_rebalancer_is_recorded_until_its_file_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    selectors = [WEB, {**WEB, "name": "api"}]
+    files = {
+        "web.yaml": a_deployment("web"),
+        "policy.yaml": a_policy("all", selectors=selectors, placement={}),
+        "move.yaml": a_rebalancer("web", "api"),
+    }
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"oslo": ROOM}, files)
+    fleet.run()
+    assert results(fleet) == {"api": "ReferencedBindingNotFound", "web": "Successful"}
+    first = fleet.recorded(PATH)
+    assert first["status"]["finishTime"] == "2027-01-15T08:00:00Z"
+    fleet.run(60)
+    assert fleet.recorded(PATH) == first
+    fleet.repository.commit({"api.yaml": a_deployment("api")})
+    fleet.run(60)
+    assert results(fleet) == {"api": "Successful", "web": "Successful"}
+    assert fleet.recorded(PATH)["status"]["finishTime"] == "2027-01-15T08:02:00Z"
+    early, late = (fleet.status(capsys, later=later).out for later in (3599, 3600))
+    assert "its time is over" not in early
+    row = "move         2 of 2        2027-01-15T08:02:00Z   its time is over: delete move.yaml"
+    assert row in late.splitlines()
+    value = parse_documents(fleet.status(capsys, output="json").out.encode())[0].value
+    assert value["rebalancers"][0]["expires"] == "2027-01-15T09:02:00Z"
+    fleet.repository.commit({"move.yaml": None})
+    fleet.run(60)
+    assert PATH not in fleet.repository.files("argosy/status")
