@@ -1,11 +1,12 @@
 """Shapes of documents: one of another shape is refused before anything is made of it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from render.model import Manifest
 
 from .decoding import WrongShape, sequence, struct, text
+from .units import Left, Placed, refused
 
 Read = Callable[[Any, str], object]
 
@@ -51,3 +52,33 @@ def check_metadata(manifest: Manifest) -> None:
     METADATA(manifest.get("metadata"), "metadata")
     if not (manifest.get("metadata") or {}).get("name"):
         raise WrongShape("metadata.name is missing")
+
+
+class Readable(NamedTuple):
+    """Documents whose shapes are right, those that are left out for theirs, and the count of others with wrong ones."""
+
+    documents: list[Placed]
+    left: list[Left]
+    others: int
+
+
+def select_readable(
+    documents: Iterable[Placed],
+    check: Callable[[Placed], None],
+    is_its: Callable[[Placed], bool] = lambda _document: True,
+) -> Readable:
+    """Return the documents of the right shape; of those with a wrong one, the federation's own are left out."""
+    readable: list[Placed] = []
+    left: list[Left] = []
+    others = 0
+    for each in documents:
+        try:
+            check(each)
+        except WrongShape as error:
+            if is_its(each):
+                left.append(each.left(refused("unreadable", str(error))))
+            else:
+                others += 1
+        else:
+            readable.append(each)
+    return Readable(readable, left, others)

@@ -3,7 +3,7 @@
 Each front-end (``kubefed``) makes units of its documents; ``policies`` makes templates and policies of units.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -169,6 +169,12 @@ class Left:
     origin: str
     subject: str
     remark: Remark
+
+
+def units_and_left(found: Iterable[Unit | Left]) -> tuple[list[Unit], list[Left]]:
+    """Return the units, and the documents that become none."""
+    every = list(found)
+    return [one for one in every if isinstance(one, Unit)], [one for one in every if isinstance(one, Left)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

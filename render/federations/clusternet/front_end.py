@@ -8,6 +8,7 @@ from typing import Any
 from render.federations.decoding import WrongShape
 from render.federations.json_patch import PatchFailed
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.shapes import select_readable
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -20,6 +21,7 @@ from render.federations.units import (
     exact,
     exact_for_now,
     refused,
+    units_and_left,
 )
 from render.model import Manifest
 
@@ -52,22 +54,17 @@ def is_clusternet(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents: what subscriptions feed, and everything of Clusternet's own."""
-    readable: list[Placed] = []
-    left: list[Left] = []
-    others = 0
-    for each in documents:
-        is_its = is_clusternet(each.manifest)
-        try:
-            check_shape(each.manifest, is_its=is_its)
-        except WrongShape as error:
-            if is_its:
-                left.append(each.left(refused("unreadable", str(error))))
-            else:
-                others += 1
-        else:
-            readable.append(each)
-    found = _Subscriptions(readable, known_clusters).converted()
-    return replace(found, left=(*left, *found.left), others=found.others + others)
+    readable = select_readable(documents, _check_shape, _is_its)
+    found = _Subscriptions(readable.documents, known_clusters).converted()
+    return replace(found, left=(*readable.left, *found.left), others=found.others + readable.others)
+
+
+def _is_its(document: Placed) -> bool:
+    return is_clusternet(document.manifest)
+
+
+def _check_shape(document: Placed) -> None:
+    check_shape(document.manifest, is_its=_is_its(document))
 
 
 class _Subscriptions:
@@ -140,8 +137,9 @@ class _Subscriptions:
                 left.append(document.left(refused("feed-missing", f"{feed_key(feed)} is not among the documents")))
                 continue
             found = self._units(one, document, route, {each.key: each for each in orders}.get(feed_key(feed)))
-            units += [each for each in found if isinstance(each, Unit)]
-            left += [each for each in found if isinstance(each, Left)]
+            more, missing = units_and_left(found)
+            units += more
+            left += missing
         return units, left
 
     def _units(self, one: Placed, subscription: Placed, route: Way, order: FeedOrder | None) -> Sequence[Unit | Left]:

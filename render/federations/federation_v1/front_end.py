@@ -7,6 +7,7 @@ from typing import Any
 from render.federations.decoding import WrongShape
 from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
 from render.federations.requirements import COMPARISONS
+from render.federations.shapes import select_readable
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -21,6 +22,7 @@ from render.federations.units import (
     exact,
     exact_for_now,
     refused,
+    units_and_left,
 )
 from render.federations.weights import static_weights
 from render.model import Manifest
@@ -57,30 +59,18 @@ def is_federation_v1(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents: every object of a kind that Federation v1 serves, annotated or not."""
-    readable: list[Placed] = []
-    left: list[Left] = []
     its_own = [each for each in documents if _is_member(each) or each.kind in _KINDS]
-    for each in its_own:
-        try:
-            check_shape(each.manifest)
-        except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
-        else:
-            readable.append(each)
+    readable, unreadable, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
     members = {each.key[1]: each for each in readable if _is_member(each)}
     labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
     scaled = _Scaled(readable, labels)
-    units: list[Unit] = []
-    for each in readable:
-        if _is_member(each):
-            left.append(each.left(_credentials(each)))
-            continue
-        found = _unit(each, labels, scaled)
-        (units if isinstance(found, Unit) else left).append(found)  # type: ignore[arg-type]  # one list for each type
+    units, left = units_and_left(
+        each.left(_credentials(each)) if _is_member(each) else _unit(each, labels, scaled) for each in readable
+    )
     return Conversion(
         units=tuple(units),
         members=tuple((each.origin, _member(each)) for each in members.values()),
-        left=tuple(left),
+        left=(*unreadable, *left),
         others=len(documents) - len(its_own),
     )
 

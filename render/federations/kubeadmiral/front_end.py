@@ -9,6 +9,7 @@ from render.federations.kubefed.preferences import preferences_of
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.planner import Preference
 from render.federations.requirements import checked_requirement, is_met, requirement_of
+from render.federations.shapes import select_readable
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -22,6 +23,7 @@ from render.federations.units import (
     exact,
     exact_for_now,
     refused,
+    units_and_left,
 )
 from render.federations.weights import static_weights
 from render.model import Manifest
@@ -57,38 +59,31 @@ def is_kubeadmiral(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: _Labels) -> Conversion:
     """Convert documents: every object that names a policy, and the clusters."""
-    readable: list[Placed] = []
-    left: list[Left] = []
     its_own = [each for each in documents if is_kubeadmiral(each.manifest)]
-    for each in its_own:
-        try:
-            check_shape(each.manifest, is_its=each.group == _GROUP)
-        except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
-        else:
-            readable.append(each)
+    readable, unreadable, _ = select_readable(
+        its_own, lambda each: check_shape(each.manifest, is_its=each.group == _GROUP)
+    )
     members = [each for each in readable if each.group == _GROUP and each.kind == "FederatedCluster"]
     labels = {**known_clusters, **{each.key[1]: each.metadata.get("labels") or {} for each in members}}
     policies = {(each.kind, *each.key): each for each in readable if each.group == _GROUP and each.kind in _READ}
-    units: list[Unit] = []
-    for each in readable:
-        if each.group == _GROUP:
-            left.append(each.left(_read(each)))
-            continue
-        try:
-            found = _unit(each, policies, labels)
-        except WrongShape as error:
-            found = each.left(refused("unreadable", str(error)))
-        if isinstance(found, Unit):
-            units.append(found)
-        else:
-            left.append(found)
+    units, left = units_and_left(_converted_document(each, policies, labels) for each in readable)
     return Conversion(
         units=tuple(units),
         members=tuple((each.origin, _member(each)) for each in members),
-        left=tuple(left),
+        left=(*unreadable, *left),
         others=len(documents) - len(its_own),
     )
+
+
+def _converted_document(
+    document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: _Labels
+) -> Unit | Left:
+    if document.group == _GROUP:
+        return document.left(_read(document))
+    try:
+        return _unit(document, policies, labels)
+    except WrongShape as error:
+        return document.left(refused("unreadable", str(error)))
 
 
 def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: _Labels) -> Unit | Left:

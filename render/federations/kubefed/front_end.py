@@ -9,6 +9,7 @@ from render.federations.ingresses import is_old_ingress, upgraded_ingress
 from render.federations.json_patch import PatchFailed
 from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
 from render.federations.planner import ANY_CLUSTER, Preference
+from render.federations.shapes import select_readable
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -55,16 +56,9 @@ def is_kubefed(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents; ``known_clusters`` are labels by name of members that are known beside KubeFedClusters."""
-    usable, unreadable = [], []
     its_own = [each for each in documents if is_kubefed(each.manifest)]
-    for each in its_own:
-        try:
-            check_shape(each.manifest)
-        except WrongShape as error:
-            unreadable.append(each.left(refused("unreadable", str(error))))
-        else:
-            usable.append(each)
-    found = _Fleet(tuple(usable), known_clusters).converted()
+    readable, unreadable, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
+    found = _Fleet(tuple(readable), known_clusters).converted()
     others = len(documents) - len(its_own)
     return replace(found, left=(*unreadable, *found.left), others=others)
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from render.federations.decoding import WrongShape
 from render.federations.kubefed.front_end import converted as federated_converted
 from render.federations.kubefed.front_end import is_kubefed
 from render.federations.manifests import member_cluster
-from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, Unit, approximate, exact, refused
+from render.federations.shapes import select_readable
+from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, Unit, approximate, exact
 from render.model import Manifest
 
 from .charts import extension_of, release_of, repositories_of
@@ -52,17 +52,8 @@ def is_kubesphere(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents: KubeFed's as they are, and KubeSphere's clusters, workspaces, releases and extensions."""
-    own: list[Placed] = []
-    left: list[Left] = []
-    for each in documents:
-        if not is_kubesphere(each.manifest):
-            continue
-        try:
-            check_shape(each.manifest)
-        except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
-        else:
-            own.append(each)
+    its_own = [each for each in documents if is_kubesphere(each.manifest)]
+    own, left, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
     clusters = [each for each in own if each.group == _CLUSTERS and each.kind == "Cluster"]
     joined = {each.key[1]: each.metadata.get("labels") or {} for each in clusters if each.spec.get("joinFederation")}
     federated = [each for each in documents if is_kubefed(each.manifest)]

@@ -12,6 +12,7 @@ from render.federations.decoding import WrongShape, entry, sequence, struct
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.operations import differences
 from render.federations.requirements import checked_requirement, is_met, requirement_of
+from render.federations.shapes import select_readable
 from render.federations.units import (
     ByRoom,
     Conversion,
@@ -26,6 +27,7 @@ from render.federations.units import (
     exact,
     exact_for_now,
     refused,
+    units_and_left,
 )
 from render.model import Manifest
 from render.selectors import Requirement
@@ -51,22 +53,17 @@ def is_liqo(manifest: Manifest) -> bool:
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents: the namespaces that are offloaded, with everything in them."""
-    readable: list[Placed] = []
-    left: list[Left] = []
-    others = 0
-    for each in documents:
-        is_its = is_liqo(each.manifest)
-        try:
-            check_shape(each.manifest, is_its=is_its)
-        except WrongShape as error:
-            if is_its:
-                left.append(each.left(refused("unreadable", str(error))))
-            else:
-                others += 1
-        else:
-            readable.append(each)
-    found = _Peering(readable, known_clusters).converted()
-    return replace(found, left=(*left, *found.left), others=found.others + others)
+    readable = select_readable(documents, _check_shape, _is_its)
+    found = _Peering(readable.documents, known_clusters).converted()
+    return replace(found, left=(*readable.left, *found.left), others=found.others + readable.others)
+
+
+def _is_its(document: Placed) -> bool:
+    return is_liqo(document.manifest)
+
+
+def _check_shape(document: Placed) -> None:
+    check_shape(document.manifest, is_its=_is_its(document))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +105,9 @@ class _Peering:
                 continue
             left += [each.left(remark) for remark in found.remarks]
             made = self._units(found)
-            units += [one for one in made if isinstance(one, Unit)]
-            left += [one for one in made if isinstance(one, Left)]
+            more, missing = units_and_left(made)
+            units += more
+            left += missing
         members = [(each.origin, self._member(name)) for name, each in self._peers.items()]
         if self._own:
             members.append((self._own[0].origin, member_cluster(self._home, {}, {})))
