@@ -21,7 +21,7 @@ from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions
 from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.status_branch import StatusBranch, read_inventories
-from reconciler.record.agent_branch import AgentBranch, Link
+from reconciler.record.agent_branch import ABSENT, AgentBranch, Link
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError, GuardRefused, ReconcileError
@@ -132,15 +132,28 @@ class Agent:
         return AgentBranch(publication=self.publication, branch=name, clusters=members, cluster=cluster, link=Link())
 
     def fetch(self) -> str | None:
-        """Fetch both branches where they moved and return the mirror's tip; None where there is no mirror."""
+        """Fetch both branches and return the mirror's tip; None where there is no mirror.
+
+        They are asked for by name, for a server that is asked what it has answers with the branches of all clusters.
+        """
         branches = (self.mirror_branch, self.branch().branch)
-        tips = self.repository.remote_tips(self.publication.remote, [f"refs/heads/{name}" for name in branches]).tips
-        refs = {f"refs/heads/{name}": self.publication.ref(name) for name in branches}
-        moved = [ref for ref, tip in tips.items() if self.repository.tip(refs[ref]) != tip]
-        if moved:
-            fetching = Fetching(refspecs=[f"+{ref}:{refs[ref]}" for ref in sorted(moved)])
-            self.repository.fetch(self.publication.remote, fetching)
-        return tips.get(f"refs/heads/{self.mirror_branch}")
+        if not self._is_fetched(*branches):
+            for branch in branches:
+                tracked = self.publication.ref(branch)
+                if not self._is_fetched(branch) and (known := self.repository.tip(tracked)) is not None:
+                    self.repository.update_ref(tracked, None, known)
+        return self.known_tip
+
+    def _is_fetched(self, *branches: str) -> bool:
+        """Fetch branches and return whether the remote has all of them."""
+        refspecs = [f"+refs/heads/{branch}:{self.publication.ref(branch)}" for branch in branches]
+        try:
+            self.repository.fetch(self.publication.remote, Fetching(refspecs=refspecs))
+        except GitError as error:
+            if ABSENT in error.message:
+                return False
+            raise
+        return True
 
 
 def run_agent_pass(agent: Agent, log: Log) -> AgentPass:

@@ -11,23 +11,27 @@ from dataclasses import replace as replaced
 
 from reconciler.observe.cluster_status import seconds_between
 from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
-from reconciler.repository import RefUpdate
+from reconciler.repository import Fetching, RefUpdate
 from render.errors import GitError, SourceMoved
 
 from .agent_branches import is_own_path
 from .cluster_files import cluster_file, parse_cluster_record
 from .recorded_status import cluster_path, read_recorded
 
+ABSENT = "couldn't find remote ref"
+"""The words of git about a branch that a remote does not have."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Link:
     """The link to Git: why it broke (None: it did not), and whether what is written now may wait for it.
 
-    Once it broke it is not tried again before somebody makes a new one.
+    Once it broke it is not tried again before somebody makes a new one. ``is_behind``: the remote's branch has moved.
     """
 
     failure: GitError | None = None
     may_wait: bool = False
+    is_behind: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +47,28 @@ class AgentBranch(StatusBranch):
         return f"refs/heads/{self.branch}"
 
     def tip(self) -> str | None:
-        """Return where the branch stands: here, if that follows what the remote has, or while Git is away."""
-        here, known = (self.repository.tip(ref) for ref in (self.local, self.publication.ref(self.branch)))
-        if self.link.failure is not None:
-            return here or known
-        try:
-            there = StatusBranch.tip(self)
-        except GitError as error:
-            self.link.failure = error
-            return here or known
+        """Return where the branch stands: here, if that follows what the remote had when it was last fetched.
+
+        The remote is asked again only where it turned out to have moved.
+        """
+        if self.link.is_behind:
+            self._fetch()
+        here, there = (self.repository.tip(ref) for ref in (self.local, self.publication.ref(self.branch)))
         if here is not None and (there is None or self.repository.is_ancestor(there, here)):
             return here
         return there
+
+    def _fetch(self) -> None:
+        self.link.is_behind = False
+        tracked = self.publication.ref(self.branch)
+        try:
+            fetching = Fetching(refspecs=[f"+refs/heads/{self.branch}:{tracked}"])
+            self.repository.fetch(self.publication.remote, fetching)
+        except GitError as error:
+            if ABSENT not in error.message:
+                self.link.failure = error
+            elif (known := self.repository.tip(tracked)) is not None:
+                self.repository.update_ref(tracked, None, known)
 
     def push(self) -> None:
         """Push what waits here; that Git is away is noted."""
@@ -98,6 +112,7 @@ class AgentBranch(StatusBranch):
             try:
                 self._push(commit)
             except SourceMoved:
+                self.link.is_behind = True
                 raise
             except GitError as error:
                 self.link.failure = error

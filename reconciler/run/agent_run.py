@@ -133,12 +133,13 @@ class AgentRun:
 
     def _say_away(self, error: GitError, commit: str = "") -> None:
         stays = f"; {commit[:12]} stays applied" if commit else ""
-        self._say(f"Git is away{stays}: {error.message}")
+        self._say(f"Git is away{stays}: {error.message}", "away")
 
-    def _say(self, text: str) -> None:
-        if text != self._said:
+    def _say(self, text: str, topic: str = "") -> None:
+        """Say something once for as long as it is the same, or of the same topic."""
+        if (topic or text) != self._said:
             self._log.warning(text)
-        self._said = text
+        self._said = topic or text
 
     def _take_what_happened(self) -> None:
         time_now = self._time_now()

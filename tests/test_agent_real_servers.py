@@ -1,0 +1,196 @@
+"""An agent beside a real API server: from join to healthy objects, with the rights that are printed and no others."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.cli import run
+
+from .build import AUTHOR, Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .clusters import Member
+from .processes import kill_all
+from .waiting import SECONDS, eventually
+
+pytestmark = pytest.mark.cluster
+SELECTORS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+POLICY = a_policy(selectors=SELECTORS, namespace="shop", placement=on_clusters("far"))
+MAPS = "/api/v1/namespaces/shop/configmaps"
+LISTENING = """
+import runpy, sys
+def listen(event, words):
+    if event == "socket.connect":
+        print(words[1], file=open({log!r}, "a"))
+sys.addaudithook(listen)
+sys.argv[0] = "argosy"
+runpy.run_module("reconciler", run_name="__main__")
+"""
+KILLS = 6
+
+
+@dataclass
+class Pulled:
+    """A fleet, its hub, the member that pulls from it, and the kubeconfig of the agent's account."""
+
+    source: Repository
+    hub: Repository
+    member: Member
+    kubeconfig: Path
+    folder: Path
+    token: str = ""
+
+    def reconcile(self) -> None:
+        self.source.git("push", "-q")
+        assert run(["-q", "-C", str(self.source.path), "reconcile", "--bootstrap"]) == 0
+        self.source.git("fetch", "-q")
+
+    def agent(self, *words: str) -> "subprocess.Popen[str]":
+        """Begin one pass of the agent, as a process that notes where it connects to."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), **AUTHOR}
+        program = LISTENING.format(log=str(self.folder / "connected"))
+        command = [sys.executable, "-c", program, "-v", "agent", "--cluster", "far", "--once"]
+        return subprocess.Popen(
+            [*command, "--kubeconfig", str(self.kubeconfig), *words, self.hub.path.as_uri()],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def pull(self, *words: str) -> tuple[int, str]:
+        with self.agent(*words) as process:
+            out, errors = process.communicate(timeout=SECONDS)
+        return process.returncode, out + errors
+
+    def turn(self) -> Any:
+        found = self.member.read(f"{MAPS}/settings")
+        return found and found["data"]["turn"]
+
+
+@pytest.fixture(scope="module")
+def pulled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pulled]:
+    folder = tmp_path_factory.mktemp("pulled")
+    hub, source = Repository.create(folder / "hub.git", bare=True), Repository.create(folder / "source")
+    files = {"web.yaml": a_deployment("web", namespace="shop"), "policy.yaml": POLICY}
+    source.commit({**files, "settings.yaml": a_config_map("settings", namespace="shop", turn="0")})
+    source.git("remote", "add", "origin", str(hub.path))
+    source.git("push", "-q", "-u", "origin", "main")
+    source.git("fetch", "-q")
+    assert run(["-q", "-C", str(source.path), "cluster", "join", "far", "--mode", "Pull", "--commit"]) == 0
+    with Member("far", nodes=1) as member:
+        made = Pulled(source, hub, member, folder / "kubeconfig", folder)
+        made.reconcile()
+        set_up(made)
+        yield made
+
+
+def set_up(pulled: Pulled) -> None:
+    """Do in the member what a person does: apply the agent's manifests; its Pod is the test's own process."""
+    folder = pulled.folder
+    (folder / "known_hosts").write_text("git.example.com ssh-ed25519 AAAA\n")
+    words = ["cluster", "agent", "far", "--repository", "ssh://git@git.example.com/fleet.git"]
+    command = [sys.executable, "-m", "reconciler", "-C", str(pulled.source.path), *words]
+    printed = subprocess.run(
+        [*command, "--known-hosts", str(folder / "known_hosts")],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    pulled.member.kubectl("apply", "--server-side", "-f", "-", stdin=printed.stdout)
+    pulled.member.kubectl("-n", "argosy-system", "scale", "deployment/argosy-agent", "--replicas=0")
+    accounts = "/api/v1/namespaces/argosy-system/serviceaccounts/argosy/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    status, answer = pulled.member.request("POST", accounts, request)
+    assert status == 201, answer
+    pulled.token = answer["status"]["token"]
+    pulled.kubeconfig.write_text(pulled.member.kubeconfig.read_text().replace(pulled.member.token, pulled.token))
+    pulled.kubeconfig.chmod(0o600)
+
+
+def test_from_joining_to_healthy_objects(pulled: Pulled, capsys: pytest.CaptureFixture[str]) -> None:
+    """The agent connects to its own API server and to nothing else; Git is a process of its own."""
+    code, said = pulled.pull()
+    assert code == 0, said
+
+    def is_healthy() -> bool:
+        pulled.pull()
+        pulled.reconcile()
+        return argosy(pulled.source, capsys, "wait", "--for", "healthy", "--timeout", "1s").code == 0
+
+    eventually(is_healthy, "a healthy fleet")
+    hosts = set((pulled.folder / "connected").read_text().splitlines())
+    assert hosts == {str(("127.0.0.1", pulled.member.port))}
+
+
+def test_its_account_can_do_nothing_beyond_the_kinds_of_its_tree(pulled: Pulled) -> None:
+    shop, system = "/api/v1/namespaces/shop", "/api/v1/namespaces/kube-system"
+    a_map = a_config_map("more", namespace="shop")
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "mine"}}
+    role |= {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}}
+    tries = {
+        ("GET", f"{shop}/configmaps"): 200,
+        ("GET", f"{shop}/secrets"): 403,
+        ("GET", f"{system}/secrets"): 403,
+        ("GET", f"{system}/configmaps"): 403,
+        ("GET", "/api/v1/secrets"): 403,
+        ("DELETE", "/api/v1/namespaces/shop"): 403,
+        ("DELETE", f"{system}/serviceaccounts/default"): 403,
+        ("POST", f"{shop}/pods"): 403,
+        ("POST", "/api/v1/namespaces/default/configmaps"): 403,
+        ("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"): 403,
+        ("POST", "/api/v1/namespaces/argosy-system/serviceaccounts/default/token"): 403,
+    }
+    bodies = {"POST": {**a_map, **role}}
+    answers = {
+        (verb, path): pulled.member.request(verb, path, bodies.get(verb), token=pulled.token)[0] for verb, path in tries
+    }
+    assert answers == tries
+
+
+def test_drift_is_healed_while_git_is_away(pulled: Pulled) -> None:
+    pulled.pull()
+    away = pulled.folder / "away.git"
+    pulled.hub.path.rename(away)
+    try:
+        for _ in range(3):
+            assert pulled.member.request("DELETE", f"{MAPS}/settings")[0] == 200
+            code, said = pulled.pull()
+            assert (code, pulled.turn()) == (4, "0"), said
+            assert "Git is away; " in said
+    finally:
+        away.rename(pulled.hub.path)
+    assert pulled.pull()[0] == 0
+
+
+def test_an_agent_that_is_killed_again_and_again_loses_nothing(pulled: Pulled) -> None:
+    """Objects change, come and go meanwhile; in the end the member has what the newest commit says, and no more."""
+    draw = random.Random(7)
+    for turn in range(1, KILLS + 1):
+        extra = {f"extra-{number}.yaml": None for number in range(1, turn - 1)}
+        kept = {f"extra-{turn}.yaml": a_config_map(f"extra-{turn}", namespace="shop")}
+        settings = {"settings.yaml": a_config_map("settings", namespace="shop", turn=str(turn))}
+        present = {path: body for path, body in extra.items() if (pulled.source.path / path).exists()}
+        pulled.source.commit({**present, **kept, **settings}, f"turn {turn}")
+        pulled.reconcile()
+        with pulled.agent() as process:
+            try:
+                process.communicate(timeout=draw.uniform(0.2, 3.0))
+            except subprocess.TimeoutExpired:
+                kill_all(process.pid)
+    code, said = pulled.pull()
+    assert code == 0, said
+    held = {each["metadata"]["name"] for each in pulled.member.read(MAPS)["items"]} - {"kube-root-ca.crt"}
+    assert (pulled.turn(), held) == (str(KILLS), {"settings", f"extra-{KILLS - 1}", f"extra-{KILLS}"})
+    assert pulled.hub.git("fsck", "--no-progress") == ""
+    commits = pulled.hub.git("rev-list", "--count", "argosy/agent/far")
+    assert pulled.pull()[0] == 0
+    assert pulled.hub.git("rev-list", "--count", "argosy/agent/far") == commits
