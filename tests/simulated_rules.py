@@ -34,6 +34,7 @@ class Judge:
     evictions: int = 0
     commits: int = 0
     _now: datetime = BEGIN
+    _decided: datetime = BEGIN
     _clock: timedelta = timedelta()
     _left: set[tuple[str, str, str]] = field(default_factory=set)
     _missing: dict[ObjectRef, tuple[timedelta, tuple[str, ...]]] = field(default_factory=dict)
@@ -41,7 +42,9 @@ class Judge:
 
     def see(self, tick: Tick) -> None:
         """Judge one minute."""
-        now = max(self._recorded(tick.after), tick.wall)
+        if tick.is_committed or not tick.minute:
+            self._decided = self._recorded(tick.after)
+        now = max(self._decided, tick.wall)
         # A clock that is set forward does not let more of the tolerated time go by than really did.
         self._clock += min(max(now - self._now, timedelta()), MINUTE)
         self._now = now

@@ -47,6 +47,7 @@ GRACE = 600
 MINUTE = timedelta(minutes=1)
 DAY = 1440
 GROUP = 5
+BRANCHES = ("main", "argosy/rendered", "argosy/status")
 DEAD = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
 SERVED = Discovery(
     resources={
@@ -314,11 +315,10 @@ class Simulation:
         return Simulation(Repository(path), self.weather, self.minute, is_forgetful=True)
 
     @classmethod
-    def resumed(cls, path: Path, origin: "Simulation", minute: int, tips: Mapping[str, str]) -> "Simulation":
-        """A run from the commits of another one by branch, and nothing else of it."""
+    def resumed(cls, path: Path, origin: "Simulation", minute: int) -> "Simulation":
+        """A run from the commits of another one as it stands, and nothing else of it."""
         repository = Repository.create(path)
-        origin.repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
-        refspecs = [f"+{commit}:refs/heads/{branch}" for branch, commit in tips.items()]
+        refspecs = [f"+refs/heads/{branch}:refs/heads/{branch}" for branch in BRANCHES]
         repository.git("fetch", "-q", "--update-head-ok", str(origin.repository.path), *refspecs)
         repository.git("reset", "-q", "--hard")
         simulation = cls(repository, origin.weather, minute)
@@ -337,11 +337,6 @@ class Simulation:
                 is_open = is_news or tick.is_committed or observer.is_pending
                 self.minute += 1
                 yield tick
-
-    def tips(self) -> dict[str, str]:
-        """The commits of the three branches now."""
-        names = ("main", "argosy/rendered", "argosy/status")
-        return {name: self.repository.git("rev-parse", name) for name in names}
 
     def _tick(self, repository: OpenRepository, *, is_news: bool) -> Tick:
         wall, expected = self.weather.wall(self.minute), self.next_flip
