@@ -178,6 +178,12 @@ UNUSABLE = [
         "r.yaml:13: spec.postRenderers: post-renderers are not run",
     ),
     Unusable(
+        "a release that is suspended",
+        {"r.yaml": a_release(suspend=True)},
+        "r.yaml:13: spec.suspend: it is suspended, so that nothing is made of it\n"
+        "  hint: what Argosy delivers is suspended by its policy: spec.suspension",
+    ),
+    Unusable(
         "a chart of a registry without a Source",
         {"r.yaml": an_application(repoURL="registry.example.com/charts", chart="web")},
         f"r.yaml:10: spec.source.chart: there is no Source of oci://registry.example.com/charts/web{LOCK}",

@@ -96,6 +96,9 @@ class Releases(NamedTuple):
 
     def _of_flux(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any]:
         spec, metadata = manifest["spec"], manifest["metadata"]
+        if spec.get("suspend"):
+            hint = "what Argosy delivers is suspended by its policy: spec.suspension"
+            raise UnusableRelease("spec.suspend", "it is suspended, so that nothing is made of it", hint)
         for field, message in _UNSAID.items():
             if spec.get(field):
                 raise UnusableRelease(f"spec.{field}", message)
