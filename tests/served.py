@@ -82,7 +82,7 @@ def serving_members(
     members: Iterable[FakeCluster], folder: Path, faults: Mapping[str, Fault] | None = None
 ) -> Iterator[Served]:
     """Serve members until the end of the block, some of them with a fault."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     written: list[str] = []
     with ExitStack() as stack:
         for member in members:

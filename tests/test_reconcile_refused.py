@@ -3,12 +3,14 @@
 import copy
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.publish.branches import Publication
 from reconciler.publish.last_good import read_last_good
 from reconciler.record.refusal import SourceRefusal
@@ -53,22 +55,39 @@ class Fleet:
         return parse_documents((self.repository.show("refusal.yaml", "argosy/status") + "\n").encode())[0].value
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+class Applied(NamedTuple):
+    """A fleet whose first commit is applied, to be copied: its repository, its members, and where these are reached."""
+
+    repository: Path
+    members: dict[str, FakeCluster]
+    kubeconfigs: Path
+
+
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> Applied:
+    folder = tmp_path_factory.mktemp("applied")
     members = {name: FakeCluster(name=name) for name in NAMES}
     for member in members.values():
         add_node(member, "node", cpu="4", memory="8Gi", pods="110")
-    repository = Repository.create(tmp_path / "fleet")
-    with serving_members(members.values(), tmp_path / "kubeconfigs") as served:
+    repository = Repository.create(folder / "fleet")
+    with serving_members(members.values(), folder / "kubeconfigs") as served:
         spec = {"kubeconfigs": str(served.kubeconfigs)}
         head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
         files = {f"{key}.yaml": a_config_map(key, color="red") for key in KEYS}
         policy = a_policy("all", selectors=[CONFIG_MAPS])
         clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in NAMES}
         repository.commit({"argosy.yaml": {**head, "spec": spec}, "policy.yaml": policy, **clusters, **files})
-        made = Fleet(repository, members, served, capsys)
-        assert made.run("reconcile", "--bootstrap").code == 0
-        yield made
+        assert run(["-q", "-C", str(repository.path), "reconcile", "--bootstrap"]) == 0
+    return Applied(repository.path, members, served.kubeconfigs)
+
+
+@pytest.fixture
+def fleet(applied: Applied, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+    """A copy of the fleet, and members as they were after its first pass, behind kubeconfigs of the same names."""
+    members = copy.deepcopy(applied.members)
+    shutil.copytree(applied.repository, tmp_path / "fleet")
+    with serving_members(members.values(), applied.kubeconfigs) as served:
+        yield Fleet(Repository(tmp_path / "fleet"), members, served, capsys)
 
 
 class Refused(NamedTuple):
