@@ -166,6 +166,48 @@ def test_the_host_of_kubefed_is_read_by_its_own_front_end(tmp_path: Path, capsys
     ]
 
 
+def test_the_current_context_of_a_kubeconfig_is_a_control_plane(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub = a_hub(KARMADA, [a_live_cluster("member1"), a_policy()])
+    with serving_members([hub], tmp_path / "kubeconfigs") as served:
+        config = served.kubeconfigs / "hub.yaml"
+        assert run(["import", "--kubeconfig", str(config), "--no-proof", "--print"]) == 0
+        printed = capsys.readouterr().out
+        unnamed = tmp_path / "unnamed"
+        unnamed.write_text(config.read_text().replace("current-context: hub\n", ""))
+        assert run(["import", "--kubeconfig", str(unnamed)]) == 3
+    assert [line for line in printed.splitlines() if line.startswith("# ")][::2] == [
+        "# clusters/member1.yaml",
+        "# policies/default/propagationpolicy-nginx.yaml",
+    ]
+    assert capsys.readouterr().err == (
+        "argosy: the kubeconfig has no current context\n  hint: name one with --context\n"
+    )
+
+
+def test_what_cannot_be_listed_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def forbidding(handler: Any) -> bool:
+        if not handler.path.startswith("/api/v1/configmaps"):
+            return False
+        said = json.dumps({"kind": "Status", "message": "no", "reason": "Forbidden"}).encode()
+        handler.send_response(403)
+        handler.send_header("Content-Length", str(len(said)))
+        handler.end_headers()
+        handler.wfile.write(said)
+        return True
+
+    hub = a_hub(KARMADA, [a_live_cluster("member1"), a_policy()])
+    with serving_members([hub], tmp_path / "kubeconfigs", {"hub": forbidding}) as served:
+        code = run(["import", "--context", "hub", "--kubeconfigs", str(served.kubeconfigs), "--no-proof", "-o", "json"])
+    report = json.loads(capsys.readouterr().out)
+    refused = [each for each in report["documents"] if each["grade"] == "refused"]
+    assert (code, [(each["document"], each["from"], each["code"]) for each in refused]) == (
+        3,
+        [("ConfigMap", "hub", "not-listed")],
+    )
+
+
 def test_a_cluster_that_is_no_control_plane_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = imported_hub(tmp_path, capsys, FakeCluster(name="hub"))
     assert (ended.code, ended.out) == (3, "")
