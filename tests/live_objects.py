@@ -1,7 +1,13 @@
-"""Objects as people keep them in clusters, of many kinds, for tests that take clusters over."""
+"""Objects as people keep them in clusters, of many kinds, and what became of them in tests that take clusters over."""
 
+import json
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
+
+from render.federations.operations import differences
+
+from .clusters import Member
 
 SPACE = "takeover"
 
@@ -92,7 +98,7 @@ def everyday_objects() -> list[dict[str, Any]]:
             roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
             subjects=[{"kind": "ServiceAccount", "name": "web"}],
         ),
-        _object("v1", "ResourceQuota", "pods", spec={"hard": {"pods": "100", "requests.cpu": "4000m"}}),
+        _object("v1", "ResourceQuota", "pods", spec={"hard": {"pods": "100", "requests.cpu": "40000m"}}),
         _object("v1", "LimitRange", "pods", spec={"limits": [{"type": "Container", "max": {"cpu": "2000m"}}]}),
     ]
 
@@ -110,3 +116,48 @@ def elsewhere(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     other["Service/door"]["spec"]["ports"].append({"name": "https", "port": 443})
     del other["CronJob/clean"], other["PodDisruptionBudget/web"]
     return list(other.values())
+
+
+LISTED = (
+    "configmaps,secrets,serviceaccounts,services,persistentvolumeclaims,resourcequotas,limitranges,deployments,"
+    "replicasets,statefulsets,daemonsets,jobs,cronjobs,pods,horizontalpodautoscalers,poddisruptionbudgets,ingresses,"
+    "networkpolicies,roles,rolebindings"
+)
+_NOTES = {"resourceVersion", "managedFields", "creationTimestamp"}
+_LAST = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def _listed(member: Member, space: str, kinds: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(member.kubectl("-n", space, "get", kinds, "-o", "json"))["items"]
+    return found
+
+
+def has_settled(member: Member, space: str) -> bool:
+    """Say whether the controllers of a member have made all the Pods that its workloads ask for."""
+    asked = {"Deployment": ("replicas", "replicas"), "Job": ("parallelism", "active")}
+    found = _listed(member, space, "deployments,statefulsets,jobs")
+    return all(_has_pods(each, *asked.get(each["kind"], ("replicas", "replicas"))) for each in found)
+
+
+def _has_pods(workload: dict[str, Any], wanted: str, made: str) -> bool:
+    return bool(workload["spec"][wanted] == workload["status"].get(made, 0))
+
+
+def contents(member: Member, space: str) -> dict[str, Any]:
+    """Return the objects of a namespace but for their status, and the notes of who owns them."""
+    return {f"{each['kind']}/{each['metadata']['name']}": _content(each) for each in _listed(member, space, LISTED)}
+
+
+def _content(manifest: dict[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in manifest["metadata"].items() if key not in _NOTES}
+    labels, annotations = (dict(metadata.get(part) or {}) for part in ("labels", "annotations"))
+    labels.pop("applyset.kubernetes.io/part-of", None)
+    annotations.pop(_LAST, None)
+    kept = {key: value for key, value in manifest.items() if key not in {"status", "metadata"}}
+    return {**kept, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def changed(before: Sequence[dict[str, Any]], members: Sequence[Member], space: str) -> list[str]:
+    """Return what is not as it was, each field by its path."""
+    after = [contents(each, space) for each in members]
+    return [f"{each['operator']} {each['path']}" for each in differences(list(before), after)]

@@ -7,17 +7,17 @@ renders as such, which other tests compare with Karmada's own code.
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler.cli import run
-from render.federations.operations import differences
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .clusters import Member, remove_namespaces
+from .live_objects import changed, contents, has_settled
 from .waiting import eventually
 
 pytestmark = pytest.mark.cluster
@@ -151,28 +151,6 @@ def deliver(member: Member, works: list[dict[str, Any]]) -> None:
     member.kubectl("create", f"--field-manager={MANAGER}", "-f", "-", stdin=documents)
 
 
-LISTED = "configmaps,secrets,services,deployments,replicasets,pods"
-
-
-def contents(member: Member) -> dict[str, Any]:
-    """Return the objects of a member's namespace but for their status and the notes of who owns them."""
-    found = {}
-    for each in json.loads(member.kubectl("-n", SPACE, "get", LISTED, "-o", "json"))["items"]:
-        metadata = {
-            key: value for key, value in each["metadata"].items() if key not in {"resourceVersion", "managedFields"}
-        }
-        labels = {key: value for key, value in (metadata.pop("labels", None) or {}).items() if "applyset" not in key}
-        body = {key: value for key, value in each.items() if key not in {"status", "metadata"}}
-        found[f"{each['kind']}/{metadata['name']}"] = {**body, "metadata": {**metadata, "labels": labels}}
-    return found
-
-
-def changed(before: Sequence[dict[str, Any]], members: Sequence[Member]) -> list[str]:
-    """Return what is not as it was, each field by its path."""
-    after = [contents(each) for each in members]
-    return [f"{each['operator']} {each['path']}" for each in differences(list(before), after)]
-
-
 def test_a_live_karmada_is_taken_over_without_a_change(
     hub: Member, members: tuple[Member, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,8 +158,8 @@ def test_a_live_karmada_is_taken_over_without_a_change(
     kubeconfigs.mkdir()
     for member in (*both, hub):
         shutil.copy(member.kubeconfig, kubeconfigs / f"{member.name}.yaml")
-    eventually(lambda: all(len(contents(each)) >= 8 for each in both), "controllers have made what they make")
-    before = [contents(each) for each in both]
+    eventually(lambda: all(has_settled(each, SPACE) for each in both), "controllers have made what they make")
+    before = [contents(each, SPACE) for each in both]
     assert [each["Deployment/divided"]["spec"]["replicas"] for each in before] == [4, 1]
     access = ("--kubeconfigs", str(kubeconfigs))
     code = run(["import", "--context", "hub", *access, "--output-dir", str(fleet)])
@@ -200,9 +178,9 @@ def test_a_live_karmada_is_taken_over_without_a_change(
         for line in rendered.err.splitlines()
         if not line.endswith("adopted (Equal): it was there already, as wanted")
     ]
-    assert (rendered.code, left, changed(before, both)) == (0, [], []), rendered
+    assert (rendered.code, left, changed(before, both, SPACE)) == (0, [], []), rendered
     migrated = argosy(repository, capsys, "apply", "--migrate-from", MANAGER, *access)
     assert migrated.code == 0, migrated
     # Karmada's labels and annotations leave the objects, and nothing else does: no replica moves and no Pod restarts.
-    assert [line for line in changed(before, both) if line.split("/")[3] != "metadata"] == []
+    assert [line for line in changed(before, both, SPACE) if line.split("/")[3] != "metadata"] == []
     assert argosy(repository, capsys, "verify").code == 0

@@ -2,27 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reconciler.cli import run
-from render.federations.operations import differences
 
 from .build import Repository, argosy
 from .clusters import Member, remove_namespaces
-from .live_objects import SPACE, elsewhere, everyday_objects
+from .live_objects import SPACE, changed, contents, elsewhere, everyday_objects, has_settled
 from .waiting import eventually
 
 pytestmark = pytest.mark.cluster
 ADOPTED = "adopted (Equal): it was there already, as wanted"
-LISTED = (
-    "configmaps,secrets,serviceaccounts,services,persistentvolumeclaims,resourcequotas,limitranges,deployments,"
-    "replicasets,statefulsets,daemonsets,jobs,cronjobs,pods,horizontalpodautoscalers,poddisruptionbudgets,ingresses,"
-    "networkpolicies,roles,rolebindings"
-)
 
 
 @pytest.fixture
@@ -35,46 +28,16 @@ def shops(members: tuple[Member, ...], tmp_path: Path) -> Iterator[tuple[Member,
         member.kubectl("create", "namespace", SPACE)
         documents = (json.dumps(each, ensure_ascii=False) for each in wanted)
         member.kubectl("apply", "-f", "-", stdin="\n---\n".join(documents))
-    eventually(lambda: all(has_settled(each) for each in both), "controllers have made what they make")
+    eventually(lambda: all(has_settled(each, SPACE) for each in both), "controllers have made what they make")
     yield both
     remove_namespaces(both, SPACE, "argosy-system")
-
-
-def has_settled(member: Member) -> bool:
-    """Say whether a member's controllers have made the Pods of what was applied."""
-    listed = json.loads(member.kubectl("-n", SPACE, "get", "pods", "-o", "json"))
-    makers = {each["metadata"]["ownerReferences"][0]["kind"] for each in listed["items"]}
-    return makers >= {"ReplicaSet", "StatefulSet", "Job"}
-
-
-def contents(member: Member) -> dict[str, Any]:
-    """Return what the objects of a member say: all but their status, and the notes of who owns them."""
-    listed = json.loads(member.kubectl("-n", SPACE, "get", LISTED, "-o", "json"))["items"]
-    return {f"{each['kind']}/{each['metadata']['name']}": _content(each) for each in listed}
-
-
-def _content(manifest: dict[str, Any]) -> dict[str, Any]:
-    gone = {"resourceVersion", "managedFields", "creationTimestamp"}
-    metadata = {key: value for key, value in manifest["metadata"].items() if key not in gone}
-    labels = dict(metadata.get("labels") or {})
-    labels.pop("applyset.kubernetes.io/part-of", None)
-    annotations = dict(metadata.get("annotations") or {})
-    annotations.pop("kubectl.kubernetes.io/last-applied-configuration", None)
-    kept = {key: value for key, value in manifest.items() if key not in {"status", "metadata"}}
-    return {**kept, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
-
-
-def changed(before: Sequence[dict[str, Any]], members: Sequence[Member]) -> list[str]:
-    """Return what is not as it was, each field by its path."""
-    after = [contents(each) for each in members]
-    return [f"{each['operator']} {each['path']}" for each in differences(list(before), after)]
 
 
 def test_clusters_are_taken_over_without_a_change(
     shops: tuple[Member, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     access, fleet = ("--kubeconfigs", str(tmp_path / "kubeconfigs")), tmp_path / "fleet"
-    before = [contents(each) for each in shops]
+    before = [contents(each, SPACE) for each in shops]
     named = [word for each in shops for word in ("--cluster", each.name)]
     code = run(["import", *access, *named, "-n", SPACE, "--output-dir", str(fleet)])
     said = capsys.readouterr().out
@@ -88,7 +51,7 @@ def test_clusters_are_taken_over_without_a_change(
     first = argosy(repository, capsys, "reconcile", "--bootstrap", *access)
     done = [line for line in first.err.splitlines() if not line.endswith(ADOPTED)]
     assert (first.code, done) == (0, []), first.err
-    assert changed(before, shops) == []
+    assert changed(before, shops, SPACE) == []
     second = argosy(repository, capsys, "reconcile", *access)
     assert (second.code, repository.git("rev-list", "--count", "argosy/rendered").strip()) == (0, "1")
     migrated = argosy(
@@ -102,6 +65,6 @@ def test_clusters_are_taken_over_without_a_change(
         *access,
     )
     # The generation of a Deployment counts changes of its annotations as well, and kubectl's copy is gone.
-    rest = [line for line in changed(before, shops) if not line.endswith("/metadata/generation")]
+    rest = [line for line in changed(before, shops, SPACE) if not line.endswith("/metadata/generation")]
     assert (migrated.code, rest) == (0, []), migrated
     assert argosy(repository, capsys, "diff", "--live", *access).code == 0
