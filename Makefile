@@ -68,8 +68,8 @@ e2e: $(READY)  ## against real Kubernetes API servers, which it builds and start
 	@$(BIN)/python -m tests.kubernetes
 	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
 
-e2e-peers: $(READY)  ## the controller beside a real Git server, and its alerts as Prometheus reads them; it builds both
-	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py $(ARGS)
+e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts, and a controller of Flux; it builds them
+	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py tests/test_emission_peers.py $(ARGS)
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
 	@$(BIN)/pytest tests/attack --durations 5 -rfE $(EVERY_CORE) $(ARGS)

@@ -115,15 +115,15 @@ class Member:
 
     def dry_run(self, manifest: Any) -> tuple[int, Any]:
         """Ask the server to check an object strictly, without storing it."""
-        return self.request("POST", f"{self._path(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
+        return self.request("POST", f"{self.path_of(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
 
     def dry_apply(self, manifest: Any) -> tuple[int, Any]:
         """Ask the server for a strict server-side apply of an object, without storing it."""
         query = "fieldManager=test&force=true&dryRun=All&fieldValidation=Strict"
-        path = f"{self._path(manifest)}/{manifest['metadata']['name']}?{query}"
+        path = f"{self.path_of(manifest)}/{manifest['metadata']['name']}?{query}"
         return self.request("PATCH", path, manifest, content_type="application/apply-patch+yaml")
 
-    def _path(self, manifest: Any) -> str:
+    def path_of(self, manifest: Any) -> str:
         """Return the path under which the objects of a manifest's kind and namespace are."""
         version, group = manifest["apiVersion"], "apis" if "/" in manifest["apiVersion"] else "api"
         kinds = self._kinds.setdefault(version, {})

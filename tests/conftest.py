@@ -29,7 +29,7 @@ PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 MODE = os.environ.get("ARGOSY_E2E", "")
 REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
-MISSING_PEERS = frozenset(name for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
+MISSING_PEERS = frozenset(name.replace("-", "_") for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 KARMADA = REQUIRED or (AVAILABLE and installed_karmada() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
@@ -158,6 +158,12 @@ def gitea() -> Path:
 def promtool() -> Path:
     """The program by which Prometheus checks rules and queries."""
     return obtain_peer("promtool")
+
+
+@pytest.fixture(scope="session")
+def kustomize_controller() -> Path:
+    """Flux's controller that applies folders."""
+    return obtain_peer("kustomize-controller")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Programs of others that a few tests run for real: Gitea, a Git server with webhooks, and Prometheus' promtool.
+"""Programs of others that a few tests run for real: Gitea, Prometheus' promtool, and Flux's kustomize-controller.
 
 Each is built once with Go from its module, whose digest is pinned here, and which pins its own. ``make e2e-peers``
 builds them; anything else uses them where they are there. Gitea's pages are read from beside the program.
@@ -18,8 +18,19 @@ from .waiting import SECONDS
 BUILD_SECONDS = 60 * 60
 
 
+class Module(NamedTuple):
+    """A module of Go at a version, with its digest."""
+
+    path: str
+    version: str
+    digest: str
+
+
 class Peer(NamedTuple):
-    """A module at a version with its digest, the package in it, what it is built with, and folders it needs beside."""
+    """A module at a version with its digest, the package in it, what it is built with, and folders it needs beside.
+
+    ``inside`` are modules that stand in its folders and are downloaded by themselves, by folder.
+    """
 
     module: str
     version: str
@@ -28,6 +39,7 @@ class Peer(NamedTuple):
     tags: str
     is_cgo: bool = False
     beside: tuple[str, ...] = ()
+    inside: tuple[tuple[str, Module], ...] = ()
 
 
 PEERS = {
@@ -48,7 +60,27 @@ PEERS = {
         package="./cmd/promtool",
         tags="remove_all_sd",
     ),
+    "kustomize-controller": Peer(
+        module="github.com/fluxcd/kustomize-controller",
+        version="v1.9.5",
+        digest="h1:/XY2zy3K7fntyppEXIHG7oRMzmfgIt50eJzUfaPX1Kc=",
+        package=".",
+        tags="",
+        beside=("config",),
+        inside=(
+            (
+                "api",
+                Module(
+                    "github.com/fluxcd/kustomize-controller/api",
+                    "v1.9.5",
+                    "h1:Z4CA0cpC9rQmWiJWT9PCNO7+v3PVbAOK+5byHdbtFt8=",
+                ),
+            ),
+        ),
+    ),
 }
+ARGO_CD = Module("github.com/argoproj/argo-cd/v3", "v3.5.7", "h1:Xm1BF+I5OgDKUG3SDK49vn2/Y5AMyaNVko+/JT08gj0=")
+"""Argo CD's module, of which tests read the definitions of its kinds, and build nothing."""
 
 
 def peer_folder(name: str) -> Path:
@@ -91,13 +123,21 @@ def obtain_peer(name: str) -> Path:
     return folder / name
 
 
+def module_folder(module: Module) -> Path:
+    """Return the folder of a module in Go's cache, downloaded where it is missing and compared with its digest."""
+    told = _ran(["go", "mod", "download", "-json", f"{module.path}@{module.version}"], cwd=Path(tempfile.gettempdir()))
+    found = json.loads(told)
+    if found["Sum"] != module.digest:
+        raise FileNotFoundError(f"{module.path} {module.version} has the digest {found['Sum']}, not {module.digest}")
+    return Path(found["Dir"])
+
+
 def _copied(peer: Peer, source: Path) -> None:
     """Copy the module, whose own go.sum counts only where it is the one that is built."""
-    told = _ran(["go", "mod", "download", "-json", f"{peer.module}@{peer.version}"], cwd=source.parent)
-    found = json.loads(told)
-    if found["Sum"] != peer.digest:
-        raise FileNotFoundError(f"{peer.module} {peer.version} has the digest {found['Sum']}, not {peer.digest}")
-    shutil.copytree(found["Dir"], source)
+    shutil.copytree(module_folder(Module(peer.module, peer.version, peer.digest)), source)
+    source.chmod(0o755)
+    for folder, module in peer.inside:
+        shutil.copytree(module_folder(module), source / folder)
     for path in (source, *source.rglob("*")):
         if path.is_dir():
             path.chmod(0o755)
