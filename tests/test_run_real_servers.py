@@ -32,7 +32,7 @@ def test_notices_are_events_once(members: tuple[Member, ...]) -> None:
     for _ in range(2):
         assert sent(channel, message, access.open)
     found = member.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
-    ours = {each["metadata"]["name"]: each for each in found if each["reportingController"] == "argosy.dev/run"}
+    ours = {each["metadata"]["name"]: each for each in found if each["reportingController"] == "argosy"}
     try:
         assert [(each["reason"], each["regarding"]["name"]) for _, each in sorted(ours.items())] == [
             ("ClusterChanged", "shop"),

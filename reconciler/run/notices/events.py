@@ -17,7 +17,7 @@ from .conditions import Notice
 from .messages import Message
 
 NAMESPACE = "argosy-system"
-CONTROLLER = "argosy.dev/run"
+CONTROLLER = "argosy"
 _PATH = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
 _MOST_NOTE, _MOST_INSTANCE = 1024, 128
 """The bytes that a server takes."""
