@@ -133,3 +133,18 @@ def test_leaving_says_what_takes_the_agent_back(repository: Repository, capsys: 
             "  git push --delete REMOTE argosy/cluster/far argosy/agent/far",
         ],
     )
+
+
+def test_what_stands_beside_a_cluster_in_its_file_changes_nothing_of_it(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another group's Cluster of the same name, and one without any, are no settings of an agent."""
+    models = [{"grade": 0, "ranges": [{"name": "cpu", "min": "0", "max": str((1 << 63) - 1)}]}]
+    other = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "spec": {"resourceModels": "none"}}
+    others = [{**other, "metadata": {"name": "far", "namespace": "default"}}]
+    own = a_cluster("far", syncMode="Pull", resourceModels=models)
+    repository.commit({"clusters/far.yaml": [own, *others]})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    settings = repository.show(".argosy", "argosy/cluster/far")
+    assert "grade: 0" in settings
+    assert "none" not in settings

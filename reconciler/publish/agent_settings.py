@@ -14,7 +14,7 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from render.admission import admit
 from render.cluster import Cluster
-from render.documents import DocumentErrors, emit, parse_documents
+from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef, Template
@@ -73,7 +73,7 @@ class SettingsFiles:
         paths = {desired.fleet.path, *(cluster.path for cluster in pulling)} & ids.keys()
         contents = repository.read_blobs({ids[path] for path in paths})
         manifests = [each for path in sorted(paths) for each in _manifests(contents[ids[path]])]
-        fleets = [each for each in manifests if each.get("kind") == "Fleet"]
+        fleets = [each for each in manifests if _kind(each) == (ARGOSY_API_VERSION, "Fleet")]
         spec = (fleets[0].get("spec") or {}) if fleets else {}
         fleet = {
             "apiVersion": ARGOSY_API_VERSION,
@@ -83,7 +83,8 @@ class SettingsFiles:
         }
         extensions = (each.manifest for each in (*desired.customizations, *desired.webhooks))
         shared = b"---\n".join(map(emit, (fleet, *extensions)))
-        clusters = {each["metadata"]["name"]: each for each in manifests if each.get("kind") == "Cluster"}
+        # Other groups have a kind of this name as well, which may stand in the same file.
+        clusters = {each["metadata"]["name"]: each for each in manifests if _kind(each) == (_CLUSTER_API, "Cluster")}
         return cls(source, beginning, shared, clusters)
 
     def file(self, cluster: str, rules: DeliveryRules) -> bytes:
@@ -108,9 +109,13 @@ class SettingsFiles:
         return b"---\n".join((emit(own), emit(document), self._shared))
 
 
+def _kind(manifest: Manifest) -> tuple[Any, Any]:
+    return manifest.get("apiVersion"), manifest.get("kind")
+
+
 def _manifests(content: bytes) -> Iterator[Manifest]:
-    """Yield the objects of a file of the source, those of lists among them."""
-    for document in parse_documents(content):
+    """Yield the objects of a file of the source that can be read, those of lists among them."""
+    for document in read_documents(content)[0]:
         value = document.value
         if isinstance(value, dict):
             items = value.get("items")
