@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,12 +26,18 @@ METADATA = "as=PartialObjectMetadataList"
 
 
 class Fleet:
-    """A fleet of three members in memory that are reached as any others; ``down`` are those that do not answer."""
+    """A fleet of three members in memory that are reached as any others.
+
+    ``down`` are those that do not answer, once ``hanging`` is set, or each time with the status ``refusal``.
+    """
 
     def __init__(self, repository: Repository, capsys: pytest.CaptureFixture[str], stack: ExitStack) -> None:
         self.repository, self.capsys = repository, capsys
         self.members = {name: FakeCluster(name=name) for name in NAMES}
         self.down: set[str] = set()
+        self.refusal: int | None = None
+        self.hanging = Event()
+        self.hanging.set()
         self.planned: set[str] = set()
         self.meanwhile: Callable[[], object] | None = None
         for member in self.members.values():
@@ -38,7 +45,13 @@ class Fleet:
         faults = {name: self._fault(name) for name in NAMES}
         folder = repository.path.parent / "kubeconfigs"
         served = stack.enter_context(serving_members(self.members.values(), folder, faults))
-        self.options = ("reconcile", "--kubeconfigs", str(served.kubeconfigs), "--allow-removal", "*=100")
+        self.options: tuple[str, ...] = (
+            "reconcile",
+            "--kubeconfigs",
+            str(served.kubeconfigs),
+            "--allow-removal",
+            "*=100",
+        )
 
     def _fault(self, name: str) -> Any:
         def fault(handler: BaseHTTPRequestHandler) -> bool:
@@ -48,6 +61,10 @@ class Fleet:
                 happening()
             if is_list and METADATA not in handler.headers.get("Accept", ""):
                 self.planned.add(name)
+            if name in self.down:
+                self.hanging.wait(60)
+            if name in self.down and self.refusal is not None:
+                handler.send_error(self.refusal)
             return name in self.down
 
         return fault
@@ -240,6 +257,14 @@ class Seen(NamedTuple):
     members: set[str]
 
 
+class Held(NamedTuple):
+    """A way to fail for as long as a test goes on: the status of every answer (None: none), and the exit code."""
+
+    why: str
+    status: int | None
+    code: int
+
+
 EVERYBODY = set(NAMES)
 SEEN = [
     Seen("a template of one member", _commit({"1.yaml": a_template(1, "eu", "9")}), {"eu"}),
@@ -288,6 +313,83 @@ def test_a_member_that_does_not_answer_leaves_the_others_at_rest(fleet: Fleet) -
     fleet.forget()
     fleet.run()
     assert (fleet.planned, fleet.lines()) == ({"eu", "ap"}, recorded)
+
+
+def _is_whole(ended: Ended) -> bool:
+    return "\nrender ms=" in ended.err
+
+
+def _quiet(fleet: Fleet) -> Ended:
+    """Run ordinary passes until one renders nothing, and return how it ended."""
+    fleet.options = fleet.options[:3]
+    for _ in range(6):
+        ended = fleet.run("-vv")
+        if not _is_whole(ended):
+            return ended
+    raise AssertionError(f"every pass is a whole one: {ended.err}")
+
+
+HELD = [
+    Held("a dead member that was at rest", None, 7),
+    Held("one that refuses", 403, 1),
+    Held("one that is overwhelmed", 503, 7),
+]
+
+
+@pytest.mark.parametrize("case", HELD, ids=lambda case: case.why)
+def test_a_fleet_comes_to_rest_with_a_member_that_stays_down(case: Held, fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    fleet.down, fleet.refusal = {"us"}, case.status
+    ended = _quiet(fleet)
+    recorded = fleet.lines()
+    assert (ended.code, fleet.planned) == (case.code, set())
+    fleet.forget()
+    whole = fleet.run("-vv")
+    assert _is_whole(whole)
+    assert (whole.code, whole.out) == (ended.code, ended.out)
+    assert fleet.lines() == recorded
+
+
+def test_a_member_that_never_answered_lets_the_others_rest(fleet: Fleet) -> None:
+    fleet.down = {"us"}
+    fleet.run("--bootstrap")
+    assert _quiet(fleet).code == 7
+    fleet.down.clear()
+    assert _is_whole(fleet.run("-vv"))
+    assert "us" in fleet.planned
+
+
+def test_a_member_that_hangs_lets_the_others_rest(fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    fleet.down = {"us"}
+    fleet.run()
+    fleet.hanging.clear()
+    try:
+        assert (_quiet(fleet).code, fleet.planned) == (7, set())
+    finally:
+        fleet.hanging.set()
+
+
+WOKEN = [
+    Seen("it answers", lambda fleet: fleet.down.clear(), set()),
+    Seen("it fails another way", lambda fleet: setattr(fleet, "refusal", 403), set()),
+    Seen("another fails as well", lambda fleet: fleet.down.add("ap"), set()),
+    Seen("an object of another is deleted", _touch("delete", "ap", 2), {"ap"}),
+    Seen("a template of another", _commit({"1.yaml": a_template(1, "eu", "9")}), {"eu"}),
+]
+
+
+@pytest.mark.parametrize("case", WOKEN, ids=lambda case: case.why)
+def test_a_fleet_at_rest_with_a_dead_member_sees_what_changes(case: Seen, fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    fleet.down = {"us"}
+    _quiet(fleet)
+    case.change(fleet)
+    ended = fleet.run("-vv")
+    assert (_is_whole(ended), fleet.planned) == (True, case.members), ended
 
 
 def test_a_member_that_answers_again_is_at_rest_as_before(fleet: Fleet) -> None:

@@ -71,6 +71,10 @@ class LateObservation:
         """True where it has come, or its time is over."""
         return _is_over(self.look, self.options)
 
+    def wait(self, seconds: float) -> None:
+        """Wait for the observation for so long."""
+        self.look.wait(seconds)
+
     def awaited(self) -> MemberObservation:
         """Wait for the observation, or the end of its time."""
         self.look.wait(_end(self.look, self.options) - self.options.clock())

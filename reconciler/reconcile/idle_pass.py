@@ -7,6 +7,8 @@
 3. where all are the same, and the members' health and capacity are as recorded, it would decide and write the same: so
    it repeats the report and ends. Otherwise it is done, and skips the members that are at rest one by one.
 
+A member that could not be observed, such as a dead one, is looked at for a short time, and has to fail the same way.
+
 What depends on time is settled before: a status that is to be written when its record is stale sets an end to the rest.
 """
 
@@ -23,7 +25,7 @@ from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
 from reconciler.members.visits import Visit, Visits
-from reconciler.observe.members import MOST_SECONDS, ObserveOptions
+from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.observe.rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
@@ -45,10 +47,8 @@ _Result = TypeVar("_Result")
 
 def _clusters(fleet: RestingFleet) -> tuple[Cluster, ...]:
     """Return the members of a fleet as far as observing them needs to know."""
-    return tuple(
-        Cluster(name=member.cluster, resource_models=tuple(map(_model, fleet.models.get(member.cluster, ()))))
-        for member in fleet.members
-    )
+    names = sorted({*fleet.by_name(), *fleet.failed})
+    return tuple(Cluster(name=name, resource_models=tuple(map(_model, fleet.models.get(name, ())))) for name in names)
 
 
 def _model(plain: Mapping[str, Any]) -> ResourceModel:
@@ -75,7 +75,7 @@ def fleet_still_at_rest(
     rest, now = RestingFleet.parse(checkpoint.members), utc(clock())
     if not rest.is_idle or rest.options != plain_options(options):
         return None
-    if any(member.until and now >= member.until for member in rest.members):
+    if any(member.until and now >= member.until for member in rest.answering):
         return None
     fleet = read_known_fleet(repository, checkpoint.tips.source, rest.fleet_path)
     context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(rest))
@@ -83,10 +83,10 @@ def fleet_still_at_rest(
     open_client = Members(member_access(fleet, options, repository.folder)).open
     observing = ObserveOptions(open_client=open_client, max_parallel=options.max_parallel, timeout=seconds)
     with log.timed("look at members"):
-        if not _are_still_at_rest((member.answers for member in rest.members), observing):
-            return None
-        observation = observe_members(context, context.members, observing, clock)
-    if not _is_as_recorded(observation) or not _is_pending_as_recorded(observation, rest):
+        observation = None
+        if _are_still_at_rest((member.answers for member in rest.answering), observing):
+            observation = _failing_as_before(observe_members(context, context.members, observing, clock), rest)
+    if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, rest)):
         return None
     for warning in observation.warnings:
         log.warning(warning)
@@ -119,6 +119,14 @@ def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterato
             yield visit
         elif all(clock() >= (each.last_heard or each.began) + PATIENCE for each in visits.under_way.values()):
             return
+
+
+def _failing_as_before(observation: Observation, rest: RestingFleet) -> Observation | None:
+    """Return an observation with what came late; None where a member that failed fails no more, or another way."""
+    if not rest.failed.keys() >= observation.late.keys():
+        return None
+    whole = observation.with_late(observation.awaited(RETRY_SECONDS + GRACE))
+    return whole if {name: whole.failures.get(name) for name in rest.failed} == rest.failed else None
 
 
 def _is_as_recorded(observation: Observation) -> bool:

@@ -89,6 +89,20 @@ class Observation:
         """The UIDs of members that were not known before, and told them."""
         return {member.cluster: member.uid for member in self.members if member.uid}
 
+    @property
+    def failures(self) -> dict[str, str]:
+        """The reasons why members could not be observed, of late ones as far as they have come by now."""
+        come = (late.awaited() for late in self.late.values() if late.is_over)
+        failed = ((member.cluster, member.failure) for member in (*self.members, *come))
+        return {name: f"{failure.kind}: {failure.message}" for name, failure in failed if failure is not None}
+
+    def awaited(self, seconds: float) -> "Observation":
+        """Wait for the members that answer late, for so long in all, and return the observation of those that have."""
+        until = time.monotonic() + seconds
+        for late in self.late.values():
+            late.wait(max(0.0, until - time.monotonic()))
+        return self.of_late()
+
     def of_late(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
         come = tuple(late.awaited() for late in self.late.values() if late.is_over)

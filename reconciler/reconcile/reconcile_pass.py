@@ -234,6 +234,7 @@ def _with_reports(
             status=status,
             before=before,
             known=known.members,
+            failures=members.observation.failures,
             is_idle=result.commit is None and status.tip() == before,
         )
         # What this pass recorded after it had rendered is news to the next one.
@@ -268,6 +269,7 @@ def _with_merged_reports(
         status=status,
         before=before,
         known={},
+        failures=members.observation.failures,
         is_idle=status.tip() == before,
     )
     fleet = ended.resting_fleet()

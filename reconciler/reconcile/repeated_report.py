@@ -1,7 +1,8 @@
 """The report of the last pass, told again where nothing is new since then.
 
 Where no member is reached this reads branches alone: nothing of the pipeline is imported, so that an idle fleet costs
-its cron job nothing. Where members are reached, all of them have to be as that pass left them.
+its cron job nothing. Where members are reached, all of them have to be as that pass left them, and those that did not
+answer have to fail the same way.
 """
 
 from dataclasses import dataclass
@@ -47,14 +48,14 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     proposal = _proposed_line(repository, checkpoint)
     if proposal is None:
         return None
-    table = ""
+    table, code = "", 0
     if checkpoint.members is not None:
         from .idle_pass import fleet_still_at_rest
 
         rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
         if rest is None:
             return None
-        table = rest.table
+        table, code = rest.table, rest.code
     if checkpoint.names.source_ref == "HEAD":
         warn_of_uncommitted(repository, log)
     for line in (*checkpoint.warnings, *checkpoint.problems):
@@ -65,7 +66,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         source=source,
         rendered=rendered,
         names=checkpoint.names,
-        code=1 if checkpoint.problems else 0,
+        code=code or (1 if checkpoint.problems else 0),
         text=text,
         next_flip=checkpoint.next_flip,
     )

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from reconciler.deliver.options import DeliveryOptions
-from reconciler.deliver.reports import report_lines, report_table
+from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
@@ -55,7 +55,8 @@ def known_rest(desired: Desired, options: DeliveryOptions, status: StatusBranch,
 class EndedPass:
     """A pass that has recorded its reports: its source, its options, and its status branch now and ``before`` it.
 
-    ``known`` are the members that were at rest before it. ``is_idle``: it wrote nothing.
+    ``known`` are the members that were at rest before it, ``failures`` why members could not be observed. ``is_idle``:
+    it wrote nothing.
     """
 
     reports: tuple[ClusterReport, ...]
@@ -65,6 +66,7 @@ class EndedPass:
     status: StatusBranch
     before: str | None
     known: Mapping[str, RestingMember]
+    failures: Mapping[str, str]
     is_idle: bool
 
     def resting_fleet(self) -> RestingFleet:
@@ -72,8 +74,9 @@ class EndedPass:
         if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
             return RestingFleet()
         members = sorted((*self._skipped(), *self._found()), key=lambda member: member.cluster)
-        is_idle = self.is_idle and bool(members) and all(report.applied is not None for report in self.reports)
-        is_idle = is_idle and len(members) == len(self.reports)
+        failed = self._failed()
+        answering = [member for member in members if member.cluster not in failed]
+        is_idle = self.is_idle and bool(answering) and len(answering) + len(failed) == len(self.reports)
         lines = tuple(line for report in self.reports for line in report_lines(report)) if is_idle else ()
         return RestingFleet(
             fleet_path=self.desired.fleet.path,
@@ -83,7 +86,14 @@ class EndedPass:
             lines=lines,
             table=report_table(self.reports) if is_idle else "",
             is_idle=is_idle,
+            failed=failed,
+            code=exit_code(self.reports) if is_idle else 0,
         )
+
+    def _failed(self) -> dict[str, str]:
+        """Return the members that could not be observed and were not applied to, with the reason."""
+        names = (report.cluster for report in self.reports if report.applied is None and report.failure is not None)
+        return {name: self.failures[name] for name in names if name in self.failures}
 
     def _skipped(self) -> Iterator[RestingMember]:
         """Yield the members that were at rest: those that still are hold this commit now, others did not answer."""

@@ -128,7 +128,9 @@ class RestingFleet:
     """A fleet as a pass left it: the members at rest, the models of their nodes, and the report of that pass.
 
     ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``is_idle``: all
-    members were at rest, and the pass wrote nothing.
+    members were at rest but for the ``failed`` ones, and the pass wrote nothing; ``code`` is that which it ended with.
+    ``failed`` are the members that could not be observed, with the reason; those of them that were at rest before
+    stay among ``members``.
     """
 
     fleet_path: str = ""
@@ -138,6 +140,13 @@ class RestingFleet:
     lines: tuple[str, ...] = ()
     table: str = ""
     is_idle: bool = False
+    failed: Mapping[str, str] = field(default_factory=dict)
+    code: int = 0
+
+    @property
+    def answering(self) -> tuple[RestingMember, ...]:
+        """The members at rest that answered."""
+        return tuple(member for member in self.members if member.cluster not in self.failed)
 
     def by_name(self) -> dict[str, RestingMember]:
         """Return the members by their names."""
@@ -153,6 +162,8 @@ class RestingFleet:
             "lines": list(self.lines),
             "table": self.table,
             "isIdle": self.is_idle,
+            "failed": dict(self.failed),
+            "code": self.code,
         }
 
     @classmethod
@@ -168,6 +179,8 @@ class RestingFleet:
                     lines=tuple(value["lines"]),
                     table=value["table"],
                     is_idle=value["isIdle"],
+                    failed=dict(value["failed"]),
+                    code=value["code"],
                 )
                 if value
                 else cls()
