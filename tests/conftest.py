@@ -9,12 +9,13 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from .applying import Cluster
@@ -97,6 +98,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector] | None, list[pytest.Collector] | None]:
+    """Look for examples in docstrings only where there are some: doctest inspects every object of a module."""
+    found = yield
+    if found and b">>>" not in file_path.read_bytes():
+        return [each for each in found if not isinstance(each, DoctestModule)]
+    return found
 
 
 def pytest_collection_finish() -> None:
