@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from reconciler.cli import run
 from .build import AUTHOR, Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member
 from .processes import kill_all
-from .waiting import SECONDS, eventually
+from .waiting import SECONDS, eventually, running
 
 pytestmark = pytest.mark.cluster
 SELECTORS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
@@ -50,18 +51,17 @@ class Pulled:
         assert run(["-q", "-C", str(self.source.path), "reconcile", "--bootstrap"]) == 0
         self.source.git("fetch", "-q")
 
-    def agent(self, *words: str) -> "subprocess.Popen[str]":
+    def agent(self, *words: str) -> AbstractContextManager["subprocess.Popen[str]"]:
         """Begin one pass of the agent, as a process that notes where it connects to."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), **AUTHOR}
         program = LISTENING.format(log=str(self.folder / "connected"))
         command = [sys.executable, "-c", program, "-v", "agent", "--cluster", "far", "--once"]
-        return subprocess.Popen(
+        return running(
             [*command, "--kubeconfig", str(self.kubeconfig), *words, self.hub.path.as_uri()],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         )
 
