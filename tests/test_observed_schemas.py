@@ -273,7 +273,7 @@ def test_a_rule_that_breaks_an_object_by_an_observed_schema_is_named(
 
 DAMAGED = [
     ("schemas/member1.yaml", "versions: 1\n", "versions is no list of versions with their kinds"),
-    ("schemas/member1.yaml", "{", "it is no YAML"),
+    ("schemas/member1.yaml", "{", "it holds no object"),
     ("schemas/{digest}.json", "{}", "its content is not what its name says"),
 ]
 
@@ -291,7 +291,7 @@ def test_a_damaged_record_is_named(
     fleet.repository.git("checkout", "-q", "main")
     ended = argosy(fleet.repository, capsys, "render")
     said = f"argosy: {path} on the status branch is not as Argosy writes it: {fault}\n"
-    hint = "  hint: restore it from an earlier commit of the branch, or remove it: the next pass writes it anew\n"
+    hint = "  hint: restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew\n"
     assert (ended.code, ended.err) == (4, said + hint)
     fleet.repository.git("checkout", "-q", "argosy/status")
     fleet.repository.commit({path: None})
