@@ -34,8 +34,9 @@ class Controller:
         return self.log.read_text()
 
     def says(self, words: str, *, times: int = 1) -> None:
+        what = f"{words!r} in the log"
         try:
-            eventually(lambda: self.said.count(words) >= times or self._ended(), f"{words!r} in the log", seconds=LONGEST)
+            eventually(lambda: self.said.count(words) >= times or self._ended(), what, seconds=LONGEST)
         except AssertionError as error:
             raise AssertionError(f"{error}; the log is:\n{self.said}") from None
         assert self.said.count(words) >= times, self.said

@@ -175,6 +175,13 @@ STEPS = [
     ),
     Step("longer ones from what comes next", AT_REST, PaceChanged(), AT_REST, Pace(drift=900.0)),
     Step("polling begins at once", AT_REST, PaceChanged(), replace(AT_REST, look_at=130.0), POLLED),
+    Step(
+        "and so it is during a look",
+        replace(AT_REST, activity=Activity.LOOKING),
+        PaceChanged(),
+        replace(AT_REST, activity=Activity.LOOKING, pass_at=160.0),
+        Pace(drift=60.0),
+    ),
     Step("and what is under way goes on", PASSING, PaceChanged(), PASSING, Pace(poll=1.0, drift=1.0)),
     Step(
         "a pass that begins forgets what woke it",

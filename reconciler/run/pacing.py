@@ -228,7 +228,7 @@ def _woken(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
 
 def _paced_anew(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state under other intervals: shorter ones count from now, longer ones from what comes next."""
-    if state.activity is not Activity.RESTING:
+    if state.activity is Activity.PASSING:
         return state
     pass_at, drift_at = state.pass_at, time_now.now + pace.drift
     if drift_at < pass_at:
