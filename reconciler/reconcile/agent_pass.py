@@ -21,7 +21,7 @@ from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions
 from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.status_branch import StatusBranch, read_inventories
-from reconciler.record.agent_branch import ABSENT, AgentBranch, Link
+from reconciler.record.agent_writing import ABSENT, AgentBranch, Link
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError, GuardRefused, ReconcileError

@@ -43,7 +43,7 @@ from .fleet_context import FleetContext
 from .silent_agents import states_of_silent
 
 if TYPE_CHECKING:  # only a pass that records something needs it
-    from reconciler.record.status_commit import StatusInputs
+    from reconciler.record.status_changes import StatusInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class PassRecord:
 
         ``observation`` is another one than that of the members which answered in time.
         """
-        from reconciler.record.status_commit import StatusInputs
+        from reconciler.record.status_changes import StatusInputs
 
         observation = observation or self.observation
         return StatusInputs(

@@ -19,7 +19,7 @@ from reconciler.publish.status_branch import (
     read_inventories,
 )
 from reconciler.record.recorded_status import read_recorded
-from reconciler.record.status_commit import StatusInputs, ask_ahead, status_files, status_message
+from reconciler.record.status_changes import StatusInputs, ask_ahead, status_files, status_message
 from render.words import counted, listed
 
 from .observation import Observation, PassRecord

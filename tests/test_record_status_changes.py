@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.deliver.results import ClusterReport, ClusterResult
 from reconciler.plans.model import Action, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
-from reconciler.record.status_commit import ask_ahead
+from reconciler.record.status_changes import ask_ahead
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Webhook
 from render.model import ObjectRef
