@@ -248,8 +248,8 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
     events = cluster.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
     assert [event["metadata"]["name"] for event in events] == [f"argosy.{'e' * 40}.{index}" for index in range(3)]
     assert [(event["type"], event["reason"], event["note"]) for event in events[:2]] == [
-        ("Warning", "ObjectChanged", "<@U1> *x*"),
-        ("Normal", "ObjectSolved", "solved: y"),
+        ("Warning", "ConditionChanged", "<@U1> *x*"),
+        ("Normal", "ConditionSolved", "solved: y"),
     ]
     assert [event["regarding"]["name"] for event in events] == ["shop"] * 3
     assert len(events[2]["note"].encode()) <= 1024

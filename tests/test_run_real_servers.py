@@ -35,8 +35,8 @@ def test_notices_are_events_once(members: tuple[Member, ...]) -> None:
     ours = {each["metadata"]["name"]: each for each in found if each["reportingController"] == "argosy"}
     try:
         assert [(each["reason"], each["regarding"]["name"]) for _, each in sorted(ours.items())] == [
-            ("ClusterChanged", "shop"),
-            ("ObjectSolved", "shop"),
+            ("ConditionChanged", "shop"),
+            ("ConditionSolved", "shop"),
         ]
     finally:
         for name in ours:

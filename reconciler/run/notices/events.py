@@ -13,7 +13,6 @@ from reconciler.members.exchange import Client, Expected, Failure, Request
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION
 
-from .conditions import Notice
 from .messages import Message
 
 NAMESPACE = "argosy-system"
@@ -44,7 +43,7 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
             "metadata": {"name": f"argosy.{message.id}.{index}", "namespace": NAMESPACE},
             "eventTime": f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}Z",
             "type": "Normal" if notice.is_solved else "Warning",
-            "reason": _reason(notice),
+            "reason": "ConditionSolved" if notice.is_solved else "ConditionChanged",
             "action": "Reconcile",
             "note": _clipped(str(notice)),
             "regarding": {
@@ -56,12 +55,6 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
             "reportingController": CONTROLLER,
             "reportingInstance": instance,
         }
-
-
-def _reason(notice: Notice) -> str:
-    """Return one word for a notice, by what it is of."""
-    word = {"cluster": "Cluster", "source": "Source"}.get(notice.text.partition(" ")[0], "Object")
-    return f"{word}{'Solved' if notice.is_solved else 'Changed'}"
 
 
 def _clipped(text: str) -> str:
