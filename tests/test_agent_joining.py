@@ -115,6 +115,12 @@ def test_what_an_agent_cannot_do_with_is_refused(
     assert message in ended.err
 
 
+def test_a_cluster_that_passes_reach_gets_no_agent(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(repository, capsys, "cluster", "agent", "near", "--repository", "https://git.example.com/fleet.git")
+    assert (ended.code, ended.out) == (3, "")
+    assert "'near' does not pull, so that an agent would find no mirror" in ended.err
+
+
 def test_a_cluster_that_pulls_has_no_context(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     ended = argosy(repository, capsys, "cluster", "join", "moon", "--mode", "Pull", "--context", "moon")
     assert ended.code == 2

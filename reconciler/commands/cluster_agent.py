@@ -68,7 +68,7 @@ def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
     scope = options.pop("scope")
     with open_repository(log.repository, progress=log.transfer) as repository:
         plan = _plan(repository, name, options)
-        rights = rights_manifests(repository, RightsOptions(cluster=name, scope=_scope(scope)), log)
+        rights = rights_manifests(repository, RightsOptions(cluster=name, scope=_scope(scope), is_for_agent=True), log)
     manifests = tuple(manifests_of_agent(plan, rights))
     print_output(as_list(manifests) if output == "json" else as_yaml(manifests), output)
     return 0

@@ -12,9 +12,11 @@ from reconciler.names.subjects import check_clusters
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.status_branch import read_inventories
 from reconciler.repository import Repository
+from render.errors import ConfigError
 from render.fleet import Fleet
 from render.model import Manifest, ObjectRef
 
@@ -30,12 +32,13 @@ class RightsOptions:
     """The rights asked for: of which member, for whom and how wide.
 
     ``is_confirming``: also what passes need that delete what has to be confirmed. ``lease`` is the Lease by which one
-    of several controllers leads ("": none).
+    of several controllers leads ("": none). ``is_for_agent``: the member has to pull.
     """
 
     cluster: str
     revision: str = ""
     account: str = ""
+    is_for_agent: bool = False
     scope: RoleScope = RoleScope.NAMESPACE
     has_token: bool = False
     is_confirming: bool = False
@@ -56,6 +59,11 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
     """Return the manifests that let a ServiceAccount run passes over a member, for its tree at a rendered commit."""
     context, _desired, commit = applied_commit(repository, options.revision)
     check_clusters([options.cluster], [cluster.name for cluster in context.members])
+    if options.is_for_agent and not any(each.name == options.cluster and is_pulling(each) for each in context.members):
+        raise ConfigError(
+            f"{options.cluster!r} does not pull, so that an agent would find no mirror",
+            hint="write syncMode: Pull in its Cluster, commit that, and let a pass publish the mirror",
+        )
     member = _tree_there(repository, context, commit, options, log)
     name = options.account or account_name(context.fleet)
     own = member.applyset.namespace
