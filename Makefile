@@ -9,6 +9,8 @@ AUDIT := .audit
 DEMO_READY := $(DEMO)/venv/.ready
 # Test by test, so that no core waits for a long file at the end; tests that share servers stay together (tests/conftest.py).
 EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
+# Bytecode is kept, also where the environment forbids it: the programs that tests start would compile each module anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e e2e-peers attack audit clean
