@@ -101,11 +101,6 @@ def is_past(now: datetime, start: datetime, seconds: float) -> bool:
     return now > after(start, seconds)
 
 
-def requeue_seconds(due: datetime | None, now: datetime) -> float:
-    """Return the seconds to wait until something is due, as a controller requeues; 0 asks for no timer."""
-    return max((due - now).total_seconds(), 0.0) if due else 0.0
-
-
 def earliest(flips: Iterable[Flip | None]) -> Flip | None:
     """Return the flip that comes first; of those at one instant the first by its words."""
     return min(filter(None, flips), default=None)

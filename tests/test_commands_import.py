@@ -8,8 +8,9 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit, parse_documents
-from render.federations.kubefed.overriding import MANAGED_LABEL, SentObject, TargetType, sent_to
+from render.federations.kubefed.overriding import SentObject, TargetType
 from render.federations.kubefed.placement import Federation
+from tests.kubefed import MANAGED_LABEL, sent_to
 
 from .build import Ended, Repository, argosy
 

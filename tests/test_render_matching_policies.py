@@ -115,7 +115,6 @@ class Claimed(NamedTuple):
     policies: Sequence[PropagationPolicy]
     want: str
     lost: str = ""
-    is_preempted: bool = False
     options: MatchOptions = STICKY
 
 
@@ -133,7 +132,6 @@ CLAIMED = [
         (policy("low"), policy("high", BY_NAME, priority=9, **ALWAYS)),
         "high",
         LOW,
-        True,
         PREEMPTING,
     ),
     Claimed("not where preemption is off", LOW, (policy("low"), policy("high", BY_NAME, priority=9, **ALWAYS)), "low"),
@@ -144,7 +142,6 @@ CLAIMED = [
         (cluster_policy("low", priority=100), policy("high", BY_NAME, priority=-1, **ALWAYS)),
         "high",
         CLUSTER_LOW,
-        True,
         PREEMPTING,
     ),
     Claimed(
@@ -160,7 +157,6 @@ CLAIMED = [
         (cluster_policy("low", priority=1), cluster_policy("high", BY_NAME, priority=2, **ALWAYS)),
         "high",
         CLUSTER_LOW,
-        True,
         PREEMPTING,
     ),
     Claimed(
@@ -169,7 +165,6 @@ CLAIMED = [
         (policy("low"), policy("mid", BY_NAME, priority=5, **ALWAYS), policy("high", BY_NAME, priority=9, **ALWAYS)),
         "high",
         LOW,
-        True,
         PREEMPTING,
     ),
     Claimed("a holder that is gone", LOW, (policy("next"),), "next", LOW),
@@ -181,7 +176,7 @@ CLAIMED = [
 def test_claims(case: Claimed) -> None:
     match = PolicyIndex(case.policies).match(NGINX, claim=case.claim, options=case.options)
     assert match.policy is not None
-    assert (match.policy.name, match.lost_claim, match.is_preempted) == (case.want, case.lost, case.is_preempted)
+    assert (match.policy.name, match.lost_claim) == (case.want, case.lost)
 
 
 def test_a_holder_that_is_being_deleted_keeps_its_templates_as_they_are() -> None:

@@ -15,7 +15,6 @@ from render.timing import (
     earliest,
     is_past,
     parse_instant,
-    requeue_seconds,
     strictly_after,
     written,
 )
@@ -71,13 +70,6 @@ def test_a_limit_never_overflows_and_its_flip_is_the_first_second_past_it(start:
 def test_a_limit_is_not_past_at_its_very_end() -> None:
     assert not is_past(EIGHT + timedelta(seconds=30), EIGHT, 30)
     assert is_past(EIGHT + timedelta(seconds=31), EIGHT, 30)
-
-
-def test_what_is_due_or_never_due_asks_for_no_timer() -> None:
-    assert requeue_seconds(EIGHT + timedelta(seconds=2.5), EIGHT) == 2.5
-    assert requeue_seconds(EIGHT, EIGHT) == 0
-    assert requeue_seconds(EIGHT, EIGHT + timedelta(seconds=1)) == 0
-    assert requeue_seconds(None, EIGHT) == 0
 
 
 def test_the_earliest_flip_wins_and_rules_without_one_do_not_count() -> None:

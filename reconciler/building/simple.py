@@ -70,7 +70,6 @@ class SimpleBuilds:
 
     contents: Mapping[bytes, bytes]
     _objects: dict[bytes, list[tuple[Mapping[str, Any], bytes, int]] | None] = field(default_factory=dict)
-    _folders: dict[tuple[int, str], list[_Listed]] = field(default_factory=dict)
 
     def of(self, closure: Closure) -> SimpleOutput | None:
         """Return the output of a build; None where the tool has to build it."""

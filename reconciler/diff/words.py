@@ -1,6 +1,6 @@
 """The words that every form of a difference shares: its one-line summary, and lists of clusters."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from overrides.changes import ChangedField
@@ -46,10 +46,6 @@ def origin_note(difference: Difference, ref: ObjectRef) -> str:
     """Return the file that an object was built from, as messages add it; "" for one that stands in a file."""
     origin = difference.origins.get(ref, "")
     return f" (from {origin})" if origin else ""
-
-
-def _objects(changes: Iterable[PendingChange]) -> int:
-    return len({change.ref for change in changes})
 
 
 def _counted(number: int, one: str, many: str) -> str:

@@ -198,7 +198,6 @@ class _Round:
         self._settings, self._health, self._now, self._begun = fleet.failover, inputs.health, now, begun
         gates = fleet.feature_gates
         self._rules = FailoverRules(
-            evicts_by_taint=gates.failover,
             gates=FailoverGates(
                 graceful_eviction=gates.graceful_eviction,
                 stateful_failover_injection=gates.stateful_failover_injection,

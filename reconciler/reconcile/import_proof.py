@@ -14,7 +14,7 @@ from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import LiveChange, change_lines, live_changes, plain_change
-from reconciler.members.exchange import UNREACHABLE, OpenClient
+from reconciler.members.exchange import OpenClient
 from reconciler.plans.model import Action
 from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.publish.branches import Publication
@@ -41,7 +41,6 @@ class ClusterProof:
     different: tuple[LiveChange, ...] = ()
     failure: str = ""
     reason: str = ""
-    is_unreachable: bool = False
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -126,7 +125,6 @@ def _cluster_proof(report: ClusterReport) -> ClusterProof:
             cluster=report.cluster,
             failure=report.failure.message,
             reason=str(report.failure.kind),
-            is_unreachable=report.failure.kind in UNREACHABLE,
         )
     changes = [each for each in live_changes(report) if each.is_difference]
     different = tuple(each for each in changes if not _is_proven(each))

@@ -40,14 +40,13 @@ POLL_SECONDS = 5.0
 class RecordedFleet:
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
-    ``status_commit`` is the newest commit of the status branch and ``status_time`` its time; ``now`` is the time of
-    reading. Both times are in seconds. ``asked`` are the commits that clusters have which pull, where these ask the
-    same of them as the newest rendered one: their agents are asked for nothing new.
+    ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
+    ``asked`` are the commits that clusters have which pull, where these ask the same of them as the newest rendered
+    one: their agents are asked for nothing new.
     """
 
     fleet: FleetStatus
     recorded: RecordedStatus
-    status_commit: str = ""
     status_time: float = 0.0
     now: float = 0.0
     asked: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +81,6 @@ def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], fl
         fleet=fleet,
         recorded=recorded,
         asked=_asked_of_agents(repository, desired.clusters, recorded, fleet.previous.commit),
-        status_commit=tip or "",
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=clock(),
     )

@@ -19,14 +19,6 @@ class Scale:
     minimum: int | None = None
     maximum: int | None = None
 
-    def over(self, before: "Scale") -> "Scale":
-        """Return the numbers in force when these are set over those before."""
-        return Scale(
-            replicas=before.replicas if self.replicas is None else self.replicas,
-            minimum=before.minimum if self.minimum is None else self.minimum,
-            maximum=before.maximum if self.maximum is None else self.maximum,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronRule:

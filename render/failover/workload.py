@@ -33,9 +33,8 @@ from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_healthy, health_of, next
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailoverRules:
-    """The rules that a fleet switches on, and its defaults for them. ``evicts_by_taint``: NoExecute taints evict."""
+    """The rules that a fleet switches on, and its defaults for them."""
 
-    evicts_by_taint: bool = False
     gates: FailoverGates = field(default_factory=FailoverGates)
     purge_mode: str = GRACEFULLY
     grace_seconds: int = DEFAULT_GRACE_SECONDS

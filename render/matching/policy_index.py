@@ -56,8 +56,8 @@ class Match:
     """The policy of a template, or the reason why it has none.
 
     ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that no longer claims
-    it: it is gone, it selects the template no more, or another one preempted it (``is_preempted``). Karmada takes two
-    events for the first two; here the next policy claims it at once. ``priority`` is the schedule priority.
+    it: it is gone, it selects the template no more, or another one preempted it. Karmada takes two events for the first
+    two; here the next policy claims it at once. ``priority`` is the schedule priority.
     """
 
     policy: PropagationPolicy | None = None
@@ -65,7 +65,6 @@ class Match:
     message: str = ""
     considered: tuple[RankedPolicy, ...] = ()
     lost_claim: str = ""
-    is_preempted: bool = False
     priority: int = 0
 
     @property
@@ -152,7 +151,7 @@ class PolicyIndex:
             return self._best(template, candidates, lost_claim=claim)
         taker = preemptor(policy, candidates) if allows_preemption else None
         if taker is not None:
-            return replace(self._applied(template, taker, candidates), lost_claim=claim, is_preempted=True)
+            return replace(self._applied(template, taker, candidates), lost_claim=claim)
         return self._applied(template, policy, candidates)
 
     def _applied(self, template: Template, policy: PropagationPolicy, candidates: tuple[RankedPolicy, ...]) -> Match:

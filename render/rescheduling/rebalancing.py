@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from render.model import Manifest, ObjectRef, group_of
-from render.timing import after, parse_instant, whole_second
+from render.timing import after, whole_second
 
 NOT_FOUND = "ReferencedBindingNotFound"
 
@@ -88,12 +88,6 @@ Trigger = Callable[[NamedWorkload, datetime], RequestOutcome]
 def workload(plain: Manifest) -> NamedWorkload:
     """Return a workload of a rebalancer's spec."""
     return NamedWorkload(plain["apiVersion"], plain["kind"], plain.get("namespace") or "", plain["name"])
-
-
-def is_asked_anew(triggered_at: str, created: datetime) -> bool:
-    """Say whether a rebalancer is younger than what a binding was last asked; one that was never asked, is."""
-    triggered = parse_instant(triggered_at)
-    return triggered is None or created > triggered
 
 
 def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger) -> RebalancerPass:

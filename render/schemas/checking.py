@@ -33,7 +33,6 @@ _SCALARS = frozenset({str, int, float, bool})
 _KEY_TYPES = frozenset({str, int, float, bool, type(None)})
 _DEFAULT_KEYS: Mapping[str, Any] = {"protocol": "TCP"}
 _AGAIN = "an entry before it has the same {}"
-_NUMERIC = frozenset({"integer", "number"})
 _INT32, _INT64 = 1 << 31, 1 << 63
 
 

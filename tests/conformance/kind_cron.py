@@ -63,7 +63,11 @@ class _Target:
         self.writes = 0
 
     def set(self, wanted: Scale) -> str:
-        after = wanted.over(self.scale)
+        after = Scale(
+            replicas=self.scale.replicas if wanted.replicas is None else wanted.replicas,
+            minimum=self.scale.minimum if wanted.minimum is None else wanted.minimum,
+            maximum=self.scale.maximum if wanted.maximum is None else wanted.maximum,
+        )
         is_written = after != self.scale
         if self.is_missing or (self.fails and (is_written or not self.is_autoscaler)):
             return "failed"

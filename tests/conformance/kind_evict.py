@@ -7,10 +7,9 @@ from render.failover.eviction import Leaving
 from render.failover.preserved_state import PreservationError
 from render.failover.taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
 from render.parsing import binding
-from render.timing import requeue_seconds
 
 from . import Case
-from .timed import instant, items_of, plain_targets, plain_tasks, taints_of
+from .timed import instant, items_of, plain_targets, plain_tasks, requeue_seconds, taints_of
 
 RETRY_SECONDS = 10
 

@@ -9,7 +9,7 @@ from typing import Any
 from render.federations.decoding import WrongShape
 from render.federations.federation_v1.annotations import PREFERENCES, annotations_of, is_sent_to, preferences_of
 from render.federations.federation_v1.scheduling import Scheduled, job_shares, scheduled, selected_clusters
-from render.federations.kubefed.placement import labels_by_name
+from tests.kubefed import labels_by_name
 
 from . import Case
 from .kind_kubefed_rsp import planned

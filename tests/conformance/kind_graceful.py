@@ -3,10 +3,9 @@
 from typing import Any
 
 from render.failover.tasks import are_healthy, health_of, next_tasks
-from render.timing import requeue_seconds
 
 from . import Case
-from .timed import instant, items_of, plain_tasks, tasks_of
+from .timed import instant, items_of, plain_tasks, requeue_seconds, tasks_of
 
 
 def check(case: Case) -> str | None:

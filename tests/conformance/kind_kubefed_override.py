@@ -1,6 +1,7 @@
 """Overriding of KubeFed: what a cluster is sent of a federated object."""
 
-from render.federations.kubefed.overriding import NotSent, TargetType, sent_to
+from render.federations.kubefed.overriding import TargetType
+from tests.kubefed import NotSent, sent_to
 
 from . import Case
 

@@ -1,7 +1,8 @@
 """FederatedPlacement of KubeFed: which clusters a federated object goes to."""
 
 from render.federations.decoding import WrongShape
-from render.federations.kubefed.placement import Federation, labels_by_name
+from render.federations.kubefed.placement import Federation
+from tests.kubefed import labels_by_name
 
 from . import Case
 

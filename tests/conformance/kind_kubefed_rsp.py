@@ -3,9 +3,10 @@
 from copy import deepcopy
 from typing import Any
 
-from render.federations.kubefed.placement import Federation, labels_by_name
+from render.federations.kubefed.placement import Federation
 from render.federations.kubefed.preferences import PreferenceInputs, divided, preferences_of
 from render.federations.planner import PlannedWorkload, plan
+from tests.kubefed import labels_by_name
 
 from . import Case
 

@@ -12,13 +12,13 @@ from render.rescheduling.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
     RequestOutcome,
-    is_asked_anew,
     rebalanced,
     workload,
 )
-from render.timing import parse_instant, requeue_seconds, written
+from render.timing import parse_instant, written
 
 from . import Case
+from .timed import requeue_seconds
 
 
 class _Bindings:
@@ -40,7 +40,8 @@ class _Bindings:
         key = f"{workload.namespace}/{name}"
         if key not in self.triggered:
             return RequestOutcome.FAILED
-        if is_asked_anew(self.triggered[key], created):
+        triggered = parse_instant(self.triggered[key])
+        if triggered is None or created > triggered:
             if name == self.refusing:
                 return RequestOutcome.PENDING
             self.triggered[key] = written(created)

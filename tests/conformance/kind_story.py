@@ -48,10 +48,8 @@ class _Story:
         self.taints: dict[str, tuple[Taint, ...]] = {each.name: each.taints for each in index.clusters}
         self.policies = [cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
         flags = given["flags"]
-        self.rules = FailoverRules(
-            evicts_by_taint=flags["enableNoExecuteTaintEviction"],
-            grace_seconds=flags["gracefulEvictionTimeoutSeconds"],
-        )
+        self.is_evicting = flags["enableNoExecuteTaintEviction"]
+        self.rules = FailoverRules(grace_seconds=flags["gracefulEvictionTimeoutSeconds"])
         self.timers: dict[str, datetime] = {}
 
     def passed(self, step: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +60,7 @@ class _Story:
         got: dict[str, Any] = {"taints": {name: plain_taints(self.taints[name]) for name in self.names}}
         self._end_tasks(reported, now)
         got["afterGraceful"] = self._plain()
-        for name in self.names if self.rules.evicts_by_taint else ():
+        for name in self.names if self.is_evicting else ():
             tainted = TaintedBinding(state=self.state, failover=self.binding.failover, purge_mode="Gracefully")
             self._become(after_taints(tainted, self.binding, {name: self.taints[name]}, now).state)
         got["afterTaintEviction"] = self._plain()

@@ -18,6 +18,11 @@ def instant(text: str) -> datetime:
     return found
 
 
+def requeue_seconds(due: datetime | None, now: datetime) -> float:
+    """Return the seconds after which a controller of Karmada looks again; 0 asks for no timer."""
+    return max((due - now).total_seconds(), 0.0) if due else 0.0
+
+
 def condition_of(plain: dict[str, Any]) -> ClusterCondition:
     return ClusterCondition(
         type=plain["type"],

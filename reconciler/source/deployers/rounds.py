@@ -55,10 +55,9 @@ class DeployedFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """The folders that are deployed. ``deployers`` are the objects that ask for them, which are none of their own."""
+    """The folders that are deployed."""
 
     outcomes: tuple[DeployedFolder, ...] = ()
-    deployers: Mapping[ObjectRef, LocatedManifest] = field(default_factory=dict)
     broken: tuple[Broken, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
     tools: tuple[str, ...] = ()
@@ -213,7 +212,6 @@ class Rounds:
     ) -> Deployed:
         return Deployed(
             outcomes=tuple(outcomes.values()),
-            deployers=known,
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
             warnings=tuple(_warnings([place for _, place in sorted(known.items())])),
             tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),

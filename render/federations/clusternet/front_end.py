@@ -43,7 +43,6 @@ _READ = {
     "Globalization": "it became rules of override policies; it applies at once",
     "Manifest": "the object in it stands by itself",
 }
-_PROTECTION = "apps.clusternet.io/feed-protection"
 _INIT = "apps.clusternet.io/is-default-cluster-init"
 
 

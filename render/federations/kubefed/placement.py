@@ -1,6 +1,6 @@
 """The clusters of a federated object: its own placement within that of its namespace (KubeFed's ``placement.go``)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,11 +77,6 @@ class Federation:
         if federated_namespace is None:
             return chosen if self.is_limited else frozenset()
         return chosen & placement_of(federated_namespace).selected(self.labels_by_cluster)
-
-
-def labels_by_name(clusters: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, str]]:
-    """Return the labels of clusters that are given as ``{name, labels}``."""
-    return {each["name"]: each.get("labels") or {} for each in clusters}
 
 
 def _name(plain: Any, what: str) -> str:

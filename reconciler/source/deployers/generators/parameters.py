@@ -32,7 +32,6 @@ _REFUSED = {
 }
 _BESIDE = frozenset({"selector", "template"})
 _CLUSTER_LABEL = ("argocd.argoproj.io/secret-type", "cluster")
-_LOCAL = {"name": "in-cluster", "server": "https://kubernetes.default.svc"}
 TreeOf = Callable[[str, Any], SourceTree]
 """Return the tree of a repository that a field names by its address; UnusableDeployer where there is none."""
 
