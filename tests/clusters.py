@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -307,6 +307,19 @@ def started(names: tuple[str, ...], *, nodes: int = 0, controllers: bool = False
     finally:
         for member in members:
             member.close()
+
+
+@contextmanager
+def members_of_a_fleet(names: Iterable[str]) -> Iterator[tuple[list[Member], Path]]:
+    """Start members that share one etcd; yield them, and a folder that has ``kubeconfigs`` with one of each."""
+    with ExitStack() as stack:
+        members: list[Member] = []
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "kubeconfigs").mkdir()
+        for name in names:
+            members.append(stack.enter_context(Member(name, beside=members[0] if members else None)))
+            (folder / "kubeconfigs" / f"{name}.yaml").write_text(members[-1].kubeconfig.read_text())
+        yield members, folder
 
 
 def remove_namespaces(members: Iterable[Member], *names: str) -> None:

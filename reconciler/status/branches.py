@@ -11,8 +11,7 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import Publication, publication_of
-from reconciler.publish.last_good import read_last_good
+from reconciler.publish.branches import publication_of
 from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.reading import read_fleet
 from reconciler.publish.status_branch import StatusBranch
@@ -27,7 +26,7 @@ from render.fleet import Fleet
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 
-from .fleet import FleetStatus, current_refusal, fleet_status
+from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
 from .progress import MemberProgress, progress_of_members
 
 Tips = tuple[str | None, ...]
@@ -112,11 +111,8 @@ def _fleet_at(repository: Repository, head: str) -> Fleet:
     """Return what argosy.yaml says, or said before it was broken."""
     try:
         return read_fleet(repository, head)
-    except InputError:
-        good = read_last_good(repository, head, Publication.known_tip)
-        if good is None:
-            raise
-        return good.fleet
+    except InputError as error:
+        return last_good_before(error, repository, head).fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

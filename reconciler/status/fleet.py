@@ -16,7 +16,7 @@ from reconciler.pipeline.readme import binding_state, replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.last_good import read_last_good
+from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
 from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
@@ -213,11 +213,16 @@ def nothing_rendered(branch: str) -> ConfigError:
 def _described_source(repository: Repository, head: str) -> Source:
     try:
         return read_source(repository, head)
-    except InputError:
-        good = read_last_good(repository, head, Publication.known_tip)
-        if good is None:
-            raise
-        return good.source
+    except InputError as error:
+        return last_good_before(error, repository, head).source
+
+
+def last_good_before(error: InputError, repository: Repository, head: str) -> LastGood:
+    """Return the last good commit before a source that cannot be read; that error again where nothing is rendered."""
+    good = read_last_good(repository, head, Publication.known_tip)
+    if good is None:
+        raise error
+    return good
 
 
 def _objects(previous: Previous) -> Mapping[str, int]:

@@ -94,6 +94,16 @@ def with_value(manifest: Manifest, value: Any, *path: str) -> dict[str, Any]:
     return {**manifest, key: with_value(inner or {}, value, *rest)}
 
 
+def with_other_integer(manifest: Manifest, value: int, *path: str) -> Manifest:
+    """Return the manifest with another integer where it has one; a manifest without the field stays as it is."""
+    current = value_at(manifest, *path)
+    if current is None:
+        return manifest
+    if isinstance(current, bool) or not isinstance(current, int):
+        raise wrong_type(current, "an integer", path)
+    return with_value(manifest, value, *path)
+
+
 def without_value(manifest: Manifest, *path: str) -> Manifest:
     """Return the manifest without the value at a path of keys; the same manifest when there is none."""
     key, *rest = path

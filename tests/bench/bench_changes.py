@@ -10,14 +10,12 @@ import http
 import itertools
 import statistics
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from tests.build import Repository, a_cluster, a_policy, on_clusters
-from tests.clusters import Member
+from tests.clusters import Member, members_of_a_fleet
 
 from .bench_apply import Cost, compile_modules, cost_of, manifest
 
@@ -35,15 +33,8 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     compile_modules()
     names = [f"member{number}" for number in range(1, chosen.members + 1)]
-    with ExitStack() as stack:
-        first = stack.enter_context(Member(names[0]))
-        members = [first, *(stack.enter_context(Member(name, beside=first)) for name in names[1:])]
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        kubeconfigs = folder / "kubeconfigs"
-        kubeconfigs.mkdir()
-        for member in members:
-            (kubeconfigs / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
-        _measure(_fleet(folder / "fleet", names, chosen.objects), kubeconfigs, members, chosen.rounds)
+    with members_of_a_fleet(names) as (members, folder):
+        _measure(_fleet(folder / "fleet", names, chosen.objects), folder / "kubeconfigs", members, chosen.rounds)
     return 0
 
 

@@ -10,16 +10,14 @@ import argparse
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from render.documents import parse_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, on_clusters
-from tests.clusters import Member
+from tests.clusters import Member, members_of_a_fleet
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = ("member1", "member2", "member3")
@@ -36,15 +34,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     chosen = parser.parse_args(arguments)
-    with ExitStack() as stack:
-        first = stack.enter_context(Member(NAMES[0]))
-        members = [first, *(stack.enter_context(Member(name, beside=first)) for name in NAMES[1:])]
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        kubeconfigs = folder / "kubeconfigs"
-        kubeconfigs.mkdir()
-        for member in members:
-            (kubeconfigs / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
-        return _killed(Loop(folder / "fleet", kubeconfigs, members), chosen.kills, chosen.seed)
+    with members_of_a_fleet(NAMES) as (members, folder):
+        return _killed(Loop(folder / "fleet", folder / "kubeconfigs", members), chosen.kills, chosen.seed)
 
 
 class Loop:

@@ -10,8 +10,8 @@ from render.interpreter.fields import (
     objects_at,
     text_at,
     value_at,
+    with_other_integer,
     with_value,
-    wrong_type,
 )
 from render.interpreter.operations import Interpretation, Items, Replicas
 from render.interpreter.references import pod_dependencies
@@ -39,12 +39,7 @@ def job_replicas(job: Manifest) -> Replicas:
 
 def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
     """Set spec.parallelism where there is one; a job without the field stays as it is."""
-    current = value_at(job, *PARALLELISM)
-    if current is None:
-        return job
-    if isinstance(current, bool) or not isinstance(current, int):
-        raise wrong_type(current, "an integer", PARALLELISM)
-    return with_value(job, replicas, *PARALLELISM)
+    return with_other_integer(job, replicas, *PARALLELISM)
 
 
 def retain_identity(desired: Manifest, observed: Manifest) -> Manifest:

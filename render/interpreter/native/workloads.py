@@ -11,8 +11,8 @@ from render.interpreter.fields import (
     objects_at,
     text_at,
     value_at,
+    with_other_integer,
     with_value,
-    wrong_type,
 )
 from render.interpreter.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpreter.references import pod_dependencies
@@ -85,12 +85,7 @@ def workload_replicas(workload: Manifest) -> Replicas:
 
 def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     """Set spec.replicas where there is one; a workload without the field stays as it is."""
-    current = value_at(workload, *REPLICA_FIELD)
-    if current is None:
-        return workload
-    if isinstance(current, bool) or not isinstance(current, int):
-        raise wrong_type(current, "an integer", REPLICA_FIELD)
-    return with_value(workload, replicas, *REPLICA_FIELD)
+    return with_other_integer(workload, replicas, *REPLICA_FIELD)
 
 
 def retain_replicas(desired: Manifest, observed: Manifest) -> Manifest:

@@ -10,24 +10,14 @@ from render.interpreter.requirements import node_claim
 from render.model import Manifest
 from render.resources import DependentObject, ReplicaRequirements
 
-from .common import number_at
-
-PARALLELISM = ("spec", "parallelism")
+from .common import PARALLELISM, parallelism, revise_parallelism
 
 
 def workflow_replicas(workflow: Manifest) -> Replicas:
     """Return spec.parallelism, or 1, and the nodes the pods may land on."""
     claim = node_claim(mapping_at(workflow, "spec"))
-    parallelism = value_at(workflow, *PARALLELISM)
-    return Replicas(
-        replicas=1 if parallelism is None else int(number_at(workflow, *PARALLELISM)),
-        requirements=None if claim is None else ReplicaRequirements(node_claim=claim),
-    )
-
-
-def revise_parallelism(workflow: Manifest, replicas: int) -> Manifest:
-    """Set spec.parallelism."""
-    return with_value(workflow, replicas, *PARALLELISM)
+    requirements = None if claim is None else ReplicaRequirements(node_claim=claim)
+    return Replicas(replicas=parallelism(workflow), requirements=requirements)
 
 
 def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:

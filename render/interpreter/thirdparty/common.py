@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at
+from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at, with_value
 from render.interpreter.operations import InterpreterError, Items
 from render.interpreter.statuses import GENERATION_ANNOTATION, collected, generation
 from render.model import Manifest
 
+PARALLELISM = ("spec", "parallelism")
 ClusterCondition = tuple[str, Mapping[str, Any]]
 """A member and one of its conditions."""
 
@@ -19,6 +20,16 @@ def number_at(manifest: Any, *path: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InterpreterError(f"{'.'.join(path)} is {type_name(value)}, not a number")
     return value
+
+
+def parallelism(workload: Manifest) -> int:
+    """Return spec.parallelism, or 1."""
+    return 1 if value_at(workload, *PARALLELISM) is None else int(number_at(workload, *PARALLELISM))
+
+
+def revise_parallelism(workload: Manifest, replicas: int) -> Manifest:
+    """Set spec.parallelism, even where there was none."""
+    return with_value(workload, replicas, *PARALLELISM)
 
 
 def required_status(observed: Manifest) -> Mapping[str, Any]:

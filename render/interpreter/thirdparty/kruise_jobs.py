@@ -11,11 +11,10 @@ from render.interpreter.statuses import collected, summed
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .common import last_words, made_condition, number_at, reported_fields
+from .common import PARALLELISM, last_words, made_condition, parallelism, reported_fields, revise_parallelism
 from .kruise import template_dependencies
 
 FINISHED = ("Complete", "Failed")
-PARALLELISM = ("spec", "parallelism")
 COUNTERS = ("active", "succeeded", "failed", "desired")
 REPORTED = (*COUNTERS, "completionTime", "conditions", "phase", "startTime")
 SIDECAR_COUNTERS = ("matchedPods", "updatedPods", "readyPods")
@@ -23,14 +22,8 @@ SIDECAR_COUNTERS = ("matchedPods", "updatedPods", "readyPods")
 
 def broadcast_replicas(job: Manifest) -> Replicas:
     """Return spec.parallelism, or 1."""
-    parallelism = value_at(job, *PARALLELISM)
     requirements = pod_requirements(mapping_at(job, "spec", "template", "spec"))
-    return Replicas(replicas=1 if parallelism is None else int(number_at(job, *PARALLELISM)), requirements=requirements)
-
-
-def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
-    """Set spec.parallelism."""
-    return with_value(job, replicas, *PARALLELISM)
+    return Replicas(replicas=parallelism(job), requirements=requirements)
 
 
 def retain_pod_labels(desired: Manifest, observed: Manifest) -> Manifest:
