@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .errors import InputError, Problem, ReconcileError
     from .fleet import Fleet
     from .interpreter import Interpreter
-    from .matching.policy_index import PolicyIndex
+    from .matching.match import PolicyIndex
     from .model import Manifest, ObjectRef, TargetCluster, Template
     from .placement import Placement
     from .policy import PropagationPolicy
@@ -53,7 +53,7 @@ _MODULE_BY_NAME = {
     "Manifest": "model",
     "ObjectRef": "model",
     "Placement": "placement",
-    "PolicyIndex": "matching.policy_index",
+    "PolicyIndex": "matching.match",
     "Problem": "errors",
     "PropagationPolicy": "policy",
     "ReconcileError": "errors",

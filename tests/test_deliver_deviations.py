@@ -16,7 +16,7 @@ from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_c
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic
 from reconciler.status.objects import cluster_text, cluster_value
-from reconciler.status.progress import MemberProgress
+from reconciler.status.staleness import MemberProgress
 from render.documents import parse_documents
 from render.model import ObjectRef
 

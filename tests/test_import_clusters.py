@@ -13,10 +13,10 @@ from overrides.draft import Draft
 from overrides.overriders.plaintext import operations, patch_draft
 from overrides.policy import PlaintextOverrider
 from reconciler.cli import run
-from render.federations.clusters.defaults import without_defaults
-from render.federations.clusters.front_end import LiveCluster, converted_clusters, read_cluster, split
-from render.federations.clusters.system_objects import left_out
-from render.federations.clusters.written_form import as_written
+from render.federations.plain_clusters.defaults import without_defaults
+from render.federations.plain_clusters.front_end import LiveCluster, converted_clusters, read_cluster, split
+from render.federations.plain_clusters.system_objects import left_out
+from render.federations.plain_clusters.written_form import as_written
 
 from .build import Ended, a_config_map, a_deployment
 from .fakes import FakeCluster

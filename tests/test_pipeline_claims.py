@@ -5,7 +5,7 @@ import pytest
 from reconciler.pipeline.claims import match_options
 from render.fleet import ClaimMode, Fleet
 from render.matching.exclusions import exclusions_of
-from render.matching.policy_index import MatchOptions
+from render.matching.match import MatchOptions
 
 FLEETS = [
     (Fleet(), MatchOptions(allows_preemption=True)),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.interpreter import Interpreter
 from render.matching.bindings import Workload, interpreted_workload, make_binding
-from render.matching.policy_index import Match, NoPolicyReason
+from render.matching.match import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.placement import Placement, WorkloadAffinity

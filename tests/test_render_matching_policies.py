@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from render.fleet import ClaimMode
 from render.matching.exclusions import Exclusions, parse_exclusions
-from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy

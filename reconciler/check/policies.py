@@ -15,7 +15,7 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.fleet import ClaimMode
-from render.matching.policy_index import Match, MatchOptions, NoPolicyReason
+from render.matching.match import Match, MatchOptions, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy

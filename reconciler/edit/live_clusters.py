@@ -18,8 +18,8 @@ from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read
 from reconciler.repository.trailers import engine_version
 from render.documents import emit
 from render.errors import ClusterError, ConfigError
-from render.federations.clusters.front_end import LiveCluster, ReadCluster, converted_clusters, read_cluster
-from render.federations.clusters.system_objects import (
+from render.federations.plain_clusters.front_end import LiveCluster, ReadCluster, converted_clusters, read_cluster
+from render.federations.plain_clusters.system_objects import (
     KINDS_LEFT_OUT,
     METADATA_ALONE,
     OWN_NAMESPACE,

@@ -18,7 +18,7 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
-from render.matching.policy_index import Match, NoPolicyReason
+from render.matching.match import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster
 from render.policy import PropagationPolicy

@@ -9,7 +9,7 @@ from overrides.policy import OverridePolicy
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.matching.policy_index import Match
+from render.matching.match import Match
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy

@@ -17,7 +17,7 @@ from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
 from render.matching.bindings import interpreted_workload, make_binding, waiting_fields
 from render.matching.exclusions import exclusions_of
-from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
 from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason
 

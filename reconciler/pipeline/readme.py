@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from render.binding import Binding
 from render.bits import Mask, members
-from render.matching.policy_index import NoPolicyReason
+from render.matching.match import NoPolicyReason
 from render.model import TargetCluster
 
 from .dependencies import NOT_SCHEDULED

@@ -14,7 +14,7 @@ from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter, InterpreterError
 from render.matching.bindings import interpreted_workload
-from render.matching.policy_index import NoPolicyReason
+from render.matching.match import NoPolicyReason
 from render.model import ObjectRef, Template
 from render.tree import Variant
 from render.words import listed

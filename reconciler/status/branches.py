@@ -27,7 +27,7 @@ from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 
 from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
-from .progress import MemberProgress, progress_of_members
+from .staleness import MemberProgress, progress_of_members
 
 Tips = tuple[str | None, ...]
 """The commits of HEAD, of the rendered branch and of the status branch."""

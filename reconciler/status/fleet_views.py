@@ -18,8 +18,8 @@ from .ages import age, time_text
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
-from .progress import plain_progress
 from .rule_views import rule_tables, rule_values
+from .staleness import plain_progress
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"

@@ -18,7 +18,7 @@ from render.model import ARGOSY_API_VERSION, Manifest
 from render.words import listed
 
 from .ages import age
-from .progress import MemberProgress, plain_progress
+from .staleness import MemberProgress, plain_progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,12 @@ from reconciler.pipeline.readme import binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED
 from render.binding import Binding
-from render.matching.policy_index import NoPolicyReason
+from render.matching.match import NoPolicyReason
 from render.model import ARGOSY_API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
-from .progress import NO_AGENT, NOT_REACHED, MemberProgress
+from .staleness import NO_AGENT, NOT_REACHED, MemberProgress
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"

@@ -14,7 +14,7 @@ from render.placement import WorkloadAffinity
 from render.policy import PropagationPolicy
 from render.resources import Component, ReplicaRequirements
 
-from .policy_index import Match
+from .match import Match
 
 _POLICY_FIELDS = {
     "policy": "policy",

@@ -13,7 +13,7 @@ from render.binding import Binding
 from render.cluster import Cluster, ResourceSummary, Taint
 from render.cluster_index import ClusterIndex
 from render.matching.bindings import Workload, make_binding
-from render.matching.policy_index import PolicyIndex
+from render.matching.match import PolicyIndex
 from render.model import ObjectRef, Template
 from render.parsing.placements import placement
 from render.placement import Placement

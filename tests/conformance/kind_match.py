@@ -7,7 +7,7 @@ from render.binding import Binding
 from render.fleet import ClaimMode
 from render.interpreter import Interpreter, InterpreterError
 from render.matching.bindings import interpreted_workload, is_same_object, make_binding
-from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.parsing import binding, propagation_policy

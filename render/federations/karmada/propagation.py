@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from render.admission import admitted
 from render.admission.kinds import render_kinds
-from render.matching.policy_index import PolicyIndex
+from render.matching.match import PolicyIndex
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import binding, propagation_policy
 

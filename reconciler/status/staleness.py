@@ -1,4 +1,4 @@
-"""The progress of a cluster towards a commit: it has what that asks for, it has not, or nobody knows, and why.
+"""The staleness of records: a cluster has what a commit asks for, it has not yet, or nobody knows any more, and why.
 
 What is recorded of a cluster's objects was true when it was last looked at. It counts only if the last look at the
 cluster and the last run over it succeeded: a cluster that was swapped, died or was refused meanwhile keeps its old

@@ -1,4 +1,4 @@
-"""Match templates with policies: the policy that claims each template, and those that selected it but lost.
+"""Templates matched with policies: the policy that claims each template, and those that selected it but lost.
 
 Only policies that select a template compete, in one total order: namespaced before cluster-scoped, then the explicit
 priority, then how specifically they select, then the name. An index by kind, and by the name or label a selector asks
