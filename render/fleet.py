@@ -257,8 +257,23 @@ class Grouping(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAccess:
+    """The way to where a tool runs, to read what it did: a kubeconfig context of a file, or the cluster we run in.
+
+    ``{cluster}`` in ``context`` and ``kubeconfig`` stands for the name of a member, where the tool runs in each.
+    """
+
+    context: str = ""
+    kubeconfig: str = ""
+    is_in_cluster: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmissionSettings:
-    """The objects that passes commit for a tool; empty texts are the defaults of ``argosy emit``."""
+    """The objects that passes commit for a tool; empty texts are the defaults of ``argosy emit``.
+
+    ``status`` is how passes read what the tool did (None: they do not).
+    """
 
     deployer: Deployer
     repository: str
@@ -269,6 +284,7 @@ class EmissionSettings:
     kubeconfig_secret: str = ""
     interval: str = ""
     project: str = ""
+    status: ToolAccess | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,6 +348,11 @@ class Fleet:
         """The members with a way to reach them; None where that is all of them."""
         listed = frozenset(access.name for access in self.clusters)
         return None if self.kubeconfigs or OTHERS in listed else listed
+
+    @property
+    def is_told_by_tools(self) -> bool:
+        """True where passes read what other tools did."""
+        return any(each.status is not None for each in self.emit)
 
     @property
     def branch_prefix(self) -> str:

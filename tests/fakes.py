@@ -298,11 +298,13 @@ class FakeCluster:
 
 
 def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
-    """Return whether an object has the labels that ``a=b,c!=d`` or ``a in (b,c)`` asks for."""
+    """Return whether an object has the labels that ``a=b,c!=d``, ``a in (b,c)`` or ``a`` asks for."""
     if among := re.fullmatch(r"(\S+) in \((.*)\)", selector):
         return value_of(among[1]) in among[2].split(",")
     for part in filter(None, selector.split(",")):
-        name, _, wanted = part.partition("=")
+        name, sign, wanted = part.partition("=")
+        if not sign and value_of(name) is not None:
+            continue
         if (value_of(name.removesuffix("!")) == wanted) == name.endswith("!"):
             return False
     return True

@@ -406,11 +406,15 @@ def test_a_pass_commits_what_argosy_yaml_asks_for(tmp_path: Path, capsys: pytest
             "spec.emit[0].repository: must not have a password in it",
         ),
         ({"interval": "soon"}, "spec.emit[0].interval: 'soon' is no time"),
+        ({"status": {}}, "spec.emit[0].status: must name a context or a kubeconfig of the hub, or say inCluster"),
+        ({"status": {"context": "hub", "inCluster": True}}, "spec.emit[0].status: either names a context, or is in"),
+        ({"in": "Member", "status": {"context": "a"}}, "spec.emit[0].status: must have {cluster} in it, the name of"),
+        ({"in": "Member", "status": {"inCluster": True}}, "spec.emit[0].status: inCluster is for a tool in a hub"),
         ({"for": "Fleet"}, "spec.emit[0].for: "),
     ],
 )
 def test_what_is_to_be_emitted_is_checked(
-    emit: dict[str, str], want: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    emit: dict[str, Any], want: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"argosy.yaml": settings(**emit), "eu.yaml": a_cluster("eu")})

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reconciler.members.options import AccessOptions
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.merged_commits import written_commit
@@ -21,7 +22,8 @@ from render.interpreter import Interpreter
 class FleetContext:
     """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks.
 
-    ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded).
+    ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded). ``tools`` are
+    the options by which Argo CD and Flux are asked what they did (None: they are not).
     """
 
     publication: Publication
@@ -29,6 +31,7 @@ class FleetContext:
     members: tuple[Cluster, ...]
     interpreter: Interpreter | None = None
     kinds: frozenset[KindVersion] | None = None
+    tools: AccessOptions | None = None
 
     @property
     def status(self) -> StatusBranch:

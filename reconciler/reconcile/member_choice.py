@@ -29,7 +29,7 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     tell_of_pulling(by_name.values(), options, log)
     # Where nothing is said of any member, each is reached by the context named like it.
     reached = reached_members(fleet, options) or frozenset(by_name)
-    wanted = tuple(_wanted_members(by_name, options))
+    wanted = tuple(cluster for cluster in wanted_members(by_name, options) if not is_pulling(cluster))
     unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
     if unreached:
         log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
@@ -51,13 +51,13 @@ def check_choice(options: AccessOptions, members: Iterable[str]) -> None:
     label_selector(options.selector)
 
 
-def _wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
-    """Yield the members that are asked for, by name; those that pull for themselves are left to their agents."""
+def wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
+    """Yield the members that are asked for, by name."""
     selector = label_selector(options.selector)
     for name, cluster in sorted(by_name.items()):
         is_named = not options.clusters or name in options.clusters
         is_selected = selector is None or matches(selector, cluster.labels)
-        if is_named and is_selected and not is_pulling(cluster) and in_shard(name, *options.shard):
+        if is_named and is_selected and in_shard(name, *options.shard):
             yield cluster
 
 

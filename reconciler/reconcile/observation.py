@@ -41,6 +41,7 @@ from render.words import listed
 
 from .fleet_context import FleetContext
 from .silent_agents import states_of_silent
+from .tool_reading import with_files_of_tools
 
 if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_changes import StatusInputs
@@ -137,7 +138,9 @@ class Observation:
             for member in self.members
             if isinstance(member.pending, Failure)
         ]
-        return (*unread, *unchecked, *untold, *(f"ignored: {reason}" for reason in self.agents.ignored))
+        ignored = [f"ignored: {reason}" for reason in self.agents.ignored]
+        unasked = [f"what was applied is not known: {reason}" for reason in self.agents.untold]
+        return (*unread, *unchecked, *untold, *ignored, *unasked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,9 +217,10 @@ def observe_members(
     observing: ObserveOptions,
     clock: Callable[[], float] = time.time,
 ) -> Observation:
-    """Observe the members that a pass is for; those that pull are told of by their agents."""
+    """Observe the members that a pass is for; of others their agents tell, or the tools that apply to them."""
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
-    folders = () if any(map(is_pulling, context.members)) else ("clusters", "facts", "inventory")
+    is_told = context.tools is not None or any(map(is_pulling, context.members))
+    folders = () if is_told else ("clusters", "facts", "inventory")
     tip = context.status.tip()
     recorded = read_recorded(context.status, tip, folders)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
@@ -232,6 +236,8 @@ def observe_members(
     )
     observed = observe_fleet(chosen, observing)
     now = utc(clock())
+    if context.tools is not None:
+        agents = with_files_of_tools(context, context.tools, agents, recorded, now)
     recorded = recorded.with_files(agents.files)
     observation = Observation(
         context=context,

@@ -1,5 +1,6 @@
 """The ways to the members: the options of a command, then argosy.yaml."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from reconciler.members.options import AccessOptions
 from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError
-from render.fleet import OTHERS, Fleet
+from render.fleet import OTHERS, ClusterAccess, EmissionSettings, Fleet, ToolAccess
 
 
 def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberAccess:
@@ -34,6 +35,28 @@ def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -
         impersonate=Impersonation(user=user, groups=groups) if user or groups else None,
         user_agent=f"argosy/{engine_version()}",
     )
+
+
+HUB = "the hub"
+"""The name under which a tool's hub is opened, and told of."""
+
+
+def tool_access(
+    fleet: Fleet, settings: EmissionSettings, places: Iterable[str], options: AccessOptions, repository: GitFolder
+) -> MemberAccess:
+    """Return how a tool is reached at its places, which are its hub or members, to read what it did."""
+    status = settings.status or ToolAccess()
+    clusters = tuple(
+        ClusterAccess(
+            name=place,
+            context=status.context.replace("{cluster}", place),
+            kubeconfig=status.kubeconfig.replace("{cluster}", place),
+        )
+        for place in places
+    )
+    where = HUB if status.is_in_cluster else ""
+    asked = replace(options, kubeconfig="", kubeconfigs="", in_cluster=where)
+    return member_access(replace(fleet, clusters=clusters, kubeconfigs=""), asked, repository)
 
 
 def _beside(fleet: Fleet, repository: GitFolder, path: str) -> str:

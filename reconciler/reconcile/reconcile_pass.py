@@ -153,9 +153,10 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
 
 
 def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
-    """Observe the members of a pass; None where it reaches none, and no agent tells of one."""
+    """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
     desired = inputs.source.desired
-    if is_reaching(desired.fleet, options) or (not options.dry_run and any(map(is_pulling, desired.clusters))):
+    is_told = desired.fleet.is_told_by_tools or any(map(is_pulling, desired.clusters))
+    if is_reaching(desired.fleet, options) or (not options.dry_run and is_told):
         from .members import observe_and_connect
 
         return observe_and_connect(inputs.source.desired, inputs.publication, options, log)

@@ -36,11 +36,12 @@ _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 class AgentFiles:
     """The files that agents gave, by path on the status branch, and why others were left out.
 
-    A file is None where its agent took it back.
+    A file is None where its agent took it back. ``untold`` says of other tools why they could not be asked.
     """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     ignored: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

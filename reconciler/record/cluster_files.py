@@ -22,6 +22,7 @@ _WORDS = {
     "message": "argosy.dev/outcome-message",
     "hint": "argosy.dev/outcome-hint",
     "heartbeat": "argosy.dev/heartbeat",
+    "deployer": "argosy.dev/deployer",
 }
 """The annotations of a record by the words they keep, in the order they are written."""
 
@@ -32,7 +33,7 @@ class ClusterRecord:
 
     ``applied`` is the rendered commit that was last applied, ``outcome`` the end of the last apply, ``message`` and
     ``hint`` say why, and ``since`` is the time of the first pass that ended so. ``heartbeat`` is the time its agent
-    last observed it, where the agent promises any.
+    last observed it, where the agent promises any. ``deployer`` is the tool that applies its folder and told all this.
     ``deviations`` are what that pass left other than the commit says, without the failures that Works tell.
     """
 
@@ -43,6 +44,7 @@ class ClusterRecord:
     message: str = ""
     hint: str = ""
     heartbeat: str = ""
+    deployer: str = ""
     deviations: tuple[Deviation, ...] = ()
 
     @property

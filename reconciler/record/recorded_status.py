@@ -8,6 +8,7 @@ from typing import Any
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH, fault_of, parsed_file, read_as
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
@@ -102,7 +103,11 @@ class RecordedStatus:
         return works
 
     def converged(self, cluster: str) -> str:
-        """Return the commit a cluster's inventory says it converged at."""
+        """Return the commit a cluster's inventory says it converged at, or the tool that applies its folder."""
+        manifest = self.manifest(cluster_path(cluster))
+        record = parse_cluster_record(manifest) if manifest is not None else None
+        if record is not None and record.deployer:
+            return record.applied if record.outcome == ApplyOutcome.CONVERGED else ""
         inventory = self.manifest(inventory_path(cluster)) or {}
         return str(inventory.get("converged") or "")
 

@@ -161,7 +161,7 @@ def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -
     since = before.since if after.outcome == before.outcome else inputs.now
     applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
     deviating = recorded_deviations(report) if report.applied is not None else before.deviations
-    return replace(after, since=since, applied=applied, deviations=deviating)
+    return replace(after, since=since, applied=applied, deployer="", deviations=deviating)
 
 
 def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:

@@ -68,6 +68,19 @@ FLEET_FIELDS: Mapping[str, Field] = {
     ),
     "spec.emit[].interval": Field("Flux: how often it asks for commits.", "1m"),
     "spec.emit[].project": Field("Argo CD: the project of Applications.", "default"),
+    "spec.emit[].status": Field(
+        "How passes read what the tool did, of clusters that they do not reach by themselves: it is recorded on the"
+        " status branch, as an agent's own account would be. Without it passes know nothing of these clusters."
+    ),
+    "spec.emit[].status.context": Field(
+        "The kubeconfig context of the hub. Where the tool runs in each member, `{cluster}` in it stands for the"
+        " cluster's name, and unset it is that name."
+    ),
+    "spec.emit[].status.kubeconfig": Field(
+        "The kubeconfig it is in, from argosy.yaml's folder; `{cluster}` as above, unset the usual one. Without a"
+        " context its current one is used."
+    ),
+    "spec.emit[].status.inCluster": Field("The hub is the cluster that passes run in.", False),
     "spec.defaultNamespace": Field("The namespace of objects and policies that name none.", "default"),
     "spec.kinds": Field(
         "Kinds whose scope neither Kubernetes, nor the source, nor the members, nor a table of well-known kinds tell.",

@@ -103,6 +103,9 @@ ANNOTATIONS = (
             Entry("argosy.dev/agent", "A label of everything that an agent consists of: its cluster."),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(
+                "argosy.dev/deployer", "In clusters of the status branch: the tool that told all this, such as `Flux`."
+            ),
+            Entry(
                 "argosy.dev/member",
                 "On an ApplySet's parent: the member that its cluster is. A cluster whose inventory was lost is known"
                 " again by it.",

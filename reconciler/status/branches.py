@@ -40,8 +40,8 @@ class RecordedFleet:
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
     ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
-    ``asked`` are the commits that clusters have which pull, where these ask the same of them as the newest rendered
-    one: their agents are asked for nothing new.
+    ``asked`` are the commits that clusters have which pull or a tool applies to, where these ask the same of them as
+    the newest rendered one: their agents are asked for nothing new.
     """
 
     fleet: FleetStatus
@@ -88,10 +88,12 @@ def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], fl
 def _asked_of_agents(
     repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, commit: str
 ) -> Mapping[str, str]:
-    """Return the commits that pulling clusters have which ask the same of them as this one."""
-    pulling = [cluster.name for cluster in clusters if is_pulling(cluster)]
-    commits, records = RenderedCommits(repository, clusters), recorded.clusters() if pulling else {}
-    applied = {name: records[name].applied for name in pulling if name in records}
+    """Return the commits that clusters have which pull or a tool applies to, and that ask the same of them as this."""
+    records = recorded.clusters()
+    told = [cluster for cluster in clusters if cluster.name in records]
+    pulling = [each.name for each in told if is_pulling(each) or records[each.name].deployer]
+    commits = RenderedCommits(repository, clusters)
+    applied = {name: records[name].applied for name in pulling}
     return {
         name: known
         for name, known in applied.items()

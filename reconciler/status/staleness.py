@@ -22,6 +22,7 @@ from .ages import age
 
 NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its folder knows what is in it"
 NO_AGENT = "it pulls, and its agent has reported nothing yet"
+NOT_TOLD = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
 
@@ -86,6 +87,8 @@ def plain_progress(progress: MemberProgress) -> dict[str, Any]:
 def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
         return MemberProgress(reason="NoAgent", message=NO_AGENT, is_known=False)
+    if fleet.is_told_by_tools and fleet.reached is not None and member.name not in fleet.reached:
+        return MemberProgress(reason="NotTold", message=NOT_TOLD, is_known=False)
     if fleet.reached and member.name not in fleet.reached:
         return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
     return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)

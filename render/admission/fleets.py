@@ -51,6 +51,7 @@ FLEET_SPEC = Struct(
                     "kubeconfigSecret": TEXT,
                     "interval": TEXT,
                     "project": TEXT,
+                    "status": Struct({"context": TEXT, "kubeconfig": TEXT, "inCluster": POINTER_FLAG}),
                 }
             )
         ),
@@ -148,6 +149,21 @@ def _check_emission(listed: Iterable[Mapping[str, Any]], findings: Findings) -> 
             findings.problem(f"{where}.repository", "must not have a password in it", hint="name a Secret: gitSecret")
         if each.get("interval") and not _INTERVAL.fullmatch(each["interval"]):
             findings.problem(f"{where}.interval", f"{quoted(each['interval'])} is no time", hint="such as '1m'")
+        if each.get("status") is not None and (fault := _tool_access_fault(each["status"], each.get("in", "Hub"))):
+            findings.problem(f"{where}.status", fault)
+
+
+def _tool_access_fault(access: Mapping[str, Any], placing: str) -> str:
+    """Return why nobody knows by this where the tool runs; empty for a way that is plain."""
+    named = [access[part] for part in ("context", "kubeconfig") if access.get(part)]
+    if access.get("inCluster"):
+        if placing == "Member":
+            return "inCluster is for a tool in a hub"
+        return "either names a context, or is in the cluster that passes run in" if named else ""
+    if placing == "Member":
+        is_shared = bool(named) and not any("{cluster}" in each for each in named)
+        return "must have {cluster} in it, the name of a member" if is_shared else ""
+    return "" if named else "must name a context or a kubeconfig of the hub, or say inCluster"
 
 
 def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:

@@ -31,6 +31,7 @@ from render.fleet import (
     SourceSettings,
     TemplateValidation,
     TieBreak,
+    ToolAccess,
 )
 from render.guards import EvictionGuard, GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.model import Manifest
@@ -130,6 +131,15 @@ def _emission(plain: Manifest) -> EmissionSettings:
         kubeconfig_secret=plain.get("kubeconfigSecret") or "",
         interval=plain.get("interval") or "",
         project=plain.get("project") or "",
+        status=_tool_access(plain["status"]) if plain.get("status") is not None else None,
+    )
+
+
+def _tool_access(plain: Manifest) -> ToolAccess:
+    return ToolAccess(
+        context=plain.get("context") or "",
+        kubeconfig=plain.get("kubeconfig") or "",
+        is_in_cluster=bool(plain.get("inCluster")),
     )
 
 

@@ -1,0 +1,273 @@
+"""The reports of Argo CD and Flux on what they applied to clusters, read from the status of their objects.
+
+1. A cluster has up to a few objects: each applies a part of its folder, and tells of that part (``PartReport``).
+2. What is under way tells nothing yet. Otherwise the cluster's report (``ToolReport``) is what its parts agree on: the
+   commit they have, or the first of what keeps them from it.
+3. Whoever writes such objects is not trusted: what is of another shape counts as not told.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.fleet import Deployer
+from render.model import Manifest, ObjectRef
+
+CLUSTER_LABEL = "argosy.dev/cluster"
+CONVERGED, INCOMPLETE = "Converged", "Incomplete"
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_HEALTHY = "Healthy"
+_LONGEST = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldObject:
+    """An object that a tool told of: whether it is applied, its health ("": not told) and why, in the tool's words."""
+
+    ref: ObjectRef
+    version: str = ""
+    is_applied: bool = True
+    health: str = _HEALTHY
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartReport:
+    """The report of one object of a tool: ``commit`` is the one it compared its part with ("": none yet).
+
+    ``outcome`` is empty while the tool is at it; ``heard`` is the newest time in the status.
+    """
+
+    name: str
+    commit: str = ""
+    outcome: str = ""
+    message: str = ""
+    heard: str = ""
+    objects: tuple[ToldObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReport:
+    """The reports of a tool on all parts of a cluster's folder.
+
+    ``source_fault`` says why the tool cannot read the branch, as a reason and a message; it knows no newer commit then.
+    """
+
+    cluster: str
+    deployer: Deployer
+    parts: tuple[PartReport, ...] = ()
+    source_fault: tuple[str, str] = ("", "")
+
+    @property
+    def is_over(self) -> bool:
+        """True where no part is under way."""
+        return all(part.outcome for part in self.parts)
+
+    @property
+    def heard(self) -> str:
+        """The newest time that the tool told."""
+        return max((part.heard for part in self.parts), default="")
+
+    @property
+    def worst(self) -> PartReport | None:
+        """The part that is furthest from being applied; None where there is none."""
+        ranks = {CONVERGED: 2, INCOMPLETE: 1}
+        return min(self.parts, key=lambda part: ranks.get(part.outcome, 0), default=None)
+
+    @property
+    def objects(self) -> Mapping[ObjectRef, ToldObject]:
+        """Everything that parts told of."""
+        return {each.ref: each for part in self.parts for each in part.objects}
+
+
+def parse_tool_reports(
+    deployer: Deployer, objects: Iterable[Manifest], branches: Iterable[str], prefix: str
+) -> list[ToolReport]:
+    """Return the reports on clusters, given the objects found where the tool runs.
+
+    ``branches`` are those that the fleet's clusters are delivered from, ``prefix`` begins the names of its objects:
+    what another fleet emitted, or somebody else made, is not looked at.
+    """
+    by_cluster: dict[str, list[PartReport]] = {}
+    found, wanted = list(objects), frozenset(branches)
+    for each in found:
+        cluster = _text(_at(each, "metadata", "labels", CLUSTER_LABEL))
+        if cluster and _is_ours(deployer, each, wanted, prefix):
+            by_cluster.setdefault(cluster, []).append(_PART_OF[deployer](each))
+    fault = _source_fault(found, prefix)
+    return [
+        ToolReport(
+            cluster=name,
+            deployer=deployer,
+            parts=tuple(sorted(parts, key=lambda part: part.name)),
+            source_fault=fault,
+        )
+        for name, parts in sorted(by_cluster.items())
+    ]
+
+
+def _is_ours(deployer: Deployer, found: Manifest, branches: frozenset[str], prefix: str) -> bool:
+    if deployer is Deployer.FLUX:
+        return found.get("kind") == "Kustomization" and _at(found, "spec", "sourceRef", "name") == prefix
+    return found.get("kind") == "Application" and _at(found, "spec", "source", "targetRevision") in branches
+
+
+def _source_fault(objects: Iterable[Manifest], prefix: str) -> tuple[str, str]:
+    """Return why Flux cannot read the branch; empty texts where it can, and for Argo CD, whose Applications say so."""
+    for each in objects:
+        if each.get("kind") == "GitRepository" and _at(each, "metadata", "name") == prefix:
+            ready = _condition(each, "Ready")
+            if ready.get("status") == "False":
+                return _text(ready.get("reason")) or "SourceFailed", _text(ready.get("message"))
+    return "", ""
+
+
+def _flux_part(found: Manifest) -> PartReport:
+    """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
+    ready, status = _condition(found, "Ready"), _mapping(found.get("status"))
+    part = PartReport(name=_name(found), heard=_newest(_times_of_flux(status)))
+    applied, attempted = (_commit(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision"))
+    is_stale = _number(_at(found, "metadata", "generation")) > _number(ready.get("observedGeneration"))
+    if _at(found, "spec", "suspend") is True:
+        message = "its Kustomization is suspended"
+        return _with(part, applied, INCOMPLETE, message, _inventory(status, "", ""))
+    if is_stale or ready.get("status") not in {"True", "False"}:
+        return part
+    reason, message = _text(ready.get("reason")), _text(ready.get("message"))
+    if ready["status"] == "True":
+        return _with(part, applied, CONVERGED, "", _inventory(status, _HEALTHY, ""))
+    if reason == "HealthCheckFailed":
+        return _with(part, attempted, CONVERGED, "", _inventory(status, "", message))
+    is_applied = reason in {"ReconciliationFailed", "PruneFailed", "DependencyNotReady"}
+    outcome = INCOMPLETE if is_applied else reason or "NotReady"
+    return _with(part, attempted or applied, outcome, message, _inventory(status, "", ""))
+
+
+def _inventory(status: Manifest, health: str, message: str) -> Iterator[ToldObject]:
+    """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
+    for entry in _list(_at(status, "inventory", "entries")):
+        parts = _text(_mapping(entry).get("id")).split("_", 1)
+        name, *rest = parts[1].rsplit("_", 2) if len(parts) == 2 else ("",)
+        if len(rest) != 2:
+            continue
+        # Flux writes a colon in a name as two underscores, which no name has.
+        ref = ObjectRef(rest[0], rest[1], parts[0], name.replace("__", ":"))
+        is_named = "/".join(filter(None, (ref.kind, ref.namespace, ref.name))) + " " in message
+        yield ToldObject(
+            ref=ref,
+            version=_text(_mapping(entry).get("v")),
+            health="Unhealthy" if is_named else health,
+            message="its health check failed" if is_named else "",
+        )
+
+
+def _times_of_flux(status: Manifest) -> Iterator[Any]:
+    yield from (_mapping(each).get("lastTransitionTime") for each in _list(status.get("conditions")))
+    yield from (_mapping(each).get("lastReconciled") for each in _list(status.get("history")))
+
+
+def _argo_part(found: Manifest) -> PartReport:
+    """Return what an Application tells, by what it compared last and by its last operation."""
+    status = _mapping(found.get("status"))
+    operation, sync = _mapping(status.get("operationState")), _mapping(status.get("sync"))
+    times = (status.get("reconciledAt"), operation.get("finishedAt"))
+    part = PartReport(name=_name(found), heard=_newest(times))
+    compared, last = _commit(sync.get("revision")), _commit(_at(operation, "syncResult", "revision"))
+    objects = tuple(_argo_objects(status, operation))
+    if sync.get("status") == "Synced":
+        return _with(part, compared, CONVERGED, "", objects)
+    errors = (_mapping(each) for each in _list(status.get("conditions")))
+    error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
+    if sync.get("status") != "OutOfSync":
+        return _with(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
+    is_failed = operation.get("phase") in {"Failed", "Error"} and last == compared
+    if is_failed:
+        return _with(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
+    if operation.get("phase") == "Succeeded" and last == compared:
+        unequal = sum(not each.is_applied for each in objects)
+        return _with(part, compared, INCOMPLETE, f"OutOfSync: {unequal} of {len(objects)} objects differ", objects)
+    return part
+
+
+def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]:
+    """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
+    failed = {
+        _ref(each): _text(each.get("message"))
+        for each in map(_mapping, _list(_at(operation, "syncResult", "resources")))
+        if each.get("status") in {"SyncFailed", "PruneSkipped"}
+    }
+    is_told = status.get("resourceHealthSource") != "appTree"
+    whole = _text(_at(status, "health", "status"))
+    for each in map(_mapping, _list(status.get("resources"))):
+        ref, health = _ref(each), _mapping(each.get("health"))
+        if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
+            continue
+        is_synced = each.get("status") == "Synced"
+        untold = _HEALTHY if is_told or whole == _HEALTHY else ""
+        yield ToldObject(
+            ref=ref,
+            version=_text(each.get("version")),
+            is_applied=is_synced,
+            health=_text(health.get("status")) or untold,
+            message=_text(health.get("message")) if is_synced else failed.get(ref, "") or _text(each.get("status")),
+        )
+
+
+_PART_OF = {Deployer.FLUX: _flux_part, Deployer.ARGO_CD: _argo_part}
+
+
+def _with(part: PartReport, commit: str, outcome: str, message: str, objects: Iterable[ToldObject]) -> PartReport:
+    return PartReport(
+        name=part.name, heard=part.heard, commit=commit, outcome=outcome, message=message, objects=tuple(objects)
+    )
+
+
+def _commit(revision: Any) -> str:
+    """Return the commit that a revision names, as Argo CD (the bare id) or Flux writes it; empty for anything else.
+
+    >>> _commit("argosy/rendered@sha1:" + "a" * 40) == _commit("a" * 40), _commit("argosy/rendered")
+    (True, '')
+    """
+    name = re.split(r"[:/]", _text(revision))[-1]
+    return name if _COMMIT.fullmatch(name) else ""
+
+
+def _ref(found: Mapping[str, Any]) -> ObjectRef:
+    group, kind, namespace, name = (_text(found.get(key)) for key in ("group", "kind", "namespace", "name"))
+    return ObjectRef(group, kind, namespace, name)
+
+
+def _name(found: Manifest) -> str:
+    return _text(_at(found, "metadata", "name"))
+
+
+def _newest(times: Iterable[Any]) -> str:
+    return max(map(_text, times), default="")
+
+
+def _condition(found: Manifest, kind: str) -> Mapping[str, Any]:
+    conditions = map(_mapping, _list(_at(found, "status", "conditions")))
+    return next((each for each in conditions if each.get("type") == kind), {})
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = _mapping(value).get(key)
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value[:_LONGEST] if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0

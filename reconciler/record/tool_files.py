@@ -1,0 +1,230 @@
+"""The files of clusters that Argo CD or Flux apply, made from what these tell: as an agent's own files would be.
+
+1. A cluster's record has the rendered commit that the tool compared it with, and how that ended; what is under way
+   changes nothing. A commit that asks the same of the cluster as the recorded one is no news.
+2. Its Works say which objects are applied and healthy, as far as the tool tells.
+3. A cluster is unknown when the tool has said nothing for a while of a commit that asks something new of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from reconciler.console.text import one_line
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ToldObject, ToolReport
+from reconciler.members.masking import safe_message
+from reconciler.observe.cluster_status import ClusterState, condition_unknown
+from reconciler.observe.conditions import condition
+from reconciler.pipeline.previous import RenderedTree
+from reconciler.publish.mirrors import RENDERED
+from reconciler.publish.status_branch import Files
+from render.documents import emit
+from render.errors import GitError
+from render.fleet import Deployer
+from render.layout import object_path, ref_of_path
+from render.model import Manifest
+
+from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
+from .recorded_status import RecordedStatus, cluster_path
+from .work_changes import lasting, work_after
+from .work_status import APPLIED, HEALTHY, Health, WorkStatus, work_manifest
+
+_MOST_TEXT = 500
+_MOST_COMMITS = 500
+_TOOLS = {Deployer.ARGO_CD: ("Argo CD", "Application", "argocd"), Deployer.FLUX: ("Flux", "Kustomization", "flux")}
+_HEALTH = {"Healthy": ("True", Health.HEALTHY), "": ("Unknown", Health.UNKNOWN), "Unknown": ("Unknown", Health.UNKNOWN)}
+_FINISHED = {CONVERGED, INCOMPLETE}
+_NOT_TOLD = "its tool tells no health of it while not all of its folder is healthy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFiles:
+    """Makes the files of clusters from what tools told at a time; ``tip`` is the newest rendered commit.
+
+    ``grace`` are the seconds for which a tool may be silent once it was asked for something new.
+    """
+
+    commits: RenderedCommits
+    tip: str
+    recorded: RecordedStatus
+    now: str
+    grace: float
+    _asked: dict[str, tuple[tuple[int, Mapping[str, bytes]], ...]] = field(default_factory=dict)
+    _works: dict[Any, tuple[Manifest, bytes]] = field(default_factory=dict)
+
+    def files(self, reports: Iterable[ToolReport]) -> Files:
+        """Return the files of every cluster that is told of."""
+        files: dict[str, bytes | None] = {}
+        for report in reports:
+            before = self._before(report.cluster)
+            after, commit = self._after(_as_told(before, report), report)
+            files[cluster_path(report.cluster)] = cluster_file(self._with_silence(after, before, report))
+            files |= self._work_files(report, commit) if commit else {}
+        return files
+
+    def unheard(self, cluster: str, deployer: Deployer) -> Files:
+        """Return the file of a cluster that nobody could be asked about: it is as it was, if not for too long."""
+        before = self._before(cluster)
+        if not before.deployer:
+            return {}
+        silent = ToolReport(cluster=cluster, deployer=deployer)
+        return {cluster_path(cluster): cluster_file(self._with_silence(before, before, silent))}
+
+    def _before(self, cluster: str) -> ClusterRecord:
+        manifest = self.recorded.manifest(cluster_path(cluster))
+        return parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=cluster))
+
+    def _after(self, known: ClusterRecord, report: ToolReport) -> tuple[ClusterRecord, str]:
+        """Return the record of a cluster, and the rendered commit whose objects are told of ("": of none)."""
+        name, kind, command = _TOOLS[report.deployer]
+        worst = report.worst
+        if worst is None:
+            message, hint = f"{name} has no {kind} that applies its folder", f"argosy emit {command} prints it"
+            return self._ended(known, "NotDelivered", message, hint), ""
+        commit = self._rendered(worst.commit)
+        if report.is_over and worst.commit and not commit:
+            message = f"{name} has {worst.commit[:12]}, which is no commit of the rendered branch"
+            return self._ended(known, "UnknownCommit", message, f"see what the {kind} reads"), ""
+        reason, fault = report.source_fault
+        is_told = report.is_over and (worst.outcome != CONVERGED or self._agree(report, commit))
+        after = self._told(known, report, worst, commit) if is_told else known
+        if reason and not self._asks_the_same(report.cluster, after.applied, self.tip):
+            return self._ended(known, reason, self._safe(report.cluster, self.tip, fault)), ""
+        return after, commit if is_told and worst.outcome in _FINISHED else ""
+
+    def _told(self, known: ClusterRecord, report: ToolReport, worst: PartReport, commit: str) -> ClusterRecord:
+        """Return the record of a cluster with how the tool ended; a commit that asks the same is no other one."""
+        after = self._ended(known, worst.outcome, self._safe(report.cluster, commit, worst.message))
+        if worst.outcome not in _FINISHED or self._asks_the_same(report.cluster, known.applied, commit):
+            return after
+        return replace(after, applied=commit)
+
+    def _ended(self, before: ClusterRecord, outcome: str, message: str, hint: str = "") -> ClusterRecord:
+        """Return a record with an outcome, and since when it is so; a message that differs in numbers alone stays."""
+        outcome, message = one_line(outcome)[:_MOST_TEXT], one_line(message)[:_MOST_TEXT]
+        if outcome == before.outcome and lasting(message) == lasting(before.message):
+            return replace(before, hint=hint)
+        since = before.since if outcome == before.outcome else self.now
+        return replace(before, outcome=outcome, message=message, hint=hint, since=since)
+
+    def _agree(self, report: ToolReport, commit: str) -> bool:
+        """Return whether all parts were compared with commits that ask the same; else some are yet to be."""
+        others = {self._rendered(part.commit) for part in report.parts}
+        return all(self._asks_the_same(report.cluster, each, commit) for each in others)
+
+    def _asks_the_same(self, cluster: str, one: str, other: str) -> bool:
+        return bool(one and other) and self.commits.ask_the_same(cluster, one, other)
+
+    def _rendered(self, commit: str) -> str:
+        """Return the rendered commit that a tool names, or that the mirror it reads was taken from; else nothing."""
+        if not commit:
+            return ""
+        try:
+            named = self.commits.repository.commit_info(commit).trailer(RENDERED)
+            rendered = named[0] if named else commit
+            is_ours = rendered == self.tip or self.commits.is_before(rendered, self.tip)
+        except GitError:
+            return ""
+        return rendered if is_ours else ""
+
+    def _safe(self, cluster: str, commit: str, message: str) -> str:
+        """Return a tool's message without what objects of the cluster keep secret."""
+        if not message:
+            return ""
+        objects = self.commits.desired(cluster, commit or self.tip).objects
+        if any(each.encrypted for each in objects):
+            return "its message is not repeated here, for some objects are encrypted"
+        return safe_message(message, {"items": [each.manifest for each in objects]})
+
+    def _with_silence(self, after: ClusterRecord, before: ClusterRecord, report: ToolReport) -> ClusterRecord:
+        """Return a record that is unknown where its tool has said nothing for too long of something new."""
+        told = {after.applied, *(self._rendered(part.commit) for part in report.parts if part.outcome)}
+        if any(self._asks_the_same(report.cluster, each, self.tip) for each in told):
+            return after
+        now, heard = _seconds(self.now), _seconds(report.heard)
+        asked = self._asked_since(report.cluster, after.applied)
+        if now - max(asked, heard if heard <= now else 0.0) <= self.grace:
+            return after
+        status = condition_unknown(after.state.status, before.state.status, self.now)
+        return replace(after, state=replace(after.state, status=status))
+
+    def _asked_since(self, cluster: str, applied: str) -> float:
+        """Return the time of the first commit after the applied one that asks something new of a cluster."""
+        if applied not in self._asked:
+            self._asked[applied] = tuple(self._commits_since(applied))
+        known = self._folder(applied, cluster) if applied else None
+        asked = (time for time, clusters in self._asked[applied] if clusters.get(cluster) != known)
+        return next(asked, self.commits.repository.commit_info(self.tip).time)
+
+    def _folder(self, commit: str, cluster: str) -> bytes | None:
+        return self.commits.commit(commit).tree.clusters.get(cluster)
+
+    def _commits_since(self, applied: str) -> Iterator[tuple[int, Mapping[str, bytes]]]:
+        """Yield the rendered commits after one, the oldest first, each with the folders of its clusters."""
+        repository = self.commits.repository
+        found = repository.commits_between(applied, self.tip, _MOST_COMMITS) if applied else ()
+        for info in reversed(found):
+            yield info.time, RenderedTree.of(info.tree, repository.read_trees).clusters
+
+    def _work_files(self, report: ToolReport, commit: str) -> Files:
+        """Return the Works of everything that a cluster must hold; those of what it need not hold any more go."""
+        tree = self.commits.commit(commit).tree
+        folder, told = tree.clusters.get(report.cluster), report.objects
+        by_path = {"/".join(object_path(ref)): each for ref, each in told.items()}
+        paths = ["/".join(path) for path, _ in tree.trees.files(folder)] if folder else []
+        files: dict[str, bytes | None] = dict.fromkeys(self.recorded.below(f"works/{report.cluster}"))
+        for below in paths:
+            path = f"works/{report.cluster}/{below}"
+            files[path] = self._work(path, by_path.get(below) or _untold(below))
+        return files
+
+    def _work(self, path: str, told: ToldObject) -> bytes:
+        before = self.recorded.files.get(path)
+        key = told, before
+        if key not in self._works:
+            recorded = self.recorded.manifest(path)
+            after = work_after(recorded, work_manifest(_work_status(told)), self.now)
+            self._works[key] = after, before if after is recorded and before is not None else emit(after)
+        manifest, content = self._works[key]
+        self.recorded.know(path, content, manifest)
+        return content
+
+
+def _as_told(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
+    """Return what is kept of a record: what passes or an agent recorded of the cluster ends where a tool delivers."""
+    known = ClusterRecord(state=ClusterState(name=report.cluster), deployer=report.deployer.value)
+    if not before.deployer:
+        return known
+    words = {name: getattr(before, name) for name in ("applied", "outcome", "since", "message", "hint")}
+    return replace(known, **words)
+
+
+def _untold(path: str) -> ToldObject:
+    """Return an object of the folder that no part told of."""
+    message = "the tool that applies the folder does not list it"
+    return ToldObject(ref=ref_of_path(path), is_applied=False, message=message)
+
+
+def _work_status(told: ToldObject) -> WorkStatus:
+    """Return the status of an object, whose messages are an API server's as the tool repeats them."""
+    message = safe_message(told.message, {"kind": told.ref.kind})
+    if not told.is_applied:
+        applied = condition(APPLIED, "False", "AppliedFailed", message)
+        healthy, health = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be"), None
+    else:
+        applied = condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
+        status, health = _HEALTH.get(told.health, ("False", Health.UNHEALTHY))
+        reason, why = (told.health, message) if told.health else ("NotTold", _NOT_TOLD)
+        healthy = condition(HEALTHY, status, one_line(reason), why)
+    return WorkStatus(
+        ref=told.ref, version=told.version, conditions=(applied, healthy), health=health or Health.UNKNOWN
+    )
+
+
+def _seconds(time: str) -> float:
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except ValueError:
+        return 0.0

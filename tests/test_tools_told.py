@@ -1,0 +1,351 @@
+"""The status of Argo CD's Applications and Flux's Kustomizations, read back as what became of clusters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.emission.tool_reports import PartReport, ToldObject, ToolReport, parse_tool_reports
+from reconciler.reconcile.observation import utc
+from reconciler.record.recorded_status import RecordedStatus
+from reconciler.record.tool_files import ToolFiles
+from reconciler.repository import open_repository
+from render.documents import parse_documents
+from render.fleet import Deployer
+from render.model import ObjectRef
+
+from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
+from .fakes import FakeCluster
+from .served import serving_members
+
+COMMIT = "c" * 40
+FLUX_COMMIT = f"argosy/rendered@sha1:{COMMIT}"
+NOON = "2026-11-21T12:00:00Z"
+WEB = ObjectRef("apps", "Deployment", "default", "web")
+SETTINGS = ObjectRef("", "ConfigMap", "default", "settings")
+ENTRIES = [{"id": "default_settings__ConfigMap", "v": "v1"}, {"id": "default_web_apps_Deployment", "v": "v1"}]
+KINDS = {
+    Deployer.FLUX: ("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "kustomizations", "flux-system"),
+    Deployer.ARGO_CD: ("argoproj.io/v1alpha1", "Application", "applications", "argocd"),
+}
+
+
+def a_kustomization(
+    cluster: str = "eu", *, ready: str = "", revision: str = FLUX_COMMIT, **status: Any
+) -> dict[str, Any]:
+    """A Kustomization as its controller leaves it; ``ready`` is as ``False ReconciliationFailed why it is so``."""
+    word, reason, message = (*ready.split(" ", 2), "", "")[:3]
+    condition = {"type": "Ready", "status": word, "reason": reason, "message": message, "lastTransitionTime": NOON}
+    told: dict[str, Any] = {"conditions": [{**condition, "observedGeneration": 2}], "lastAttemptedRevision": revision}
+    told |= {"inventory": {"entries": ENTRIES}, **status}
+    spec = {"sourceRef": {"kind": "GitRepository", "name": "argosy"}}
+    return an_object(Deployer.FLUX, cluster, spec, told if ready else {})
+
+
+def an_application(cluster: str = "eu", *, sync: str = "", revision: Any = COMMIT, **status: Any) -> dict[str, Any]:
+    told = {"sync": {"status": sync, "revision": revision}, "reconciledAt": NOON, **status}
+    return an_object(Deployer.ARGO_CD, cluster, {"source": {"targetRevision": "argosy/rendered"}}, told if sync else {})
+
+
+def an_object(deployer: Deployer, cluster: str, spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    version, kind, _, namespace = KINDS[deployer]
+    labels = {"argosy.dev/cluster": cluster}
+    metadata = {"name": f"argosy-{cluster}", "namespace": namespace, "labels": labels, "generation": 2}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec, "status": status}
+
+
+def both(**words: Any) -> tuple[ToldObject, ...]:
+    return tuple(ToldObject(ref=ref, version="v1", **words) for ref in (SETTINGS, WEB))
+
+
+def resources(*statuses: str, **more: Any) -> list[dict[str, Any]]:
+    found = [{"kind": "ConfigMap", "name": "settings"}, {"group": "apps", "kind": "Deployment", "name": "web"}]
+    return [
+        {**each, "namespace": "default", "version": "v1", "status": status, **more}
+        for each, status in zip(found, statuses, strict=True)
+    ]
+
+
+class Told(NamedTuple):
+    why: str
+    found: dict[str, Any]
+    want: dict[str, Any]
+
+
+FAILED: dict[str, Any] = {"phase": "Failed", "message": "one or more tasks failed", "syncResult": {"revision": COMMIT}}
+FAILED["syncResult"] |= {"resources": [{**resources("", "SyncFailed")[1], "message": "web is invalid"}]}
+TOLD = [
+    Told("a Kustomization that nobody looked at tells nothing", a_kustomization(), {}),
+    Told(
+        "one that is ready has applied all, and all is healthy",
+        a_kustomization(ready="True ReconciliationSucceeded", lastAppliedRevision=FLUX_COMMIT),
+        {"commit": COMMIT, "outcome": "Converged", "objects": both()},
+    ),
+    Told("one that is under way tells nothing", a_kustomization(ready="Unknown Progressing"), {}),
+    Told(
+        "one that was changed since tells nothing",
+        {**a_kustomization(ready="True X"), "metadata": a_kustomization()["metadata"] | {"generation": 3}},
+        {},
+    ),
+    Told(
+        "what is not healthy is applied, and the message names it",
+        a_kustomization(
+            ready="False HealthCheckFailed timeout waiting for: [Deployment/default/web status: 'InProgress']"
+        ),
+        {
+            "commit": COMMIT,
+            "outcome": "Converged",
+            "objects": (
+                ToldObject(ref=SETTINGS, version="v1", health=""),
+                ToldObject(ref=WEB, version="v1", health="Unhealthy", message="its health check failed"),
+            ),
+        },
+    ),
+    Told(
+        "what cannot be applied leaves it incomplete",
+        a_kustomization(ready="False ReconciliationFailed web is invalid"),
+        {"commit": COMMIT, "outcome": "Incomplete", "message": "web is invalid", "objects": both(health="")},
+    ),
+    Told(
+        "a folder that cannot be built is a failure",
+        a_kustomization(ready="False BuildFailed no such file"),
+        {"commit": COMMIT, "outcome": "BuildFailed", "message": "no such file", "objects": both(health="")},
+    ),
+    Told("an Application that nobody looked at tells nothing", an_application(), {}),
+    Told(
+        "one that is synced has applied all; it tells the health of each",
+        an_application(sync="Synced", resources=resources("Synced", "Synced", health={"status": "Healthy"})),
+        {"commit": COMMIT, "outcome": "Converged", "objects": both()},
+    ),
+    Told(
+        "one that keeps the health of each elsewhere tells that of all together",
+        an_application(
+            sync="Synced",
+            resources=resources("Synced", "Synced"),
+            resourceHealthSource="appTree",
+            health={"status": "Degraded"},
+        ),
+        {"commit": COMMIT, "outcome": "Converged", "objects": both(health="")},
+    ),
+    Told(
+        "and if all is well together, each is",
+        an_application(
+            sync="Synced",
+            resources=resources("Synced", "Synced"),
+            resourceHealthSource="appTree",
+            health={"status": "Healthy"},
+        ),
+        {"commit": COMMIT, "outcome": "Converged", "objects": both()},
+    ),
+    Told(
+        "an operation that failed leaves it incomplete, with the message of each object",
+        an_application(sync="OutOfSync", resources=resources("Synced", "OutOfSync"), operationState=FAILED),
+        {
+            "commit": COMMIT,
+            "outcome": "Incomplete",
+            "message": "one or more tasks failed",
+            "objects": (
+                ToldObject(ref=SETTINGS, version="v1"),
+                ToldObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
+            ),
+        },
+    ),
+    Told(
+        "a commit that was compared and not synced yet is under way",
+        an_application(sync="OutOfSync", operationState={"phase": "Running"}),
+        {},
+    ),
+    Told(
+        "what differs once it was synced is drift",
+        an_application(
+            sync="OutOfSync",
+            resources=resources("Synced", "OutOfSync"),
+            operationState={"phase": "Succeeded", "syncResult": {"revision": COMMIT}},
+        ),
+        {
+            "commit": COMMIT,
+            "outcome": "Incomplete",
+            "message": "OutOfSync: 1 of 2 objects differ",
+            "objects": (
+                ToldObject(ref=SETTINGS, version="v1"),
+                ToldObject(ref=WEB, version="v1", is_applied=False, message="OutOfSync"),
+            ),
+        },
+    ),
+    Told(
+        "what cannot be compared is a failure",
+        an_application(sync="Unknown", conditions=[{"type": "ComparisonError", "message": "no such cluster"}]),
+        {"commit": COMMIT, "outcome": "ComparisonError", "message": "no such cluster"},
+    ),
+    Told(
+        "what has other shapes counts as not told",
+        {**an_application(sync="Synced", revision=["x"], resources=[7, {"kind": 3}]), "extra": None},
+        {"outcome": "Converged"},
+    ),
+]
+
+
+@pytest.mark.parametrize("row", TOLD, ids=[row.why for row in TOLD])
+def test_what_an_object_of_a_tool_tells(row: Told) -> None:
+    deployer = Deployer.FLUX if row.found["kind"] == "Kustomization" else Deployer.ARGO_CD
+    heard = NOON if row.found["status"] else ""
+    want = PartReport(name="argosy-eu", heard=heard, **row.want)
+    assert parse_tool_reports(deployer, [row.found], ["argosy/rendered"], "argosy") == [
+        ToolReport(cluster="eu", deployer=deployer, parts=(want,))
+    ]
+
+
+def test_objects_of_another_fleet_are_not_looked_at() -> None:
+    others = [a_kustomization(), an_application()]
+    for deployer in Deployer:
+        assert parse_tool_reports(deployer, others, ["argosy-b/rendered"], "argosy-b") == []
+
+
+def a_fleet(folder: Path, hub: Path, *emitted: Deployer) -> Repository:
+    """A fleet of two clusters that tools deliver to; passes read their hub."""
+    status = {"kubeconfig": str(hub)}
+    emit = [{"for": each.value, "repository": "https://git.example.com/x.git", "status": status} for each in emitted]
+    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    work = Repository.create(folder)
+    work.commit(
+        {
+            "argosy.yaml": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"emit": emit}},
+            "clusters.yaml": [a_cluster("eu"), a_cluster("us")],
+            "policy.yaml": a_cluster_policy("all", selectors=selectors, placement=on_clusters("eu", "us")),
+            "web.yaml": a_deployment("web"),
+            "settings.yaml": a_config_map("settings", a="1"),
+        }
+    )
+    return work
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[FakeCluster]:
+    """A hub that has the kinds of both tools; its kubeconfig is ``hub.yaml``."""
+    made = FakeCluster(name="hub")
+    for version, kind, plural, _ in KINDS.values():
+        names = {"kind": kind, "plural": plural}
+        spec = {"group": version.split("/")[0], "scope": "Namespaced", "names": names}
+        definition = {"spec": {**spec, "versions": [{"name": version.split("/")[1]}]}, "metadata": {"name": plural}}
+        made.objects["customresourcedefinitions.apiextensions.k8s.io", "", plural] = definition
+    with serving_members([made], tmp_path / "kubeconfigs"):
+        yield made
+
+
+def put(hub: FakeCluster, *objects: dict[str, Any]) -> None:
+    for each in objects:
+        group, plural = each["apiVersion"].split("/")[0], f"{each['kind'].lower()}s"
+        hub.objects[f"{plural}.{group}", each["metadata"]["namespace"], each["metadata"]["name"]] = each
+
+
+def passed(work: Repository, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    """Run a pass, and return the rendered commit."""
+    ended = argosy(work, capsys, "reconcile", *options)
+    assert ended.code == 0, ended.err
+    return work.git("rev-parse", "argosy/rendered")
+
+
+def tell(hub: FakeCluster, deployer: Deployer, commit: str, *clusters: str) -> None:
+    """Have a tool say that clusters have a commit, and that all is well."""
+    revision = f"argosy/rendered@sha1:{commit}"
+    synced = resources("Synced", "Synced", health={"status": "Healthy"})
+    for name in clusters:
+        if deployer is Deployer.FLUX:
+            put(hub, a_kustomization(name, ready="True X", revision=revision, lastAppliedRevision=revision))
+        else:
+            put(hub, an_application(name, sync="Synced", revision=commit, resources=synced))
+
+
+@pytest.mark.parametrize("deployer", list(Deployer))
+def test_what_tools_tell_of_a_commit_is_what_status_and_wait_tell(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str], deployer: Deployer
+) -> None:
+    """The same commit is told once; a newer one is late until the tool tells of it."""
+    work = a_fleet(tmp_path / "work", tmp_path / "kubeconfigs" / "hub.yaml", deployer)
+    first = passed(work, capsys, "--bootstrap")
+    tell(hub, deployer, first, "eu")
+    passed(work, capsys)
+    status = argosy(work, capsys, "status", "cluster/eu", "-o", "json")
+    assert (status.code, f'"converged": "{first}"' in status.out) == (0, True)
+    tool = "Flux has no Kustomization" if deployer is Deployer.FLUX else "Argo CD has no Application"
+    waited = argosy(work, capsys, "wait", "--timeout", "1s")
+    assert waited.code == 1
+    assert f"NotDelivered: {tool} that applies its folder" in waited.out + waited.err
+    tell(hub, deployer, first, "eu", "us")
+    passed(work, capsys)
+    assert argosy(work, capsys, "wait", "--for", "healthy", "--timeout", "1s").code == 0
+    before = work.git("for-each-ref")
+    passed(work, capsys)
+    assert work.git("for-each-ref") == before
+    work.commit({"settings.yaml": a_config_map("settings", a="2")})
+    second = passed(work, capsys)
+    text = argosy(work, capsys, "status").out
+    late = [line.split() for line in text.splitlines() if line.startswith(("eu ", "us "))]
+    assert [(row[0], row[-1]) for row in late] == [("eu", "Behind"), ("us", "Behind")]
+    tell(hub, deployer, second, "eu", "us")
+    passed(work, capsys)
+    assert argosy(work, capsys, "wait", "--timeout", "1s").code == 0
+    assert work.show("clusters/eu.yaml", "argosy/status").count(second) == 1
+
+
+def test_a_hub_that_cannot_be_asked_is_said_and_changes_nothing(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "kubeconfigs" / "hub.yaml"
+    work = a_fleet(tmp_path / "work", place, Deployer.FLUX)
+    revision = f"argosy/rendered@sha1:{passed(work, capsys, '--bootstrap')}"
+    put(hub, *(a_kustomization(name, ready="True X", lastAppliedRevision=revision) for name in ("eu", "us")))
+    passed(work, capsys)
+    before = work.git("for-each-ref")
+    place.unlink()
+    ended = argosy(work, capsys, "reconcile")
+    assert "what was applied is not known: Flux in the hub: NoCredentials: there is no kubeconfig" in ended.err
+    assert work.git("for-each-ref") == before
+
+
+def test_a_message_repeats_nothing_that_objects_keep_secret(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = a_fleet(tmp_path / "work", tmp_path / "kubeconfigs" / "hub.yaml", Deployer.FLUX)
+    work.commit({"settings.yaml": a_config_map("settings", a="hunter2secret")})
+    revision = f"argosy/rendered@sha1:{passed(work, capsys, '--bootstrap')}"
+    why = 'False ReconciliationFailed ConfigMap/default/settings is invalid: Invalid value: "x": not hunter2secret'
+    put(hub, a_kustomization("eu", ready=why, revision=revision))
+    passed(work, capsys)
+    told = work.show("clusters/eu.yaml", "argosy/status")
+    assert "hunter2secret" not in work.git("log", "-p", "argosy/status")
+    assert "ConfigMap/default/settings is invalid: Invalid value: (hidden): not (hidden)" in told.replace("\n", " ")
+
+
+def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten minutes after the first commit that asks something new of the cluster, whatever else is committed then."""
+    work = a_fleet(tmp_path / "work", tmp_path / "nowhere", Deployer.FLUX)
+    first = passed(work, capsys, "--bootstrap")
+    work.commit({"settings.yaml": a_config_map("settings", a="2")})
+    tip = passed(work, capsys)
+    asked = int(work.git("log", "-1", "--format=%ct", tip))
+    revision = f"argosy/rendered@sha1:{first}"
+    found = a_kustomization("eu", ready="True X", revision=revision, lastAppliedRevision=revision)
+    condition = found["status"]["conditions"][0]
+
+    def ready_after(seconds: int) -> list[str]:
+        with open_repository(str(work.path)) as repository:
+            commits = RenderedCommits(repository)
+            now = utc(asked + seconds)
+            made = ToolFiles(commits=commits, tip=tip, recorded=RecordedStatus(), now=now, grace=600.0)
+            files = made.files(parse_tool_reports(Deployer.FLUX, [found], ["argosy/rendered"], "argosy"))
+        status = parse_documents(files["clusters/eu.yaml"] or b"")[0].value["status"]
+        return [f"{each['type']} {each['status']} {each['reason']}" for each in status.get("conditions", ())]
+
+    condition["lastTransitionTime"] = utc(asked - 3600)
+    assert [ready_after(600), ready_after(601)] == [[], ["Ready Unknown ClusterStatusUnknown"]]
+    condition["lastTransitionTime"] = utc(asked + 1)
+    assert [ready_after(601), ready_after(602)] == [[], ["Ready Unknown ClusterStatusUnknown"]]
+    # A tool that tried the commit is not silent, whatever came of it.
+    found["status"]["lastAttemptedRevision"] = f"argosy/rendered@sha1:{tip}"
+    condition |= {"status": "False", "reason": "BuildFailed", "message": "no such file"}
+    assert ready_after(86400) == []
