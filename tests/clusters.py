@@ -184,13 +184,13 @@ class Member:
             self._start_etcd()
         else:
             self._etcd_port = self.beside.etcd_port
-        self.port = _free_ports(1)[0]
+        self.port = free_ports(1)[0]
         self._write_kubeconfig()
         self._launch("kube-apiserver", self._server_command())
         self._wait_ready()
 
     def _start_etcd(self) -> None:
-        self._etcd_port, peer_port = _free_ports(2)
+        self._etcd_port, peer_port = free_ports(2)
         etcd, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{peer_port}"
         data = self.folder / f"etcd-{self._etcd_port}"
         flags = ["--unsafe-no-fsync", "--log-level=error", f"--data-dir={data}", f"--initial-cluster=default={peer}"]
@@ -329,7 +329,7 @@ def remove_namespaces(members: Iterable[Member], *names: str) -> None:
         list(pool.map(lambda member: member.kubectl(*words), members))
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:

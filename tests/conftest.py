@@ -179,6 +179,24 @@ def kustomize_controller() -> Path:
 
 
 @pytest.fixture(scope="session")
+def source_controller() -> Path:
+    """Flux's controller that fetches repositories."""
+    return obtain_peer("source-controller")
+
+
+@pytest.fixture(scope="session")
+def argocd() -> Path:
+    """All programs of Argo CD, in one."""
+    return obtain_peer("argocd")
+
+
+@pytest.fixture(scope="session")
+def miniredis() -> Path:
+    """A server that speaks as Redis does."""
+    return obtain_peer("miniredis")
+
+
+@pytest.fixture(scope="session")
 def members() -> Iterator[tuple[Member, ...]]:
     """Three member clusters with controllers, shared by the whole run: a test cleans up after itself."""
     with started(("member1", "member2", "member3"), controllers=True) as running:

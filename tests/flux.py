@@ -1,78 +1,35 @@
-"""Flux's own kustomize-controller, on loopback, over a control plane that has its kinds.
+"""Flux's own source-controller and kustomize-controller, on loopback, over a control plane that has their kinds."""
 
-The commits of the branch are handed to it as its source-controller hands them over: an archive at an address, and
-its digest in the status of the GitRepository.
-"""
-
-import hashlib
 import os
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from .build import Repository
-from .clusters import Member
-from .peers import Module, module_folder
-from .waiting import eventually, joined, running
+from .clusters import Member, free_ports
+from .waiting import eventually, running
 
 SPACE = "flux-system"
 DEFINITIONS = "config/crd/bases"
-SOURCES = Module("github.com/fluxcd/source-controller", "v1.9.3", "h1:Zj1gfvK/2MFIm/K3vh5fSHoJBoggLKMuLWf5ZEmaF0w=")
-"""The module that defines GitRepositories; nothing of it is built."""
 KINDS = ("kustomizations.kustomize.toolkit.fluxcd.io", "gitrepositories.source.toolkit.fluxcd.io")
-_MERGE = "application/merge-patch+json"
 _SECONDS = 1200.0
-_MOMENT = "2026-01-15T09:00:00Z"
-
-
-class _Archives(BaseHTTPRequestHandler):
-    server: "_Server"
-
-    def do_GET(self) -> None:
-        content = self.server.archives[self.path.strip("/")]
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_words: object) -> None:
-        return
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    archives: dict[str, bytes]
-    folder: Path
 
 
 class Flux:
-    """A running controller over a hub."""
+    """Running controllers over a hub."""
 
-    def __init__(self, hub: Member, server: _Server) -> None:
-        self._hub, self._server = hub, server
+    def __init__(self, hub: Member) -> None:
+        self._hub = hub
 
-    def hand_over(self, repository: Repository, commit: str) -> None:
-        """Make a commit of the rendered branch the one to apply; what the GitRepository ignores is left out."""
-        place = self._server.folder / f"{commit}.tar.gz"
-        repository.git("archive", "--format=tar.gz", f"--output={place}", commit, "clusters")
-        content = self._server.archives[commit] = place.read_bytes()
-        ready = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": "stored"}
-        artifact = {
-            "digest": f"sha256:{hashlib.sha256(content).hexdigest()}",
-            "lastUpdateTime": _MOMENT,
-            "path": commit,
-            "revision": f"argosy/rendered@sha1:{commit}",
-            "size": len(content),
-            "url": f"http://127.0.0.1:{self._server.server_address[1]}/{commit}",
-        }
-        conditions = [{**ready, "lastTransitionTime": _MOMENT, "observedGeneration": 1}]
-        status = {"status": {"observedGeneration": 1, "conditions": conditions, "artifact": artifact}}
-        path = f"/apis/source.toolkit.fluxcd.io/v1/namespaces/{SPACE}/gitrepositories/argosy/status"
-        code, answer = self._hub.request("PATCH", path, status, content_type=_MERGE)
-        assert code == 200, answer
+    def fetch(self, commit: str) -> None:
+        """Have the branch fetched now, and wait until a commit is what is to be applied."""
+        self._annotate("gitrepository/argosy", commit)
+        path = f"/apis/source.toolkit.fluxcd.io/v1/namespaces/{SPACE}/gitrepositories/argosy"
+
+        def is_fetched() -> bool:
+            artifact = ((self._hub.read(path) or {}).get("status") or {}).get("artifact") or {}
+            return artifact.get("revision") == f"argosy/rendered@sha1:{commit}"
+
+        eventually(is_fetched, "the commit fetched", pause=0.5)
 
     def is_ready(self, name: str, commit: str) -> bool:
         """Say whether a Kustomization has applied a commit, and all of it is healthy."""
@@ -82,46 +39,39 @@ class Flux:
 
     def apply_again(self, name: str, token: str) -> None:
         """Have a Kustomization applied again, and wait until it is."""
-        asked = f"reconcile.fluxcd.io/requestedAt={token}"
-        self._hub.kubectl("-n", SPACE, "annotate", "--overwrite", f"kustomization/{name}", asked)
+        self._annotate(f"kustomization/{name}", token)
         handled = "lastHandledReconcileAt"
         eventually(lambda: self._hub.read(_path(name))["status"].get(handled) == token, f"{name} applied again")
 
+    def _annotate(self, what: str, token: str) -> None:
+        asked = f"reconcile.fluxcd.io/requestedAt={token}"
+        self._hub.kubectl("-n", SPACE, "annotate", "--overwrite", what, asked)
+
 
 @contextmanager
-def running_flux(hub: Member, program: Path, folder: Path) -> Iterator[Flux]:
-    """Run the controller until the end of the block; its log is in the folder."""
+def running_flux(hub: Member, sources: Path, applying: Path, folder: Path) -> Iterator[Flux]:
+    """Run both controllers until the end of the block; their logs are in the folder."""
     folder.mkdir()
-    for definitions in (program.parent / DEFINITIONS, module_folder(SOURCES) / DEFINITIONS):
-        hub.kubectl("apply", "--server-side", "-f", str(definitions))
+    for program in (sources, applying):
+        hub.kubectl("apply", "--server-side", "-f", str(program.parent / DEFINITIONS))
     established(hub, *KINDS)
     hub.kubectl("create", "namespace", SPACE)
-    metrics, health = _free_ports(2)
-    command = [str(program), f"--metrics-addr=127.0.0.1:{metrics}", f"--health-addr=127.0.0.1:{health}"]
+    served, *ports = free_ports(5)
+    place = f"127.0.0.1:{served}"
+    storage = [f"--storage-path={folder}", f"--storage-addr={place}", f"--storage-adv-addr={place}"]
+    commands = ((sources, storage), (applying, ["--requeue-dependency=2s"]))
     environment = {**os.environ, "KUBECONFIG": str(hub.kubeconfig), "RUNTIME_NAMESPACE": SPACE, "HOME": str(folder)}
     with ExitStack() as stack:
-        server = stack.enter_context(_serving(folder))
-        log = stack.enter_context((folder / "log").open("w"))
-        command += ["--requeue-dependency=2s", "--log-level=debug"]
-        process = stack.enter_context(running(command, seconds=_SECONDS, env=environment, stdout=log, stderr=log))
-        stack.callback(process.terminate)
-        yield Flux(hub, server)
-        # What is deleted is let go by the controller alone.
-        hub.kubectl("delete", "kustomizations", "--all", "-n", SPACE)
-
-
-@contextmanager
-def _serving(folder: Path) -> Iterator[_Server]:
-    server = _Server(("127.0.0.1", 0), _Archives)
-    server.archives, server.folder = {}, folder
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        joined(thread)
-        server.server_close()
+        for number, (program, options) in enumerate(commands):
+            addresses = zip(("--metrics-addr", "--health-addr"), ports[2 * number :], strict=False)
+            listening = [f"{name}=127.0.0.1:{port}" for name, port in addresses]
+            command = [str(program), *options, *listening, "--log-level=debug"]
+            log = stack.enter_context((folder / f"{program.name}.log").open("w"))
+            process = stack.enter_context(running(command, seconds=_SECONDS, env=environment, stdout=log, stderr=log))
+            stack.callback(process.terminate)
+        yield Flux(hub)
+        # What is deleted is let go by the controllers alone.
+        hub.kubectl("delete", "kustomizations,gitrepositories", "--all", "-n", SPACE)
 
 
 def established(hub: Member, *names: str) -> None:
@@ -137,11 +87,3 @@ def established(hub: Member, *names: str) -> None:
 
 def _path(name: str) -> str:
     return f"/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/{SPACE}/kustomizations/{name}"
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]

@@ -1,4 +1,4 @@
-"""Programs of others that a few tests run for real: Gitea, Prometheus' promtool, and Flux's kustomize-controller.
+"""Programs of others that a few tests run for real: Gitea, Prometheus' promtool, controllers of Flux and Argo CD.
 
 Each is built once with Go from its module, whose digest is pinned here, and which pins its own. ``make e2e-peers``
 builds them; anything else uses them where they are there. Gitea's pages are read from beside the program.
@@ -29,7 +29,8 @@ class Module(NamedTuple):
 class Peer(NamedTuple):
     """A module at a version with its digest, the package in it, what it is built with, and folders it needs beside.
 
-    ``inside`` are modules that stand in its folders and are downloaded by themselves, by folder.
+    ``inside`` are modules that stand in its folders and are downloaded by themselves, by folder; ``added`` are files
+    that make a program of a library.
     """
 
     module: str
@@ -40,8 +41,31 @@ class Peer(NamedTuple):
     is_cgo: bool = False
     beside: tuple[str, ...] = ()
     inside: tuple[tuple[str, Module], ...] = ()
+    added: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def itself(self) -> Module:
+        """The module that is built."""
+        return Module(self.module, self.version, self.digest)
 
 
+_REDIS = """\
+package main
+
+import (
+	"os"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+func main() {
+	served := miniredis.NewMiniRedis()
+	if err := served.StartAddr(os.Args[1]); err != nil {
+		panic(err)
+	}
+	select {}
+}
+"""
 PEERS = {
     "gitea": Peer(
         module="code.gitea.io/gitea",
@@ -78,9 +102,53 @@ PEERS = {
             ),
         ),
     ),
+    "source-controller": Peer(
+        module="github.com/fluxcd/source-controller",
+        version="v1.9.3",
+        digest="h1:Zj1gfvK/2MFIm/K3vh5fSHoJBoggLKMuLWf5ZEmaF0w=",
+        package=".",
+        tags="",
+        beside=("config",),
+        inside=(
+            (
+                "api",
+                Module(
+                    "github.com/fluxcd/source-controller/api",
+                    "v1.9.3",
+                    "h1:Z5Id6iPV+n1OY/14dpC18PaHRATzAyZkjAzDNYxSl4E=",
+                ),
+            ),
+        ),
+    ),
+    # One program, which is each of Argo CD's own by the name in ARGOCD_BINARY_NAME.
+    "argocd": Peer(
+        module="github.com/argoproj/argo-cd/v3",
+        version="v3.6.1",
+        digest="h1:OmhqeKiR3C//awbFrhQqFdtRI+Qiv17j8vqm3UkMj/g=",
+        package="./cmd",
+        tags="",
+        beside=("manifests",),
+        inside=(
+            (
+                "gitops-engine",
+                Module(
+                    "github.com/argoproj/argo-cd/gitops-engine/v3",
+                    "v3.6.1",
+                    "h1:e9NghanU6O6PrxHq4+PaYxd6Rpe0kC48C2Opkpgx/LQ=",
+                ),
+            ),
+        ),
+    ),
+    # The Redis that Argo CD itself runs inside of its command line.
+    "miniredis": Peer(
+        module="github.com/alicebob/miniredis/v2",
+        version="v2.39.0",
+        digest="h1:M7WbmV5BmV56L8KTG0rw6vEQ+woTOghpDgin2xv4A0g=",
+        package="./serving",
+        tags="",
+        added=(("serving/main.go", _REDIS),),
+    ),
 }
-ARGO_CD = Module("github.com/argoproj/argo-cd/v3", "v3.5.7", "h1:Xm1BF+I5OgDKUG3SDK49vn2/Y5AMyaNVko+/JT08gj0=")
-"""Argo CD's module, of which tests read the definitions of its kinds, and build nothing."""
 
 
 def peer_folder(name: str) -> Path:
@@ -113,6 +181,8 @@ def obtain_peer(name: str) -> Path:
             "CGO_ENABLED": "1" if peer.is_cgo else "0",
             "GOFLAGS": "-mod=readonly",
             "GOWORK": "off",
+            # A module may ask for a newer Go, which is a module as well.
+            "GOTOOLCHAIN": "auto",
         }
         build = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", peer.tags, "-o", str(made), peer.package]
         _ran(build, cwd=source, environment=environment, seconds=BUILD_SECONDS)
@@ -125,7 +195,8 @@ def obtain_peer(name: str) -> Path:
 
 def module_folder(module: Module) -> Path:
     """Return the folder of a module in Go's cache, downloaded where it is missing and compared with its digest."""
-    told = _ran(["go", "mod", "download", "-json", f"{module.path}@{module.version}"], cwd=Path(tempfile.gettempdir()))
+    command = ["go", "mod", "download", "-json", f"{module.path}@{module.version}"]
+    told = _ran(command, cwd=Path(tempfile.gettempdir()), environment={**os.environ, "GOTOOLCHAIN": "auto"})
     found = json.loads(told)
     if found["Sum"] != module.digest:
         raise FileNotFoundError(f"{module.path} {module.version} has the digest {found['Sum']}, not {module.digest}")
@@ -134,13 +205,16 @@ def module_folder(module: Module) -> Path:
 
 def _copied(peer: Peer, source: Path) -> None:
     """Copy the module, whose own go.sum counts only where it is the one that is built."""
-    shutil.copytree(module_folder(Module(peer.module, peer.version, peer.digest)), source)
+    shutil.copytree(module_folder(peer.itself), source)
     source.chmod(0o755)
     for folder, module in peer.inside:
         shutil.copytree(module_folder(module), source / folder)
     for path in (source, *source.rglob("*")):
         if path.is_dir():
             path.chmod(0o755)
+    for place, text in peer.added:
+        (source / place).parent.mkdir(exist_ok=True)
+        (source / place).write_text(text)
 
 
 def _ran(

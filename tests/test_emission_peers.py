@@ -1,10 +1,11 @@
-"""Flux's own kustomize-controller applies the rendered branch, and Argo CD's kinds take what is emitted for it.
+"""Flux's own controllers apply the rendered branch from a Git server, and Argo CD's kinds take what is emitted for it.
 
-``make e2e-peers`` builds the controller and runs this.
+``make e2e-peers`` builds the controllers and runs this.
 """
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,25 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit, parse_documents
+from render.fleet import Deployer
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .clusters import Member, remove_namespaces
 from .flux import SPACE, Flux, established, running_flux
-from .peers import ARGO_CD, module_folder
+from .git_server import serving_git
+from .peers import PEERS, module_folder
 from .waiting import eventually
 
 TEAM, LEFT = "emission-peers", "emission-left"
 HOOK = "emission-peers"
-FLUX, ARGOSY = "member2", "member3"
-NAMES = (f"argosy-{FLUX}", f"argosy-{FLUX}-validatingwebhookconfiguration")
-OF_TOOLS = ("kustomize.toolkit.fluxcd.io/", "applyset.kubernetes.io/", "deployment.kubernetes.io/")
+THEIRS, OURS = "member2", "member3"
+NAMES = (f"argosy-{THEIRS}", f"argosy-{THEIRS}-validatingwebhookconfiguration")
+OF_TOOLS = (
+    "kustomize.toolkit.fluxcd.io/",
+    "argocd.argoproj.io/",
+    "applyset.kubernetes.io/",
+    "deployment.kubernetes.io/",
+)
 OF_SERVERS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 
 
@@ -83,16 +91,23 @@ def templates() -> dict[str, Any]:
     }
 
 
-def a_fleet(folder: Path) -> Repository:
-    """A fleet whose two clusters get the same, with a bare repository that it is pushed to."""
+def a_fleet(folder: Path, deployer: Deployer, hub: Member) -> Repository:
+    """A fleet whose two clusters get the same, with a bare repository that it is pushed to; passes read the hub."""
+    emission = {
+        "for": deployer.value,
+        "repository": "https://git.example.com/fleet.git",
+        "status": {"kubeconfig": str(hub.kubeconfig)},
+    }
+    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"emit": [emission]}}
     Repository.create(folder / "served" / "fleet.git", bare=True)
     work, made = Repository.create(folder / "work"), templates()
     objects = [each for found in made.values() for each in (found if isinstance(found, list) else [found])]
     kinds = {(each["apiVersion"], each["kind"]) for each in objects}
     selectors = [{"apiVersion": version, "kind": kind} for version, kind in sorted(kinds)]
-    policy = a_cluster_policy("all", selectors=selectors, placement=on_clusters(FLUX, ARGOSY))
+    policy = a_cluster_policy("all", selectors=selectors, placement=on_clusters(THEIRS, OURS))
     work.git("remote", "add", "origin", str(folder / "served" / "fleet.git"))
-    work.commit({**made, "policy.yaml": policy, "clusters.yaml": [a_cluster(FLUX), a_cluster(ARGOSY)]})
+    clusters = [a_cluster(THEIRS), a_cluster(OURS)]
+    work.commit({**made, "argosy.yaml": settings, "policy.yaml": policy, "clusters.yaml": clusters})
     return work
 
 
@@ -133,29 +148,49 @@ def clean(members: tuple[Member, ...]) -> Iterator[None]:
     remove_namespaces(members, SPACE)
 
 
+def apply_by_argosy(work: Repository, ours: Member, folder: Path) -> None:
+    """Apply what is rendered to the cluster that no tool serves."""
+    kubeconfigs = folder / "kubeconfigs"
+    kubeconfigs.mkdir()
+    shutil.copy(ours.kubeconfig, kubeconfigs / f"{OURS}.yaml")
+    assert run(["-q", "-C", str(work.path), "apply", "--cluster", OURS, "--kubeconfigs", str(kubeconfigs)]) == 0
+
+
+def told_of(work: Repository, capsys: pytest.CaptureFixture[str], commit: str) -> None:
+    """See that a pass reads from the hub that all of a commit is applied and healthy, and a second one nothing new."""
+    for _ in range(2):
+        rendered(work)
+        waited = argosy(work, capsys, "wait", f"cluster/{THEIRS}", "--for", "healthy", "--timeout", "1s")
+        assert (waited.code, waited.err) == (0, "")
+    record = work.show(f"clusters/{THEIRS}.yaml", "refs/remotes/origin/argosy/status")
+    assert f"argosy.dev/applied: {commit}" in record.replace('"', "")
+    assert len(work.files("refs/remotes/origin/argosy/status", f"works/{THEIRS}")) == 11
+    assert work.git("log", "--format=%h", "refs/remotes/origin/argosy/status", "--", f"works/{THEIRS}").count("\n") == 0
+
+
 @pytest.mark.cluster
 @pytest.mark.usefixtures("clean")
 def test_flux_makes_of_the_branch_what_argosy_apply_makes(
     members: tuple[Member, ...],
+    source_controller: Path,
     kustomize_controller: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Field by field, and a second time nothing changes; what an autoscaler sets and a Namespace's life are left."""
     hub, theirs, ours = members
-    work = a_fleet(tmp_path)
+    work = a_fleet(tmp_path, Deployer.FLUX, hub)
     first = rendered(work, "--bootstrap")
-    kubeconfigs = tmp_path / "kubeconfigs"
-    kubeconfigs.mkdir()
-    shutil.copy(ours.kubeconfig, kubeconfigs / f"{ARGOSY}.yaml")
-    assert run(["-q", "-C", str(work.path), "apply", "--cluster", ARGOSY, "--kubeconfigs", str(kubeconfigs)]) == 0
-    with running_flux(hub, kustomize_controller, tmp_path / "flux") as flux:
-        emitted = argosy(work, capsys, "emit", "flux", "--cluster", FLUX, "--url", "https://git.example.com/fleet.git")
+    apply_by_argosy(work, ours, tmp_path)
+    with ExitStack() as stack:
+        address = stack.enter_context(serving_git(tmp_path / "served"))
+        flux = stack.enter_context(running_flux(hub, source_controller, kustomize_controller, tmp_path / "flux"))
+        emitted = argosy(work, capsys, "emit", "flux", "--cluster", THEIRS, "--url", f"{address}/fleet.git")
         assert (emitted.code, emitted.err) == (0, "")
         access = {"value": theirs.kubeconfig.read_text()}
-        secret = an_object("v1", "Secret", f"{FLUX}-kubeconfig", SPACE, stringData=access)
+        secret = an_object("v1", "Secret", f"{THEIRS}-kubeconfig", SPACE, stringData=access)
         hub.kubectl("apply", "-f", "-", stdin=f"{emit(secret).decode()}---\n{emitted.out}")
-        flux.hand_over(work, first)
+        flux.fetch(first)
         for name in NAMES:
             eventually(lambda name=name: flux.is_ready(name, first), f"{name} ready", pause=0.5)  # type: ignore[misc]
         made, wanted = live(theirs, work, first), live(ours, work, first)
@@ -166,6 +201,7 @@ def test_flux_makes_of_the_branch_what_argosy_apply_makes(
         for name in NAMES:
             flux.apply_again(name, "again")
         assert versions(live(theirs, work, first)) == versions(made)
+        told_of(work, capsys, first)
         _changed(flux, theirs, work)
 
 
@@ -174,7 +210,7 @@ def _changed(flux: Flux, theirs: Member, work: Repository) -> None:
     theirs.kubectl("-n", TEAM, "scale", "deployment/web", "--replicas=3")
     work.commit({"settings.yaml": a_config_map("cloudbuild", namespace=TEAM, a="2"), "namespaces.yaml": None})
     second = rendered(work)
-    flux.hand_over(work, second)
+    flux.fetch(second)
     gone, web = f"/api/v1/namespaces/{LEFT}/configmaps/x", f"/apis/apps/v1/namespaces/{TEAM}/deployments/web"
     # What is gone is pruned when all that is there has been applied.
     eventually(lambda: theirs.read(gone) is None, "what is gone pruned", pause=0.5)
@@ -194,9 +230,9 @@ def versions(found: dict[str, Any]) -> dict[str, str]:
 def test_argo_cd_s_kinds_take_what_is_emitted(
     members: tuple[Member, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hub, work = members[0], a_fleet(tmp_path)
+    hub, work = members[0], a_fleet(tmp_path, Deployer.ARGO_CD, members[0])
     rendered(work, "--bootstrap")
-    definitions = module_folder(ARGO_CD) / "manifests" / "crds"
+    definitions = module_folder(PEERS["argocd"].itself) / "manifests" / "crds"
     for name in ("application-crd.yaml", "applicationset-crd.yaml"):
         hub.kubectl("apply", "--server-side", "-f", str(definitions / name))
     hub.kubectl("create", "namespace", "argocd")

@@ -59,6 +59,9 @@ class ToolFiles:
         files: dict[str, bytes | None] = {}
         for report in reports:
             before = self._before(report.cluster)
+            if not report.parts and before.outcome and not before.deployer:
+                # Somebody else applies to it, by whom it is told.
+                continue
             after, commit = self._after(_as_told(before, report), report)
             files[cluster_path(report.cluster)] = cluster_file(self._with_silence(after, before, report))
             files |= self._work_files(report, commit) if commit else {}
