@@ -35,22 +35,22 @@ COMMANDS = {
     "validate": "Check every file, policy and override of the source.",
     "test": "Run the tests of policies in the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
-    "run": "Keep fleets as their sources say: on each push, and for drift.",
-    "agent": "Keep one cluster as its mirror says, from inside it.",
+    "run": "Run passes for ever: on each push, and to undo drift.",
+    "agent": "Apply what is rendered for one cluster, from inside it.",
     "apply": "Make clusters hold what a rendered commit says.",
-    "cluster": "Join, label, taint, cordon and drain members in their files.",
+    "cluster": "Join, label, taint, cordon and drain member clusters.",
     "rebalance": "Have workloads scheduled afresh once.",
-    "status": "Show what the branches say about the fleet.",
-    "wait": "Wait until the newest source is applied, or healthy.",
+    "status": "Show what runs where, and what is not well.",
+    "wait": "Wait until the newest commit is applied, or healthy.",
     "verify": "Replay rendered commits and compare them byte for byte.",
     "lock": "Pin other repositories and charts in argosy.lock.",
     "vendor": "Keep the content of other repositories in this one.",
     "import": "Turn the fleet of another federation into policies.",
     "export": "Print the fleet as objects of Karmada or Argo CD.",
     "interpret": "Check and try resource interpreter customizations.",
-    "doctor": "Check the repository, the remote and its branches.",
+    "doctor": "Check the repository, its branches, and the members.",
     "emit": "Print the objects by which Argo CD or Flux deliver.",
-    "rbac": "Print the rights that passes over a member need.",
+    "rbac": "Print the rights that passes need in a member.",
     "completion": "Print the completion script of a shell.",
     "schema": "Print the JSON Schema of a document.",
     "help": "Show the help of a command, or a topic of reference.",
@@ -123,10 +123,12 @@ class LazyGroup(click.Group):
 def argosy() -> None:
     """Karmada without a control plane.
 
-    A fleet's Kubernetes templates, propagation policies and override policies live in Git. Argosy computes which
-    object goes to which cluster with how many replicas and which differences, and commits the result.
+    A fleet's Kubernetes templates, propagation policies and override policies live in Git: they are its source. A pass
+    ('argosy reconcile') computes which object goes to which member cluster with how many replicas and which
+    differences, and commits the result to the rendered branch. Where it can reach members, it makes them hold that,
+    and commits what it saw there to the status branch.
 
-    Global options stand before the command or behind it.
+    'argosy help words' explains these words. Global options stand before the command or behind it.
     """
 
 

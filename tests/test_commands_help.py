@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
-from reconciler.cli import COMMANDS
+import click
+
+from reconciler.cli import COMMANDS, argosy
 
 HEAVY = (
     *(
@@ -43,3 +46,20 @@ def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
     assert "reconciler.commands.render" in loaded
     heavy = [name for name in loaded if name.startswith(HEAVY) and not name.startswith(LIGHT)]
     assert [name for name in heavy if name not in PACKAGES] == []
+
+
+def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    """Yield the help of a command, and of those below it."""
+    yield context.command_path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from helps(below, click.Context(below, info_name=name, parent=context))
+
+
+def test_help_is_printed_as_it_is_meant() -> None:
+    """No sentence about a command is cut off, and no character for the formatter is shown."""
+    shown = dict(helps(argosy, click.Context(argosy, info_name="argosy")))
+    assert len(shown) > len(COMMANDS)
+    assert [name for name, text in shown.items() if "\\b" in text or "...\n" in text.partition("Commands:")[2]] == []

@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +27,7 @@ from reconciler.members.kubeconfig import Context, Contexts
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, ClusterDesired
+from render.documents import emit
 
 from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes
 from .build import a_config_map, a_deployment
@@ -79,6 +83,48 @@ def made(member: Member, path: str, body: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         member.request("DELETE", f"{path}/{body['metadata']['name']}")
+
+
+def handing_over(guide: Path, folder: Path, manager: str) -> str:
+    """Return the commands of a guide that give up Argosy's share of the objects in a folder."""
+    (text,) = re.findall(r"```sh\n(git archive.*?)```\n", guide.read_text(encoding="utf-8"), re.DOTALL)
+    _, *commands = text.splitlines()
+    for said, meant in (
+        ("clusters/paris", str(folder)),
+        (" --context paris", ""),
+        (re.search('"argosy-default-.*?"', text)[0], manager),  # type: ignore[index]  # it is there, or this fails
+    ):
+        commands = [command.replace(said, meant) for command in commands]
+    return "\n".join(commands)
+
+
+@pytest.mark.parametrize("tool", ["argocd", "flux"])
+def test_an_object_that_is_handed_over_stays_and_loses_what_its_new_owner_leaves_out(
+    tool: str, cluster: Cluster, tmp_path: Path
+) -> None:
+    settings, web = a_config_map("settings", namespace=cluster.space, a="1", b="2"), a_deployment("web", replicas=3)
+    web["metadata"]["namespace"] = cluster.space
+    cluster.apply(settings, web)
+    for plural, manifest, api in (("configmaps", settings, "api/v1"), ("deployments", web, "apis/apps/v1")):
+        cluster.apply_as("kustomize-controller", plural, manifest, api)
+        (tmp_path / f"{plural}.yaml").write_bytes(emit(manifest))
+    less = {**settings, "data": {"a": "1"}}
+    assert cluster.apply_as("kustomize-controller", "configmaps", less)["data"] == {"a": "1", "b": "2"}
+    before = cluster.read("deployments", "web", "apis/apps/v1")
+    guide = Path(__file__).parent.parent / "examples" / tool / "README.md"
+    commands = handing_over(guide, tmp_path, cluster.applyset.name)
+    paths = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "KUBECONFIG": str(member_of(cluster).kubeconfig), "PATH": paths}
+    run = subprocess.run(
+        ["sh", "-ec", commands], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    after = cluster.read("deployments", "web", "apis/apps/v1")
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+    assert (after["spec"], after["metadata"]["generation"]) == (before["spec"], before["metadata"]["generation"])
+    assert after["metadata"].get("labels") == web["metadata"].get("labels")
+    managers = {each["manager"] for each in after["metadata"]["managedFields"]}
+    assert managers - {"kube-controller-manager"} == {"kustomize-controller"}
 
 
 class TestRefusals:

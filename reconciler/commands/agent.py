@@ -47,11 +47,12 @@ _ENDLESS = ("interval", "drift", "grace")
 @with_agent_options
 @click.pass_obj
 def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: DeliveryOptions, **options: Any) -> int:
-    """Keep the cluster that this process runs in as its mirror in REPO says  [default: the repository of -C].
+    """Apply what is rendered for the cluster that this process runs in  [default: from the repository of -C].
 
-    Passes mirror the folder of a cluster with syncMode: Pull in the branch argosy/cluster/NAME. The agent fetches that
-    and nothing else, applies it as 'argosy apply' does, and pushes what it saw and did to argosy/agent/NAME, where the
-    next pass takes it in: a commit only where something is new. It needs no way in, and no way out but to Git.
+    Passes publish the folder of a cluster with syncMode: Pull as the branch argosy/cluster/NAME, its mirror. The agent
+    fetches that and nothing else, applies it as 'argosy apply' does, and pushes what it saw and did to
+    argosy/agent/NAME, where the next pass takes it in: a commit only where something is new. It needs no way in, and no
+    way out but to Git.
 
     While Git is away the last good commit stays applied. A mirror that was rewound or written anew is refused, and so
     is a commit that none of the allowed signers signed.

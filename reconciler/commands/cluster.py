@@ -91,7 +91,7 @@ command.add_command(agent)
 @_COMMIT
 @click.pass_obj
 def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
-    """Take a member out of the source, once nothing is rendered for it."""
+    """Take a member out, once nothing is rendered for it."""
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
     return _drain(log, name, commit=commit) if drain else _remove(log, name, disconnect=disconnect, commit=commit)
@@ -206,7 +206,10 @@ def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @_COMMIT
 @click.pass_obj
 def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
-    """Set taints (key=value:NoSchedule) and take them away (key:NoSchedule-, key-)."""
+    """Set taints (key=value:NoSchedule) and take them away (key-).
+
+    key:NoSchedule- takes away the taint with this effect alone.
+    """
     from reconciler.edit.labels import parse_taints, taint_edits
 
     change = parse_taints(words)
@@ -281,7 +284,7 @@ def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int
 @_COMMIT
 @click.pass_obj
 def rename(log: Log, name: str, new: str, *, commit: bool) -> int:
-    """Give a member another name: no replica moves, and nothing in it is made anew.
+    """Give a member another name; nothing in it moves or restarts.
 
     The name is changed in the Cluster, in argosy.yaml and in every policy that lists it; a context that had its name is
     kept. The Cluster gets the annotation argosy.dev/renamed-from, by which passes know it again.

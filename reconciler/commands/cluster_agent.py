@@ -55,7 +55,9 @@ def _content(_context: click.Context, _option: click.Parameter, value: Path | No
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format.")
 @click.pass_obj
 def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
-    """Print the manifests of a member's agent: its rights, its settings and its Deployment.
+    """Print the manifests of the agent of a member.
+
+    They are its rights, its settings and its Deployment.
 
     The rights are those of 'argosy rbac', made from the newest tree of the member: print and apply them again when it
     gets new kinds or namespaces. The key for Git is in a Secret that you make, and never in Git: its identity for an

@@ -44,7 +44,7 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(short_help="Print a GitRepository and Kustomizations for Flux.")
 @with_options(_SHARED)
 @click.option(
     "--kubeconfig-secret",
@@ -68,7 +68,7 @@ def flux(log: Log, /, **options: Any) -> int:
     return _emit_and_show(log, Deployer.FLUX, options)
 
 
-@command.command()
+@command.command(short_help="Print an ApplicationSet or Applications for Argo CD.")
 @with_options(_SHARED)
 @click.option(
     "--as",

@@ -43,10 +43,10 @@ def command(log: Log, /, **options: Any) -> int:
     """Say why an object is where it is.
 
     The answer names the policies that select the object and why one of them claims it, every filter that refused a
-    cluster, the division of replicas and the capacity it went by, what each override changed, and what keeps older
-    bytes. KIND is what kubectl accepts: deploy, deployments, deployment.apps. Of a cluster it tells what the cluster
-    holds and what refuses it the rest; of a policy (pp, cpp, op, cop, or policy for any of them) what it selects,
-    claims, loses and changes. With -v divisions are told replica by replica. No cluster is asked.
+    cluster, the division of replicas and the capacity it went by, what each override changed, and which
+    clusters keep an older manifest. KIND is what kubectl accepts: deploy, deployments, deployment.apps. Of a cluster it
+    tells what the cluster holds and what refuses it the rest; of a policy (pp, cpp, op, cop, or policy for any of them)
+    what it selects, claims, loses and changes. With -v divisions are told replica by replica. No cluster is asked.
     """
     return explain_and_show(log, ExplainOptions(**options))
 

@@ -29,7 +29,7 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(short_help="Print Karmada's objects of a source.")
 @with_options(_OUTPUT)
 @click.pass_obj
 def karmada(log: Log, /, revision: str, **shown: Any) -> int:
@@ -46,7 +46,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
     return _shown(log, emission, shown)
 
 
-@command.command()
+@command.command(short_help="Print the Works of a source, for each cluster.")
 @with_options(_OUTPUT)
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
 @click.pass_obj
@@ -60,7 +60,7 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
     return _shown(log, emission, shown)
 
 
-@command.command()
+@command.command(short_help="Print the ApplicationSet that delivers to all clusters.")
 @with_options(_OUTPUT)
 @click.option("--url", "address", default="", metavar="URL", help="The repository  [default: the remote's address]")
 @click.pass_obj

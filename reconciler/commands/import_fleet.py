@@ -69,7 +69,7 @@ class ImportOptions:
 @with_reading_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    r"""Turn the fleet of another federation, or what runs in clusters, into templates, policies and overrides.
+    """Turn the fleet of another federation, or what runs in clusters, into templates, policies and overrides.
 
     FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). Without
     --output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
@@ -99,7 +99,7 @@ def command(log: Log, /, **options: Any) -> int:
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
     today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
     copied: they are listed with what to do.
-    """
+    """  # noqa: D301 - click knows what is not to be wrapped by the character
     chosen = ImportOptions(**options)
     _refuse_idle(chosen)
     return import_and_show(log, chosen)

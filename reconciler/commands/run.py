@@ -142,8 +142,9 @@ def command(
     """Run reconcile passes for as long as this process lives  [default: over the repository of -C].
 
     REPO is a repository, its address, or a folder of repositories, each of which is a fleet. A pass over a fleet runs
-    when its source changes, when members are due to be looked at for drift, and again, later each time, after it
-    failed. A push to a repository on this machine is noticed at once; a remote is asked for its branch alone.
+    when its source changes, every few minutes to find what others changed in members (drift), and again, later each
+    time, after it failed. A push to a repository on this machine is noticed at once; a remote is asked for its branch
+    alone.
 
     Each pass is that of 'argosy reconcile', in a process of its own. Whatever goes wrong in one - a source that is
     refused, a remote or clusters that do not answer, a full disk - is logged, and ends neither the process nor the

@@ -343,7 +343,11 @@ WORDS = (
             Entry("placement", "A policy's rules for choosing clusters and dividing replicas; never the outcome."),
             Entry("binding", "The outcome for one template: its target clusters and their replicas."),
             Entry("work", "One manifest as it must be in one cluster."),
+            Entry("fleet", "A set of members, and the folder whose files describe them."),
             Entry("member", "A cluster that Argosy delivers to."),
+            Entry("source", "The commit, or the branch, with what people wrote; everything else is made from it."),
+            Entry("rendered branch", "`argosy/rendered`: a folder for each cluster, with what that must hold."),
+            Entry("status branch", "`argosy/status`: what passes saw in members, and what they did there."),
             Entry(
                 "facts",
                 "What the scheduler reads of a member: served APIs and capacity. A Cluster declares them in its"
@@ -355,6 +359,7 @@ WORDS = (
                 "reconcile pass",
                 "One run of fetch, render, guard, commit, push and, where members are reached, apply and observe.",
             ),
+            Entry("guard", "A limit: a pass that would remove or move more at once commits nothing."),
             Entry("released", "An object whose policy is gone: it stays as it is, byte for byte."),
             Entry("rescheduled", "An object whose clusters and replicas are decided again."),
             Entry("disconnected", "A cluster that left the source: nothing in it is read, written or pruned."),
