@@ -1,11 +1,16 @@
-"""An agent beside a real API server: from join to healthy objects, with the rights that are printed and no others."""
+"""An agent beside a real API server: from join to healthy objects, with the rights that are printed and no others.
+
+Both are in a network that lets only Git out, so that nothing but them reaches the API server. Python in there refuses
+what else somebody would connect to, too, for machines on which no network namespace can be made.
+"""
 
 import os
 import random
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +21,7 @@ from reconciler.cli import run
 
 from .build import AUTHOR, Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member
+from .namespaces import GitOnly
 from .processes import kill_all
 from .waiting import SECONDS, eventually, running
 
@@ -23,24 +29,28 @@ pytestmark = pytest.mark.cluster
 SELECTORS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 POLICY = a_policy(selectors=SELECTORS, namespace="shop", placement=on_clusters("far"))
 MAPS = "/api/v1/namespaces/shop/configmaps"
-LISTENING = """
+GUARDED = """
 import runpy, sys
-def listen(event, words):
+def refuse(event, words):
     if event == "socket.connect":
         print(words[1], file=open({log!r}, "a"))
-sys.addaudithook(listen)
+        if words[1] != ("127.0.0.1", {port}):
+            raise PermissionError(f"{{words[1]}} is out of bounds")
+sys.addaudithook(refuse)
 sys.argv[0] = "argosy"
 runpy.run_module("reconciler", run_name="__main__")
 """
 KILLS = 6
+AWAY = 10
 
 
 @dataclass
 class Pulled:
-    """A fleet, its hub, the member that pulls from it, and the kubeconfig of the agent's account."""
+    """A fleet, its hub, the member that pulls from it, both networks, and the kubeconfig of the agent's account."""
 
     source: Repository
     hub: Repository
+    network: GitOnly
     member: Member
     kubeconfig: Path
     folder: Path
@@ -51,14 +61,19 @@ class Pulled:
         assert run(["-q", "-C", str(self.source.path), "reconcile", "--bootstrap"]) == 0
         self.source.git("fetch", "-q")
 
-    def agent(self, *words: str) -> AbstractContextManager["subprocess.Popen[str]"]:
-        """Begin one pass of the agent, as a process that notes where it connects to."""
+    def ask(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+        """Ask the member, from within its network."""
+        return self.network.run(self.member.request, method, path, body, token=token)
+
+    def agent(self, *words: str, is_endless: bool = False) -> AbstractContextManager["subprocess.Popen[str]"]:
+        """Begin a pass of the agent, or passes, as a process in its network that notes where it connects to."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), **AUTHOR}
-        program = LISTENING.format(log=str(self.folder / "connected"))
-        command = [sys.executable, "-c", program, "-v", "agent", "--cluster", "far", "--once"]
+        environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), **AUTHOR, **self.network.environment}
+        program = GUARDED.format(log=str(self.folder / "connected"), port=self.member.port)
+        command = [sys.executable, "-c", program, "-v", "agent", "--cluster", "far"]
+        command += [*([] if is_endless else ["--once"]), "--kubeconfig", str(self.kubeconfig), *words]
         return running(
-            [*command, "--kubeconfig", str(self.kubeconfig), *words, self.hub.path.as_uri()],
+            self.network.command([*command, self.network.address]),
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -71,8 +86,8 @@ class Pulled:
         return process.returncode, out + errors
 
     def turn(self) -> Any:
-        found = self.member.read(f"{MAPS}/settings")
-        return found and found["data"]["turn"]
+        status, found = self.ask("GET", f"{MAPS}/settings")
+        return found["data"]["turn"] if status == 200 else None
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +100,9 @@ def pulled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pulled]:
     source.git("push", "-q", "-u", "origin", "main")
     source.git("fetch", "-q")
     assert run(["-q", "-C", str(source.path), "cluster", "join", "far", "--mode", "Pull", "--commit"]) == 0
-    with Member("far", nodes=1) as member:
-        made = Pulled(source, hub, member, folder / "kubeconfig", folder)
+    with GitOnly(folder, hub.path) as network, ExitStack() as inside:
+        member = network.run(lambda: inside.enter_context(Member("far", nodes=1)))
+        made = Pulled(source, hub, network, member, folder / "kubeconfig", folder)
         made.reconcile()
         set_up(made)
         yield made
@@ -105,11 +121,12 @@ def set_up(pulled: Pulled) -> None:
         text=True,
         timeout=SECONDS,
     )
-    pulled.member.kubectl("apply", "--server-side", "-f", "-", stdin=printed.stdout)
-    pulled.member.kubectl("-n", "argosy-system", "scale", "deployment/argosy-agent", "--replicas=0")
+    kubectl, network = pulled.member.kubectl, pulled.network
+    network.run(kubectl, "apply", "--server-side", "-f", "-", stdin=printed.stdout)
+    network.run(kubectl, "-n", "argosy-system", "scale", "deployment/argosy-agent", "--replicas=0")
     accounts = "/api/v1/namespaces/argosy-system/serviceaccounts/argosy/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    status, answer = pulled.member.request("POST", accounts, request)
+    status, answer = pulled.ask("POST", accounts, request)
     assert status == 201, answer
     pulled.token = answer["status"]["token"]
     pulled.kubeconfig.write_text(pulled.member.kubeconfig.read_text().replace(pulled.member.token, pulled.token))
@@ -117,7 +134,10 @@ def set_up(pulled: Pulled) -> None:
 
 
 def test_from_joining_to_healthy_objects(pulled: Pulled, capsys: pytest.CaptureFixture[str]) -> None:
-    """The agent connects to its own API server and to nothing else; Git is a process of its own."""
+    """The agent connects to its own API server and to nothing else; Git is a process of its own.
+
+    Its network has no way out but Git's, and passes have no way in.
+    """
     code, said = pulled.pull()
     assert code == 0, said
 
@@ -129,6 +149,10 @@ def test_from_joining_to_healthy_objects(pulled: Pulled, capsys: pytest.CaptureF
     eventually(is_healthy, "a healthy fleet")
     hosts = set((pulled.folder / "connected").read_text().splitlines())
     assert hosts == {str(("127.0.0.1", pulled.member.port))}
+    if pulled.network.is_apart:
+        assert [name for _, name in pulled.network.run(socket.if_nameindex)] == ["lo"]
+        with pytest.raises(OSError):
+            pulled.member.request("GET", "/readyz")
 
 
 def test_its_account_can_do_nothing_beyond_the_kinds_of_its_tree(pulled: Pulled) -> None:
@@ -150,25 +174,28 @@ def test_its_account_can_do_nothing_beyond_the_kinds_of_its_tree(pulled: Pulled)
         ("POST", "/api/v1/namespaces/argosy-system/serviceaccounts/default/token"): 403,
     }
     bodies = {"POST": {**a_map, **role}}
-    answers = {
-        (verb, path): pulled.member.request(verb, path, bodies.get(verb), token=pulled.token)[0] for verb, path in tries
-    }
+    answers = {(verb, path): pulled.ask(verb, path, bodies.get(verb), token=pulled.token)[0] for verb, path in tries}
     assert answers == tries
 
 
-def test_drift_is_healed_while_git_is_away(pulled: Pulled) -> None:
-    pulled.pull()
-    away = pulled.folder / "away.git"
-    pulled.hub.path.rename(away)
-    try:
-        for _ in range(3):
-            assert pulled.member.request("DELETE", f"{MAPS}/settings")[0] == 200
-            code, said = pulled.pull()
-            assert (code, pulled.turn()) == (4, "0"), said
-            assert "Git is away; " in said
-    finally:
-        away.rename(pulled.hub.path)
+def test_drift_is_healed_while_git_is_away_and_what_is_new_comes_when_it_is_back(pulled: Pulled) -> None:
+    """One agent lives through ten passes without Git, and says once that it is away and once that it is back."""
     assert pulled.pull()[0] == 0
+    pulled.source.commit({"settings.yaml": a_config_map("settings", namespace="shop", turn="new")})
+    pulled.network.keep_git_away()
+    with pulled.agent("--interval", "1s", "--drift", "1s", is_endless=True) as process:
+        try:
+            pulled.reconcile()
+            for number in range(AWAY):
+                assert pulled.ask("DELETE", f"{MAPS}/settings")[0] == 200
+                eventually(lambda: pulled.turn() == "0", f"drift healed in pass {number}")
+        finally:
+            pulled.network.let_git_in()
+        eventually(lambda: pulled.turn() == "new", "what is new")
+        process.terminate()
+        said = process.communicate(timeout=SECONDS)[1]
+    applied = pulled.source.git("rev-parse", "origin/argosy/rendered")[:12]
+    assert (process.returncode, said.count("Git is away; "), said.count(f"Git is back; applied {applied}")) == (0, 1, 1)
 
 
 def test_an_agent_that_is_killed_again_and_again_loses_nothing(pulled: Pulled) -> None:
@@ -188,7 +215,9 @@ def test_an_agent_that_is_killed_again_and_again_loses_nothing(pulled: Pulled) -
                 kill_all(process.pid)
     code, said = pulled.pull()
     assert code == 0, said
-    held = {each["metadata"]["name"] for each in pulled.member.read(MAPS)["items"]} - {"kube-root-ca.crt"}
+    held = {each["metadata"]["name"] for each in pulled.network.run(pulled.member.read, MAPS)["items"]} - {
+        "kube-root-ca.crt"
+    }
     assert (pulled.turn(), held) == (str(KILLS), {"settings", f"extra-{KILLS - 1}", f"extra-{KILLS}"})
     assert pulled.hub.git("fsck", "--no-progress") == ""
     commits = pulled.hub.git("rev-list", "--count", "argosy/agent/far")
