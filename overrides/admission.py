@@ -16,7 +16,7 @@ from render.admission.metadata import check_annotations, check_labels
 from render.admission.placements import check_affinity
 from render.admission.policies import check_selectors, set_selector_namespaces
 from render.admission.policy_warnings import warn_of_affinity, warn_of_selectors
-from render.admission.schema import Anything, ListOf, Struct, Text
+from render.admission.schema import Anything, ListOf, Record, Text
 from render.admission.shared_schema import CLUSTER_AFFINITY, LABELS, RESOURCE_SELECTOR, TEXT, TEXTS
 from render.admission.syntax import label_key_fault, label_value_fault, pointer_fault
 from render.admission.walking import Reading, walk_of
@@ -37,20 +37,20 @@ _ADD_OR_REMOVE = Text(choices=("add", "remove"))
 
 
 def _operations(pointer: str) -> ListOf:
-    return ListOf(Struct({f"{pointer}!": TEXT, "operator!": _OPERATOR, "value": Anything()}))
+    return ListOf(Record({f"{pointer}!": TEXT, "operator!": _OPERATOR, "value": Anything()}))
 
 
-_COMMAND_ARGS = ListOf(Struct({"containerName!": TEXT, "operator!": _ADD_OR_REMOVE, "value": TEXTS}))
-_LABELS_ANNOTATIONS = ListOf(Struct({"operator!": _OPERATOR, "value!": LABELS}))
-_IMAGE = Struct(
+_COMMAND_ARGS = ListOf(Record({"containerName!": TEXT, "operator!": _ADD_OR_REMOVE, "value": TEXTS}))
+_LABELS_ANNOTATIONS = ListOf(Record({"operator!": _OPERATOR, "value!": LABELS}))
+_IMAGE = Record(
     {
-        "predicate": Struct({"path!": TEXT}),
+        "predicate": Record({"path!": TEXT}),
         "component!": Text(choices=("Registry", "Repository", "Tag")),
         "operator!": _OPERATOR,
         "value": TEXT,
     }
 )
-_OVERRIDERS = Struct(
+_OVERRIDERS = Record(
     {
         "plaintext": _operations("path"),
         "imageOverrider": ListOf(_IMAGE),
@@ -59,14 +59,14 @@ _OVERRIDERS = Struct(
         "labelsOverrider": _LABELS_ANNOTATIONS,
         "annotationsOverrider": _LABELS_ANNOTATIONS,
         "fieldOverrider": ListOf(
-            Struct({"fieldPath!": TEXT, "json": _operations("subPath"), "yaml": _operations("subPath")})
+            Record({"fieldPath!": TEXT, "json": _operations("subPath"), "yaml": _operations("subPath")})
         ),
     }
 )
-OVERRIDE_SPEC = Struct(
+OVERRIDE_SPEC = Record(
     {
         "resourceSelectors": ListOf(RESOURCE_SELECTOR),
-        "overrideRules": ListOf(Struct({"targetCluster": CLUSTER_AFFINITY, "overriders!": _OVERRIDERS})),
+        "overrideRules": ListOf(Record({"targetCluster": CLUSTER_AFFINITY, "overriders!": _OVERRIDERS})),
         "targetCluster": CLUSTER_AFFINITY,
         "overriders": _OVERRIDERS,
     }

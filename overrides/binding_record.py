@@ -14,10 +14,11 @@ bytes - a rule was refused, dispatching is suspended - are in none.
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from typing import Any, cast
+
+from msgspec import Struct, field
 
 from render.bits import Mask, members
 from render.documents import emit
@@ -34,16 +35,14 @@ _MOST_TEXTS_KEPT = 4096
 _LINE = re.compile("^(?=.)", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _RecordEntry:
+class _RecordEntry(Struct):
     applied: AppliedRule
     place: int
     changes: str
     clusters: Mask
 
 
-@dataclass(slots=True, kw_only=True)
-class RecordWriter:
+class RecordWriter(Struct, kw_only=True):
     """Writes the records of one pass; ``names`` are those of the clusters, by bit. Equal parts are one text."""
 
     names: Sequence[str]

@@ -10,10 +10,11 @@ The values of a Secret are never shown, nor other secret values (``secrecy``).
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
+
+from msgspec import Struct
 
 from render.documents import Hole
 from render.model import Manifest
@@ -31,8 +32,7 @@ Keys = tuple[Key, ...]
 Plain = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedField:
+class ChangedField(Struct, frozen=True, kw_only=True):
     """A field (a JSON pointer) that was added, replaced or removed; numbers not known yet read ``(replicas)``."""
 
     path: str

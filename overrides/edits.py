@@ -4,8 +4,9 @@ In Karmada's order - image, command, args, labels, annotations, field, plaintext
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from .draft import Draft
 from .errors import Refused
@@ -22,8 +23,7 @@ Change = Callable[[Draft], None]
 """Edits a draft in place; raises ``Refused``."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledEdit:
+class CompiledEdit(Struct, frozen=True):
     """One entry of an overrider list, or the whole plaintext patch; ``field`` is its place in the policy."""
 
     field: str

@@ -10,8 +10,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.bits import Mask
 from render.cluster import Cluster
@@ -29,8 +31,7 @@ _MOST_PLANS_KEPT = 1024
 _NOTHING = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overridden:
+class Overridden(Struct, frozen=True, kw_only=True):
     """The result for one class of clusters: the manifest after its rules, or the error of the rule that stopped.
 
     Without an edit the manifest is the one given, not a copy. ``applied`` names the rules that apply, in order; with an

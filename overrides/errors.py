@@ -4,7 +4,7 @@ A message may name the policy's own words - paths, components, operators - but n
 be a Secret.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from render.errors import Problem
 
@@ -22,8 +22,7 @@ class Refused(Exception):
         self.within = within
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyOrigin:
+class PolicyOrigin(Struct, frozen=True, kw_only=True):
     """The place of a policy: its name as ``ClusterOverridePolicy name``, the file and the document in the file."""
 
     policy: str
@@ -62,8 +61,7 @@ class OverrideError(Exception):
         return self.origin, self.field, self.message, self.hint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LintFinding:
+class LintFinding(Struct, frozen=True, kw_only=True):
     """A warning about a field of a policy."""
 
     origin: PolicyOrigin

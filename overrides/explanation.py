@@ -5,7 +5,8 @@ shows the changes of each, up to the one that was refused.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.model import Manifest
 
@@ -16,8 +17,7 @@ from .record import AppliedRule
 from .rules import compiled_rule, run_rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleEffect:
+class RuleEffect(Struct, frozen=True, kw_only=True):
     """The changes one rule made to a manifest, or the error that stopped it."""
 
     applied: AppliedRule

@@ -1,14 +1,14 @@
 """OverridePolicy and ClusterOverridePolicy as values: selected templates, target clusters and edits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.selectors import ClusterAffinity, ResourceSelector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaintextOverrider:
+class PlaintextOverrider(Struct, frozen=True, kw_only=True):
     """One RFC 6902 operation (add, remove, replace); a missing value is null, as in Karmada."""
 
     path: str
@@ -16,8 +16,7 @@ class PlaintextOverrider:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageOverrider:
+class ImageOverrider(Struct, frozen=True, kw_only=True):
     """An edit of one component (Registry, Repository, Tag) of image references; ``predicate`` is a JSON pointer."""
 
     component: str
@@ -26,8 +25,7 @@ class ImageOverrider:
     predicate: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandArgsOverrider:
+class CommandArgsOverrider(Struct, frozen=True, kw_only=True):
     """Words added to or removed from the command or the args of a container."""
 
     container_name: str
@@ -35,16 +33,14 @@ class CommandArgsOverrider:
     value: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelAnnotationOverrider:
+class LabelAnnotationOverrider(Struct, frozen=True, kw_only=True):
     """Labels or annotations added, replaced where present, or removed."""
 
     operator: str
     value: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldOverrider:
+class FieldOverrider(Struct, frozen=True, kw_only=True):
     """Patch operations inside a JSON or YAML text that is the value of ``field_path``."""
 
     field_path: str
@@ -52,8 +48,7 @@ class FieldOverrider:
     yaml: tuple[PlaintextOverrider, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overriders:
+class Overriders(Struct, frozen=True, kw_only=True):
     """The edits of one rule, by type.
 
     They run in the fixed order image, command, args, labels, annotations, field, plaintext, whatever their order in
@@ -74,8 +69,7 @@ class Overriders:
         return bool(self.plaintext or self.field)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleWithCluster:
+class RuleWithCluster(Struct, frozen=True, kw_only=True):
     """One override rule.
 
     ``path`` is its field path in the policy, for messages: ``spec.overrideRules[0]``, or ``spec`` for the deprecated
@@ -87,8 +81,7 @@ class RuleWithCluster:
     path: str = "spec"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverridePolicy:
+class OverridePolicy(Struct, frozen=True, kw_only=True):
     """An OverridePolicy (``namespace`` set) or a ClusterOverridePolicy (``namespace`` empty).
 
     No selectors means every template in scope.

@@ -1,8 +1,9 @@
 """The rules that applied, as messages name them and as Karmada records them on a Work."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from render.model import Manifest
 
@@ -23,8 +24,7 @@ APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides"
 APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedRule:
+class AppliedRule(Struct, frozen=True, kw_only=True):
     """A rule that applied: its policy as ``ClusterOverridePolicy name``, its field path, and its overriders."""
 
     policy: str

@@ -1,8 +1,9 @@
 """Policies compiled for a fleet: each rule with the clusters it targets, its edits and the fields it reaches."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
@@ -15,8 +16,7 @@ from .policy import OverridePolicy, Overriders
 from .record import AppliedRule, applied_rule
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledRule:
+class CompiledRule(Struct, frozen=True, eq=False):
     """A rule of a policy: its clusters, its edits, its record, and the fields it reaches (None: all)."""
 
     clusters: Mask
@@ -25,8 +25,7 @@ class CompiledRule:
     reach: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledPolicy:
+class CompiledPolicy(Struct, frozen=True, eq=False):
     """A policy with its rules in order."""
 
     policy: OverridePolicy

@@ -5,8 +5,9 @@ written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 te
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
 from .model import Manifest, ObjectRef, TargetCluster
@@ -15,8 +16,7 @@ from .policy import ConflictResolution, Suspension
 from .resources import Component, ReplicaRequirements
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message.
 
     ``since`` is the source commit that first had this status, where it is recorded; ``clusters`` are those the
@@ -31,8 +31,7 @@ class Condition:
     clusters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GracefulEvictionTask:
+class GracefulEvictionTask(Struct, frozen=True, kw_only=True):
     """A cluster a workload is leaving; it is no candidate while the task exists.
 
     ``creation_timestamp`` is RFC 3339 text ("": not stamped yet). ``preserved_label_state`` are labels for the copy
@@ -52,16 +51,14 @@ class GracefulEvictionTask:
     clusters_before_failover: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescheduledReplicas:
+class DescheduledReplicas(Struct, frozen=True, kw_only=True):
     """The replicas that the descheduler last took from clusters, and when, as RFC 3339 text."""
 
     at: str
     clusters: tuple[TargetCluster, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AggregatedStatusItem:
+class AggregatedStatusItem(Struct, frozen=True, kw_only=True):
     """The report of one cluster about an object: its health ("": not known), and its status as it is (None: none)."""
 
     cluster: str
@@ -69,8 +66,7 @@ class AggregatedStatusItem:
     status: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BindingSnapshot:
+class BindingSnapshot(Struct, frozen=True, kw_only=True):
     """A binding that requires this object as its dependency, and the clusters it brings in."""
 
     namespace: str
@@ -78,8 +74,7 @@ class BindingSnapshot:
     clusters: tuple[TargetCluster, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTargets:
+class KeptTargets(Struct, frozen=True, kw_only=True):
     """Target clusters that keep what they have of an object, for dispatching to them is suspended.
 
     ``replicas`` are those they keep (None: the object is not there). ``is_outdated``: they would get something else.
@@ -95,8 +90,7 @@ class KeptTargets:
         return self.replicas is None or self.is_outdated
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class Binding(Struct, frozen=True, kw_only=True):
     """A template's binding before or after scheduling.
 
     ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; an object with any of them is a

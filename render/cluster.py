@@ -1,13 +1,13 @@
 """Member clusters as the scheduler reads them: labels, location, taints, served APIs and capacity."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
+
+class Taint(Struct, frozen=True, kw_only=True):
     """A cluster taint; effect ``NoSchedule`` or ``NoExecute``. ``time_added`` is RFC 3339 text ("": not known)."""
 
     key: str
@@ -19,8 +19,7 @@ class Taint:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCondition:
+class ClusterCondition(Struct, frozen=True, kw_only=True):
     """A condition of a cluster, such as ``Ready``; ``since`` is when it got this status, as RFC 3339 text."""
 
     type: str
@@ -30,8 +29,7 @@ class ClusterCondition:
     since: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceModelRange:
+class ResourceModelRange(Struct, frozen=True, kw_only=True):
     """One resource of a grade: from ``min`` up to but excluding ``max``, quantities in Kubernetes' notation."""
 
     name: str
@@ -39,8 +37,7 @@ class ResourceModelRange:
     max: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceModel:
+class ResourceModel(Struct, frozen=True, kw_only=True):
     """A grade of nodes by their resources."""
 
     grade: int
@@ -73,8 +70,7 @@ DEFAULT_GRADES = tuple(
 """The grades of a Cluster that declares none: by powers of two of CPU and memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceSummary:
+class ResourceSummary(Struct, frozen=True, kw_only=True):
     """Capacity of a cluster: resource name -> quantity text; ``modelings`` maps a grade to its node count.
 
     ``is_declared``: the source declares it, so that the replicas this fleet has placed are not subtracted yet. Of an
@@ -89,8 +85,7 @@ class ResourceSummary:
     reserved: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Struct, frozen=True, kw_only=True):
     """A cluster.karmada.io/v1alpha1 Cluster of the source, its status replaced by observed facts where there are any.
 
     ``api_enablements`` is the set of served ``(apiVersion, kind)``; None means nothing is recorded. ``is_terminating``:

@@ -5,13 +5,13 @@ exceptions. An exception here ends the run with its exit code, a message and, wh
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .words import counted
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Problem(Struct, frozen=True, order=True):
     """One thing wrong in a repository: its place, the field, the fault and a hint.
 
     ``path`` is relative to the repository root, ``line`` counts from 1 (0: the whole file), ``field`` is a dotted

@@ -4,8 +4,9 @@ Where Git lacks what Karmada's answer depends on, a switch chooses between Argos
 ``compatibility: Karmada`` turns all of them at once; a switch that is written wins over it.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from .guards import EvictionGuard, MovementGuard, RemovalGuard
 
@@ -31,8 +32,7 @@ class OtherFederation(StrEnum):
     LIQO = "Liqo"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSettings:
+class SourceSettings(Struct, frozen=True, kw_only=True):
     """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax).
 
     ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
@@ -66,8 +66,7 @@ class ForgeKind(StrEnum):
     GITEA = "Gitea"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedSettings:
+class RenderedSettings(Struct, frozen=True, kw_only=True):
     """The branch trees are pushed to ("": ``argosy/rendered``), and its remote's name or address ("": the source's).
 
     ``forge`` is the kind of the forge that the remote is on; None where its address tells.
@@ -79,8 +78,7 @@ class RenderedSettings:
     forge: ForgeKind | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindScope:
+class KindScope(Struct, frozen=True, kw_only=True):
     """A kind of any version, and whether its objects live in namespaces."""
 
     group: str
@@ -88,8 +86,7 @@ class KindScope:
     is_namespaced: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAccess:
+class ClusterAccess(Struct, frozen=True, kw_only=True):
     """The way to a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one).
 
     The name ``*`` stands for every member that is not listed by its own.
@@ -151,8 +148,7 @@ class FieldRuling(StrEnum):
     OWN = "Own"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldRule:
+class FieldRule(Struct, frozen=True, kw_only=True):
     """A rule about one field of some objects; an empty part of these means any, ``*`` in them stands for any text.
 
     ``path`` is written as in messages, such as ``.spec.template.spec.containers[*].image``. ``manager``: the field
@@ -168,8 +164,7 @@ class FieldRule:
     manager: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretName:
+class SecretName(Struct, frozen=True):
     """A Secret in members, by namespace and name."""
 
     namespace: str
@@ -190,8 +185,7 @@ class NoExecuteEviction(StrEnum):
     ALWAYS = "Always"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureGates:
+class FeatureGates(Struct, frozen=True, kw_only=True):
     """Karmada's feature gates that rules of time and of quotas ask.
 
     ``failover``: ClusterTaintPolicies taint clusters, and NoExecute taints evict over time. ``graceful_eviction``: a
@@ -205,8 +199,7 @@ class FeatureGates:
     federated_quota_enforcement: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailoverSettings:
+class FailoverSettings(Struct, frozen=True, kw_only=True):
     """The settings of eviction: whom taints evict, how their copies leave where no policy says, and its guard."""
 
     no_execute_eviction: NoExecuteEviction = NoExecuteEviction.POLICY
@@ -215,8 +208,7 @@ class FailoverSettings:
     guard: EvictionGuard = field(default_factory=EvictionGuard)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeschedulerSettings:
+class DeschedulerSettings(Struct, frozen=True, kw_only=True):
     """The descheduler: whether there is one, how long pods wait for a node before it acts, and its interval.
 
     For an interval after replicas were taken from a cluster, it gets no others of that workload.
@@ -256,8 +248,7 @@ class Grouping(StrEnum):
     APPLICATIONS = "Applications"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAccess:
+class ToolAccess(Struct, frozen=True, kw_only=True):
     """The way to where a tool runs, to read what it did: a kubeconfig context of a file, or the cluster we run in.
 
     ``{cluster}`` in ``context`` and ``kubeconfig`` stands for the name of a member, where the tool runs in each.
@@ -268,8 +259,7 @@ class ToolAccess:
     is_in_cluster: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmissionSettings:
+class EmissionSettings(Struct, frozen=True, kw_only=True):
     """The objects that passes commit for a tool; empty texts are the defaults of ``argosy emit``.
 
     ``status`` is how passes read what the tool did (None: they do not).
@@ -287,8 +277,7 @@ class EmissionSettings:
     status: ToolAccess | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
+class Fleet(Struct, frozen=True, kw_only=True):
     """The settings of one fleet repository.
 
     ``name``: other than ``default``, branches are called ``argosy-<name>/...``.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 Place = tuple[str, str]
 """The namespace of an object ("": cluster-scoped) and its kind, as messages name them."""
@@ -16,8 +17,7 @@ class GuardScope(StrEnum):
     CLUSTER = "Cluster"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemovalGuard:
+class RemovalGuard(Struct, frozen=True, kw_only=True):
     """The limits on the objects that may leave a cluster in one commit.
 
     Refused are more than ``count`` objects and more than ``percent`` of the cluster's, a namespace or kind of more
@@ -46,16 +46,14 @@ class RemovalGuard:
         return tuple(reasons)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovementBudget:
+class MovementBudget(Struct, frozen=True, kw_only=True):
     """The replicas that may move in one commit: at most ``replicas`` and ``percent`` of them (None: no limit)."""
 
     replicas: int | None = None
     percent: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedObject:
+class PinnedObject(Struct, frozen=True, kw_only=True):
     """Objects that must never leave the clusters named (none named: any cluster); an empty field means any value."""
 
     group: str = ""
@@ -65,8 +63,7 @@ class PinnedObject:
     clusters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovementGuard:
+class MovementGuard(Struct, frozen=True, kw_only=True):
     """The limits on moving placed workloads in one commit: budgets, clusters and regions each keeps, pinned objects."""
 
     fleet: MovementBudget = field(default_factory=MovementBudget)
@@ -76,8 +73,7 @@ class MovementGuard:
     pinned: tuple[PinnedObject, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvictionGuard:
+class EvictionGuard(Struct, frozen=True, kw_only=True):
     """The limits on what leaves clusters by itself.
 
     Nothing is evicted by taints while more than ``mass_failure`` percent of the clusters, and more than one, are not

@@ -8,10 +8,11 @@ error, as kubectl has it without ``--allow-missing-template-keys``. ``{range}`` 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
+
+from msgspec import Struct
 
 Step = Callable[[list[Any]], list[Any]]
 
@@ -29,8 +30,7 @@ class JsonPathError(Exception):
     """A JSONPath that cannot be read, or that finds nothing where it must."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
+class _Literal(Struct, frozen=True):
     """Text that stands for itself."""
 
     text: str

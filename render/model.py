@@ -1,8 +1,11 @@
 """The values every other module uses: manifests, object references, templates and target clusters."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
+
+from msgspec import Struct
+
+from render.values import DiscreetStruct
 
 ARGOSY_GROUP = "argosy.dev"
 """The API group of Argosy's own kinds, of its labels and of its annotations."""
@@ -14,8 +17,7 @@ Manifest = Mapping[str, Any]
 """A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectRef:
+class ObjectRef(Struct, frozen=True, order=True):
     """The identity of an object: a version is not identity. ``group`` and ``namespace`` may be empty."""
 
     group: str
@@ -50,8 +52,7 @@ def group_of(api_version: str) -> str:
     return group if slash else ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TargetCluster:
+class TargetCluster(Struct, frozen=True, order=True):
     """A cluster in a binding with its replicas (0 for an object without any, and then left out of YAML)."""
 
     name: str
@@ -89,8 +90,7 @@ def _encrypted_values(value: Any, name: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateVariant:
+class TemplateVariant(Struct, frozen=True, kw_only=True):
     """A template as some clusters have it instead, because what makes the object was given other values there.
 
     ``manifest`` None: the object is not made there, or cannot be, where ``error`` says why. ``rule`` is the record of
@@ -104,8 +104,7 @@ class TemplateVariant:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(DiscreetStruct, frozen=True, kw_only=True):
     """A resource template: an object in Git as the user wrote it, with namespace and API defaults written out.
 
     ``path`` and ``document`` (counted from 0 in the file; items of a ``List`` count on from it) say where it stands;
@@ -116,12 +115,14 @@ class Template:
     the clusters that have another manifest, or none; each cluster is in one of them at most.
     """
 
+    UNSHOWN = ("text",)
+
     ref: ObjectRef
     manifest: Manifest
     path: str = ""
     document: int = 0
     digest: str = ""
-    text: bytes = field(default=b"", repr=False)
+    text: bytes = b""
     has_default_replicas: bool = False
     origin: str = ""
     variants: tuple[TemplateVariant, ...] = ()

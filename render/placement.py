@@ -1,7 +1,8 @@
 """Placement: a policy's rules for choosing clusters and dividing replicas, never their outcome."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from .selectors import ClusterAffinity
 
@@ -29,24 +30,21 @@ class SpreadField(StrEnum):
     PROVIDER = "provider"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaticClusterWeight:
+class StaticClusterWeight(Struct, frozen=True, kw_only=True):
     """The weight (at least 1) of the clusters an affinity names."""
 
     target_cluster: ClusterAffinity
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterPreferences:
+class ClusterPreferences(Struct, frozen=True, kw_only=True):
     """Weights for division; ``dynamic_weight`` ("" or ``AvailableReplicas``) makes the static list irrelevant."""
 
     static_weight_list: tuple[StaticClusterWeight, ...] = ()
     dynamic_weight: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaScheduling:
+class ReplicaScheduling(Struct, frozen=True, kw_only=True):
     """A ReplicaSchedulingStrategy; ``None`` in a placement means Duplicated."""
 
     type: ReplicaSchedulingType = ReplicaSchedulingType.DIVIDED
@@ -54,8 +52,7 @@ class ReplicaScheduling:
     weight_preference: ClusterPreferences | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpreadConstraint:
+class SpreadConstraint(Struct, frozen=True, kw_only=True):
     """Bounds on how many clusters or groups are chosen. ``max_groups`` 0 is Karmada's "omitted" (it selects none)."""
 
     spread_by_field: SpreadField | None = None
@@ -64,8 +61,7 @@ class SpreadConstraint:
     min_groups: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toleration:
+class Toleration(Struct, frozen=True, kw_only=True):
     """A ``corev1.Toleration``."""
 
     key: str = ""
@@ -75,16 +71,14 @@ class Toleration:
     toleration_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverflowAffinity:
+class OverflowAffinity(Struct, frozen=True, kw_only=True):
     """Clusters used when the primary ones of a term are full, in list order."""
 
     name: str
     affinity: ClusterAffinity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAffinityTerm:
+class ClusterAffinityTerm(Struct, frozen=True, kw_only=True):
     """One of several affinity groups, tried in order. ``overflow`` None means the key was absent."""
 
     name: str
@@ -92,16 +86,14 @@ class ClusterAffinityTerm:
     overflow: tuple[OverflowAffinity, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadAffinity:
+class WorkloadAffinity(Struct, frozen=True, kw_only=True):
     """Label keys whose equal values keep workloads together (``affinity``) or apart (``anti_affinity``)."""
 
     affinity: str = ""
     anti_affinity: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Struct, frozen=True, kw_only=True):
     """The rules by which a policy places its templates. Equal placements are equal values (hash them once at load)."""
 
     cluster_affinity: ClusterAffinity | None = None

@@ -1,7 +1,8 @@
 """PropagationPolicy and ClusterPropagationPolicy as values: admitted, defaulted, ready for matching."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from .model import Manifest
 from .placement import Placement
@@ -29,16 +30,14 @@ class ConflictResolution(StrEnum):
     OVERWRITE = "Overwrite"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspension:
+class Suspension(Struct, frozen=True, kw_only=True):
     """Clusters that keep what they have: all of them, or those named."""
 
     dispatching: bool = False
     dispatching_on_clusters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PropagationPolicy:
+class PropagationPolicy(Struct, frozen=True, kw_only=True):
     """A PropagationPolicy (``namespace`` set) or a ClusterPropagationPolicy (``namespace`` empty).
 
     ``failover`` stays the API's plain mapping. ``priority_class_name`` names the PriorityClass that gives its bindings

@@ -1,13 +1,13 @@
 """Remedies: the actions that conditions of a cluster call for, such as leaving it out of traffic."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .model import Manifest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionMatch:
+class ConditionMatch(Struct, frozen=True, kw_only=True):
     """A condition that calls for a remedy, by its type and its status."""
 
     type: str
@@ -15,8 +15,7 @@ class ConditionMatch:
     status: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(Struct, frozen=True, kw_only=True):
     """A Remedy: the clusters it is for (None: all) and the conditions that call for its actions (None: always)."""
 
     name: str

@@ -1,14 +1,14 @@
 """The needs of a workload: the answers of a resource interpreter about replicas, components and dependencies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from .model import Manifest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeClaim:
+class NodeClaim(Struct, frozen=True, kw_only=True):
     """The nodes pods may land on: node selector, tolerations and required node affinity, as in the API."""
 
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -16,8 +16,7 @@ class NodeClaim:
     hard_node_affinity: Manifest | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaRequirements:
+class ReplicaRequirements(Struct, frozen=True, kw_only=True):
     """The needs of one replica. ``resource_request`` maps a resource name to a quantity in Kubernetes' notation."""
 
     node_claim: NodeClaim | None = None
@@ -26,8 +25,7 @@ class ReplicaRequirements:
     priority_class_name: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
+class Component(Struct, frozen=True, kw_only=True):
     """One pod template of a workload with several (a Spark driver, its executors)."""
 
     name: str
@@ -35,8 +33,7 @@ class Component:
     requirements: ReplicaRequirements | None = None
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
-class DependentObject:
+class DependentObject(Struct, frozen=True, order=True, kw_only=True):
     """An object that must be propagated with a workload: by name, or else by a label selector."""
 
     api_version: str

@@ -1,10 +1,9 @@
 """Label selectors, cluster affinities and resource selectors, as values."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """One expression of a selector: ``key operator values``; the operator has the API's spelling."""
 
     key: str
@@ -12,16 +11,14 @@ class Requirement:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelSelector:
+class LabelSelector(Struct, frozen=True, kw_only=True):
     """A ``metav1.LabelSelector``; the empty one matches everything (a missing one is ``None``)."""
 
     match_labels: tuple[tuple[str, str], ...] = ()
     match_expressions: tuple[Requirement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAffinity:
+class ClusterAffinity(Struct, frozen=True, kw_only=True):
     """Karmada's ClusterAffinity; every part that is present must hold, an empty one matches every cluster.
 
     ``field_selector`` is None or its requirements over ``provider``, ``region`` and ``zone``.
@@ -33,8 +30,7 @@ class ClusterAffinity:
     exclude: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceSelector:
+class ResourceSelector(Struct, frozen=True, kw_only=True):
     """A selector of templates by a policy; ``name`` makes ``label_selector`` irrelevant."""
 
     api_version: str

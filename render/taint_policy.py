@@ -1,13 +1,12 @@
 """ClusterTaintPolicy as a value: taints that follow from the conditions of clusters."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from .cluster import Taint
 from .selectors import ClusterAffinity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchCondition:
+class MatchCondition(Struct, frozen=True, kw_only=True):
     """A comparison of one condition's status: ``In`` or ``NotIn`` the values; any other operator matches nothing."""
 
     condition_type: str
@@ -15,8 +14,7 @@ class MatchCondition:
     status_values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterTaintPolicy:
+class ClusterTaintPolicy(Struct, frozen=True, kw_only=True):
     """Taints for the clusters of ``targets`` (None: all of them) while their conditions match.
 
     ``created`` is its creationTimestamp where the object has one: policies are taken from the oldest to the youngest,

@@ -16,9 +16,10 @@ with ``after(start, seconds)``, which never overflows.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -31,16 +32,14 @@ SECOND = timedelta(seconds=1)
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Flip:
+class Flip(Struct, frozen=True, order=True):
     """The instant ``at`` which an answer changes by itself, and ``what`` happens then."""
 
     at: datetime
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Timed(Generic[T]):
+class Timed(Struct, Generic[T], frozen=True):
     """The answer of a rule of time, and when the same facts give another one (None: at no time)."""
 
     answer: T

@@ -8,8 +8,9 @@ Existing folders can be the *base*: then the files are the changes to it, and it
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from .bits import Mask, members
 from .gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, encode_tree, object_id
@@ -35,8 +36,7 @@ class Base(NamedTuple):
         return Base(merged(Variant(held, entry.id) for held, entry in inside if entry is not None), self.read)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedFile:
+class PlacedFile(Struct, frozen=True, kw_only=True):
     """A file below clusters' folders: the folders on its path, its name, and its contents in sets of clusters."""
 
     folders: tuple[str, ...]
@@ -52,8 +52,7 @@ class PlacedFile:
         return clusters
 
 
-@dataclass(slots=True)
-class TreeStore:
+class TreeStore(Struct):
     """The tree objects built so far, by id."""
 
     trees: dict[bytes, bytes] = field(default_factory=dict)

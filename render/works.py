@@ -12,8 +12,9 @@ Overrides cannot read a number, so running them before the numbers are filled in
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from .binding import Binding
 from .bits import Mask, mask_of
@@ -94,8 +95,7 @@ class Content(NamedTuple):
     runs: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkFailure:
+class WorkFailure(Struct, frozen=True, kw_only=True):
     """Clusters in which an object could not be built, and the error of an override or the interpreter."""
 
     clusters: Mask
@@ -106,8 +106,7 @@ class BuildFailed(Exception):
     """A tool could not make a manifest for some clusters; the message says which and of what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Works:
+class Works(Struct, frozen=True, kw_only=True):
     """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures.
 
     ``is_carried``: the blob is not made of the content, but an opaque document as it was.
@@ -166,8 +165,7 @@ class TargetGroups:
         return tuple(Target(mask_of(found), *numbers) for numbers, found in indexes.items())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkContext:
+class WorkContext(Struct, frozen=True, kw_only=True):
     """The context in which every template is built: target clusters as bits, the interpreter and the override."""
 
     targets: TargetGroups

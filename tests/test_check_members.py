@@ -3,11 +3,11 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check, printed_checks

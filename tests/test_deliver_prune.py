@@ -3,9 +3,10 @@
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder, lease_holder

@@ -6,11 +6,11 @@ import json
 import tarfile
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.credentials import Credentials, read_credentials

@@ -5,11 +5,11 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.members.client import Clock, KubeClient

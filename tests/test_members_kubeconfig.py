@@ -1,11 +1,11 @@
 """The context that reaches a cluster, and the message when none does."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.members.kubeconfig import Context, Contexts, default_files, load_kubeconfig

@@ -1,10 +1,11 @@
 """Members at rest, in memory: everything that is remembered counts."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request

@@ -2,13 +2,13 @@
 
 import json
 from copy import deepcopy
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from overrides.changes import ChangedField, changes_of
 
@@ -176,7 +176,7 @@ def test_the_same_two_manifests_always_differ_in_the_same_way(before: dict[str, 
 
 
 def _texts(changes: tuple[ChangedField, ...]) -> list[str]:
-    return [json.dumps(asdict(change), sort_keys=True) for change in changes]
+    return [json.dumps(to_builtins(change), sort_keys=True) for change in changes]
 
 
 def _turned(value: Any) -> Any:

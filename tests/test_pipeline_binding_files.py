@@ -1,10 +1,10 @@
 """Bindings come back from their files as they were, also when somebody wrote them by hand."""
 
 import json
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit

@@ -1,10 +1,10 @@
 """CronFederatedHPAs in a pass: the number in force, what a binding records, and when that changes next."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.pipeline.cron import Autoscaler, CronScaling, scaled_by_cron
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler

@@ -1,10 +1,10 @@
 """The binding a policy makes of a template, and what it keeps of the previous one."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.interpreter import Interpreter

@@ -1,8 +1,9 @@
 """A whole pass: one order, working capacity, kinds that arrive with it, neighbours, and places that are kept."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.cluster import Cluster, ResourceSummary

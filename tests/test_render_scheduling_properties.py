@@ -2,12 +2,12 @@
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.cluster import Cluster, ResourceSummary, Taint

@@ -1,9 +1,9 @@
 """One binding through the whole scheduler: triggers, filters, fallback to other groups, and what is recorded."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from render.binding import Binding, Condition, GracefulEvictionTask
 from render.cluster import Cluster, Taint

@@ -1,12 +1,13 @@
 """The pace of a fleet: single steps as a table, and hours of simulated time."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
 from random import Random
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.run.pacing import (
     Activity,

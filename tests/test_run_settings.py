@@ -2,11 +2,11 @@
 
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.run.fleets import FleetLocation, found_fleets

@@ -1,8 +1,9 @@
 """Policies that set one path of an object differently in the same cluster, so that one of them has no effect there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from overrides.errors import LintFinding
 from overrides.matching import priority_of
@@ -19,8 +20,7 @@ from .trials import Chain, Trials
 _REMOVED = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value a rule gives to a path, and the field that says so."""
 
     applied: AppliedRule
@@ -29,8 +29,7 @@ class Setting:
     value: Any
 
 
-@dataclass(slots=True)
-class Conflict:
+class Conflict(Struct):
     """A setting that a later policy overwrites, with the objects, the clusters and the reason why the other wins."""
 
     lost: Setting

@@ -1,7 +1,8 @@
 """Every rule tried on every template it selects, in every class of clusters: its effects, and the rules beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from overrides.draft import Draft
 from overrides.edits import CompiledEdit
@@ -19,8 +20,7 @@ Place = tuple[PolicyOrigin, str]
 """A policy and a field path of it."""
 
 
-@dataclass(slots=True, kw_only=True)
-class EditTrial:
+class EditTrial(Struct, kw_only=True):
     """The outcome of the runs of one edit.
 
     ``refusals`` are counted by the refusal's place, message and hint; ``unreadable`` are objects it left an image in
@@ -35,8 +35,7 @@ class EditTrial:
     undigested: set[ObjectRef] = field(default_factory=set)
 
 
-@dataclass(slots=True, kw_only=True)
-class Chain:
+class Chain(Struct, kw_only=True):
     """Rules that apply together, in order, with the templates and the clusters they apply to."""
 
     applied: tuple[AppliedRule, ...]
@@ -45,8 +44,7 @@ class Chain:
     clusters: Mask = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class Trials:
+class Trials(Struct, kw_only=True):
     """The trials by edit, and the chains of rules that occurred."""
 
     by_place: dict[Place, EditTrial] = field(default_factory=dict)

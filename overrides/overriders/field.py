@@ -5,8 +5,9 @@ its keys and the spelling of its numbers; YAML without comments, keys sorted, it
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
@@ -40,8 +41,7 @@ def yaml_text(value: Any) -> str:
     return _ITEM_INDENT.sub("", emit([value]).decode())
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPatch:
+class FieldPatch(Struct, frozen=True):
     """A compiled field overrider: the path of the text, its format (``yaml`` or ``json``) and the patch."""
 
     path: str

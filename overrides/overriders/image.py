@@ -7,8 +7,10 @@
 """
 
 import re
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
@@ -32,8 +34,7 @@ _DIGEST_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _LONGEST_PATH = 255
 
 
-@dataclass(frozen=True, slots=True)
-class ImageReference:
+class ImageReference(Struct, frozen=True):
     """The components of an image; with a tag the digest is not kept."""
 
     registry: str

@@ -7,10 +7,10 @@ way are made writable, and jsonpatch does the edit in place.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jsonpatch
+from msgspec import Struct
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
@@ -25,8 +25,7 @@ _KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
 _LENIENT_INDEX = re.compile(r"[+-][0-9]+|0[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PatchOperation:
+class PatchOperation(Struct, frozen=True):
     """A compiled operation.
 
     ``tokens`` are the segments of its path, None if no slash makes it a path. ``patch`` is None where the meaning of

@@ -5,7 +5,9 @@ What cannot be built is left out with a problem of its own; nothing else of the 
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.source.broken import Broken
 from reconciler.source.build import BuiltSource, LockedOf
@@ -30,8 +32,7 @@ from .tree import Kustomizations
 INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/install)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceBuilder:
+class SourceBuilder(Struct, frozen=True, kw_only=True):
     """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made.
 
     ``limits`` bound each rendering of a chart.

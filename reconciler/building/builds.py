@@ -5,8 +5,10 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
@@ -30,8 +32,7 @@ _SIMPLE = "simple 1"
 MISSING = "kustomize is not installed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOutcome:
+class BuildOutcome(Struct, frozen=True, kw_only=True):
     """The output of a build, or the complaint of one that failed; ``is_bounded``: a bound ended it.
 
     ``is_secret``: the output has secrets, which stand in no cache. ``tool`` is the name and version of the program that
@@ -59,8 +60,7 @@ class BuildOutcome:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class Builds:
+class Builds(Struct, kw_only=True):
     """Builds by the tool, or without it where that is simple; ``cache`` remembers those that make no secrets.
 
     ``path`` is where the tool is looked for, once some build needs it.

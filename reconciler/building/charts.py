@@ -10,8 +10,10 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
@@ -36,8 +38,7 @@ _REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
 _SCHEMA = "values.schema.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendering:
+class Rendering(Struct, frozen=True, kw_only=True):
     """The output of one chart, with warnings and the hooks that were left out; or the complaint of one that failed."""
 
     request: ChartRequest
@@ -77,8 +78,7 @@ class Rendering:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renderings:
+class Renderings(Struct, frozen=True, kw_only=True):
     """Charts rendered by one helm.
 
     ``cache`` remembers the output of those that make no secrets, and of the others that two renders were equal.

@@ -6,13 +6,15 @@ repository, an address, a path that leads out, a link - is refused here, so that
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.source.files import SYMLINK, SourceFile
 from reconciler.source.manifests import ReadBlobs
 from render.documents import read_documents
 from render.errors import Problem
+from render.values import SelectiveStruct
 
 from .kustomization import ELSEWHERE, Kustomization, Reference, Role, named_texts
 from .tree import MOUNT, Kustomizations, StandIn, is_plain, joined
@@ -31,14 +33,16 @@ class BuildRefusal(NamedTuple):
     problem: Problem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closure:
+class Closure(SelectiveStruct, frozen=True, kw_only=True):
     """The files a build reads, sorted by path, and the first reason not to build.
 
     ``kustomizations`` and ``resources`` are the paths of those that say what is built, and that hold manifests.
     ``reaches_beside``: some kustomization names a file
     outside its own folder, which kustomize has to be allowed. ``is_printed``: the text matters that kustomize prints.
     """
+
+    UNSHOWN = ("stand_ins", "read")
+    UNCOMPARED = ("read",)
 
     folder: str
     files: tuple[SourceFile, ...]
@@ -47,8 +51,8 @@ class Closure:
     refusal: BuildRefusal | None = None
     reaches_beside: bool = False
     is_printed: bool = False
-    stand_ins: Mapping[str, StandIn] = field(default_factory=dict, repr=False)
-    read: ReadBlobs = field(repr=False, compare=False)
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    read: ReadBlobs
 
     @property
     def contents(self) -> tuple[tuple[str, bytes], ...]:
@@ -103,8 +107,7 @@ def closure_of(known: Kustomizations, folder: str) -> Closure:
     )
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """The walk from one kustomization through all that it names.
 
     ``beside`` is the first place that names a file outside its folder. ``has_plugins``: some configuration of

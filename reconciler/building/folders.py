@@ -6,8 +6,10 @@ without one gets one that lists its manifests.
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import Origin
@@ -37,8 +39,7 @@ class _UneditableError(Exception):
     """The kustomization of a folder cannot be written anew."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
+class _Prepared(Struct, frozen=True, kw_only=True):
     """A request whose closure is found."""
 
     request: FolderRequest
@@ -55,8 +56,7 @@ class _Prepared:
         return frozenset(path for path, _ in self.inputs - set(self.request.tree.inputs))
 
 
-@dataclass(slots=True, kw_only=True)
-class FolderBuilds:
+class FolderBuilds(Struct, kw_only=True):
     """The builds of folders; ``path`` is where the tool is looked for."""
 
     path: str

@@ -5,8 +5,9 @@ the longest part of the new name, is taken to be the origin.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
 from reconciler.source.files import SUFFIXES, SourceFile
@@ -24,8 +25,7 @@ class _Written(NamedTuple):
     line: int
 
 
-@dataclass(slots=True)
-class Origins:
+class Origins(Struct):
     """The manifests of files that builds read, each file looked at once."""
 
     read: ReadBlobs

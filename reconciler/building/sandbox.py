@@ -12,10 +12,11 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO
+
+from msgspec import Struct
 
 from reconciler.repository.safe_folder import SafeFolder
 
@@ -24,8 +25,7 @@ _MOST_SAID = 16 * 1024
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
+class RunLimits(Struct, frozen=True, kw_only=True):
     """The bounds of one run: seconds, bytes of output, and bytes of memory."""
 
     seconds: float = 60.0
@@ -33,8 +33,7 @@ class RunLimits:
     memory: int = 4 * 1024 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """The end of a run: what was printed, the complaint of one that failed, and whether a bound ended it."""
 
     output: bytes = b""

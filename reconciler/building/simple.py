@@ -8,8 +8,9 @@ for two things - is left to the tool, whose reading then counts.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
 from reconciler.source.built_in_kinds import BUILT_IN
@@ -64,8 +65,7 @@ class _NotSimpleError(Exception):
     """The tool has to build it."""
 
 
-@dataclass(slots=True)
-class SimpleBuilds:
+class SimpleBuilds(Struct):
     """Builds without the tool; each file is looked at once."""
 
     contents: Mapping[bytes, bytes]

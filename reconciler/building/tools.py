@@ -9,9 +9,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconciler.source.manifests import ParseCache
 
@@ -21,8 +22,7 @@ _VERSION = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*")
 _LIMITS = RunLimits(seconds=20, output=1 << 20)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """A program: the words that its command lines begin with, and its name and version, as commits record them."""
 
     command: tuple[str, ...]

@@ -3,8 +3,10 @@
 import hashlib
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.model import UnavailableSource
 from reconciler.source.files import KUSTOMIZATIONS, MAX_FILE_SIZE, SUBMODULE, SUFFIXES, SYMLINK, SourceFile
@@ -24,8 +26,7 @@ class StandIn(NamedTuple):
     shown: str
 
 
-@dataclass(slots=True)
-class Kustomizations:
+class Kustomizations(Struct):
     """The kustomizations of a tree, each read once.
 
     ``stand_ins`` are files that were written for a build, by path; ``unavailable`` are bases of Sources whose content

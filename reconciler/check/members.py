@@ -6,8 +6,10 @@ Each member is asked in a thread of its own and within its own time: a dead one 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Discovery, discover
@@ -32,8 +34,7 @@ _CREDENTIALS = frozenset({FailureKind.CREDENTIALS, FailureKind.UNAUTHORIZED, Fai
 _GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberQuestion:
+class MemberQuestion(Struct, frozen=True, kw_only=True):
     """A member to check: everything it must hold, and the UID of the cluster that is recorded for it ("": none)."""
 
     desired: ClusterDesired
@@ -45,8 +46,7 @@ class MemberQuestion:
         return self.desired.cluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberAsking:
+class MemberAsking(Struct, frozen=True, kw_only=True):
     """The means and limits of the checks: clients, how many members at once, each one's time, and our own clock.
 
     ``grace`` seconds after its time a member is given up, whatever it is at.
@@ -60,8 +60,7 @@ class MemberAsking:
     clock: Callable[[], float] = time.time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Examined:
+class _Examined(Struct, frozen=True, kw_only=True):
     """The checks of one member, and the UID of the cluster that answered."""
 
     checks: tuple[Check, ...]

@@ -7,8 +7,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure, Request
@@ -53,8 +54,7 @@ class Need(NamedTuple):
         return cls(namespace, resource.group, resource.plural, verb, name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seeing:
+class Seeing(Struct, frozen=True, kw_only=True):
     """Needs of an observation without which nothing fails; ``loss`` ends the sentence that says what is not known."""
 
     check: str

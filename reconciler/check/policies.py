@@ -1,7 +1,9 @@
 """Probable mistakes in propagation policies that Karmada accepts, and objects that no policy claims any more."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.lint import LineOf
 from overrides.lint.selectors import nearest_hint
@@ -39,8 +41,7 @@ Bindings = Mapping[ObjectRef, Binding]
 RELEASED = "Released"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyFinding:
+class PolicyFinding(Struct, frozen=True, kw_only=True):
     """A warning about a field of a propagation policy; ``rule`` names what was looked for."""
 
     policy: PropagationPolicy

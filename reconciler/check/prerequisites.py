@@ -1,9 +1,11 @@
 """The checks of what a reconcile pass needs: git, history, a source that loads, a remote, the right to push."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.reading import read_previous, read_source
@@ -18,8 +20,7 @@ OLDEST_GIT = (2, 32)
 _MANY_PACKS = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """One thing that was checked, of a ``member`` if of one, its state in words, and what to do if it is not well."""
 
     name: str

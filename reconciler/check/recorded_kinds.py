@@ -1,7 +1,9 @@
 """The kinds of a member as resources, without asking it: by its facts, by its tree, and by Kubernetes' own names."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.plans.cluster import defined_kinds
@@ -15,8 +17,7 @@ _REPLICA_SETS = ("apps/v1", "ReplicaSet")
 """Kinds that every cluster serves, and that are asked for whether or not a tree has any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedKinds:
+class RecordedKinds(Struct, frozen=True, kw_only=True):
     """The kinds of a member, and those of a tree whose resource nothing tells: it is guessed as kubectl does."""
 
     discovery: Discovery

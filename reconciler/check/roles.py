@@ -8,9 +8,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.plans.model import ClusterDesired
 from render.model import Manifest, ObjectRef
@@ -36,8 +37,7 @@ class RoleScope(StrEnum):
     CLUSTER = "Cluster"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """The ServiceAccount that rights are granted to, in the namespace of the ApplySet; ``has_token``: with a Secret."""
 
     name: str

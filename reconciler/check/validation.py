@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.lint import LineOf, lint_overrides
 from reconciler.console.clock import time_of_pass
@@ -41,8 +43,7 @@ NO_FACTS: Facts = {}
 NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class Validation(Struct, frozen=True, kw_only=True):
     """The problems and warnings of a source; ``desired`` is None where it cannot be used.
 
     ``skipped`` are the files that hold no Kubernetes object.

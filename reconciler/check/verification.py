@@ -1,8 +1,9 @@
 """The verdict on a rendered commit: made again from what it records, it has the same bytes or it has not."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from overrides.changes import ChangedField
 from reconciler.console.log import Log
@@ -28,8 +29,7 @@ class Equality(StrEnum):
     FOREIGN = "not written by Argosy"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDifference:
+class FileDifference(Struct, frozen=True, kw_only=True):
     """A file that is another one when it is made again, and the fields in which it differs, as committed and as made.
 
     ``action``: ``added`` if it is only made, ``removed`` if it is only committed.
@@ -40,8 +40,7 @@ class FileDifference:
     fields: tuple[ChangedField, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """The result of replaying one rendered commit, with a detail and the files that differ where it is not equal."""
 
     commit: str

@@ -1,9 +1,9 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyOptions:
+class ApplyOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy apply``; no ``revision`` means the newest rendered commit."""
 
     revision: str = ""

@@ -1,9 +1,9 @@
 """``argosy cluster``: members of the fleet, changed in the files of the source."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
@@ -172,8 +172,7 @@ def _drain(log: Log, name: str, *, commit: bool) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditMessages:
+class EditMessages(Struct, frozen=True, kw_only=True):
     """The subject of an edit's commit, and the words printed when it was made and when there was nothing to do."""
 
     subject: str

@@ -1,11 +1,12 @@
 """``argosy diff``: what separates two revisions in every cluster, before it happens."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import VERBOSE, Log
@@ -25,8 +26,7 @@ _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "allowed", "allowed_mo
 _GUARDED = ("allowed", "allowed_moves")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffOptions:
+class DiffOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy diff``; no ``head`` is the work tree."""
 
     base: str = "HEAD"

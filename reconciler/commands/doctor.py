@@ -1,10 +1,10 @@
 """``argosy doctor``: what stands in the way of a reconcile pass, and the command that solves it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field
 
 from reconciler.console.cleaning import masked
 from reconciler.console.idle_options import is_given, refuse_options
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from reconciler.source.desired import Desired
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy doctor``; ``is_asked``: they ask for members, whatever argosy.yaml says."""
 
     offline: bool = False

@@ -1,10 +1,10 @@
 """``argosy explain``: why an object is where it is, what a cluster holds and why, what a policy selects."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import VERBOSE, Log
@@ -14,8 +14,7 @@ from .options.now_option import with_now_option
 from .options.subject_options import with_namespace_options
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainOptions:
+class ExplainOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy explain``; ``subject`` is what was typed, one word or two."""
 
     subject: tuple[str, ...]

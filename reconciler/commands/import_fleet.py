@@ -1,10 +1,10 @@
 """``argosy import``: another federation's fleet, or what runs in clusters, as templates, policies and overrides."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -26,8 +26,7 @@ _OF_MEMBERS = ("namespaces", "with_system", "clusters")
 _OF_CLUSTERS = ("context", "unproven", *_OF_MEMBERS, *AccessOptions.names())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportOptions:
+class ImportOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy import``; without a folder clusters are read."""
 
     folder: Path | None = None

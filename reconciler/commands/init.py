@@ -1,18 +1,17 @@
 """``argosy init``: the first files of a fleet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitOptions:
+class InitOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy init``."""
 
     contexts: tuple[str, ...] = ()

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
@@ -28,8 +28,7 @@ _OPERATIONS = {
 """The operations with their arguments and what they return, spelled out: help must not load the interpreter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterpretOptions:
+class InterpretOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy interpret``."""
 
     files: tuple[Path, ...] = ()

@@ -1,9 +1,9 @@
 """``argosy lock``: pin the Sources of the source to one version each, in argosy.lock."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from reconciler.locked.fetching import Fetcher
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockOptions:
+class LockOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy lock``."""
 
     update: tuple[str, ...] = ()

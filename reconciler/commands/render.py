@@ -1,11 +1,12 @@
 """``argosy render``: what every cluster must hold, shown, written to a folder or committed."""
 
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -25,8 +26,7 @@ _OUTPUTS = ("table", "wide", "yaml", "json", "name")
 _SHOWN = ("shape", "output")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderOptions:
+class RenderOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy render``; no ``output`` is the table, or YAML where there is no table."""
 
     rev: str = ""

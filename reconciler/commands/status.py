@@ -1,9 +1,9 @@
 """``argosy status``: what the branches say about the fleet, a cluster or an object."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from reconciler.status.branches import Pacing, RecordedFleet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusOptions:
+class StatusOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy status``; ``subject`` is ``cluster/NAME``, ``KIND/NAME`` or nothing for the fleet."""
 
     subject: str = ""

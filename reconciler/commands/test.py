@@ -1,9 +1,9 @@
 """``argosy test``: run the PolicyTests of the source."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from reconciler.trial.runs import PolicyTestRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialOptions:
+class TrialOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy test``; ``paths`` are files or folders, none for all."""
 
     paths: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
 """``argosy validate``: every problem and warning of the source, each at file and line."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateOptions:
+class ValidateOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy validate``."""
 
     rev: str = ""

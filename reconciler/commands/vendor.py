@@ -1,16 +1,15 @@
 """``argosy vendor``: keep the content of Sources in the repository."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorOptions:
+class VendorOptions(Struct, frozen=True, kw_only=True):
     """The arguments and options of ``argosy vendor``; no ``names`` are all Sources."""
 
     names: tuple[str, ...] = ()

@@ -1,10 +1,10 @@
 """``argosy verify``: replay rendered commits from what they record, and compare them byte for byte."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 _MOST_FILES, _MOST_FIELDS = 10, 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy verify``; no ``revision`` is the tip of the rendered branch."""
 
     revision: str = ""

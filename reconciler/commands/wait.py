@@ -1,9 +1,9 @@
 """``argosy wait``: until the fleet, a cluster or an object is applied or healthy."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _MOST_LISTED = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitOptions:
+class WaitOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy wait``; ``subject`` is ``cluster/NAME``, ``KIND/NAME`` or nothing for the fleet."""
 
     subject: str = ""

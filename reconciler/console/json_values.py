@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from overrides.explanation import RuleEffect
 from render.model import ObjectRef
@@ -29,11 +30,9 @@ def plain_value(value: Any) -> Any:
         return str(value)
     if isinstance(value, RuleEffect):
         return _plain_effect(value)
-    if is_dataclass(value):
+    if isinstance(value, Struct):
         items = {
-            _camel(each.name): plain_value(getattr(value, each.name))
-            for each in fields(value)
-            if each.name not in _LEFT_OUT
+            _camel(name): plain_value(getattr(value, name)) for name in value.__struct_fields__ if name not in _LEFT_OUT
         }
         return {key: item for key, item in items.items() if item is not None and item not in ("", [], {})}
     if isinstance(value, Mapping):

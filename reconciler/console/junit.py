@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from msgspec import Struct
 
 from .cleaning import cleaned
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitCase:
+class JUnitCase(Struct, frozen=True, kw_only=True):
     """A case; it failed if there is a ``failure``, in one line, with its ``detail``."""
 
     name: str
@@ -22,8 +22,7 @@ class JUnitCase:
     output: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitSuite:
+class JUnitSuite(Struct, frozen=True, kw_only=True):
     """Cases under one name."""
 
     name: str

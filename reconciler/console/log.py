@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self, TextIO
+
+from msgspec import Struct
 
 from .cleaning import cleaned, cleaned_json, masked
 from .text import one_line
@@ -25,8 +26,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(Struct, frozen=True, kw_only=True):
     """The stream and format of a run's log lines, and the repository the command line named.
 
     ``fleet`` stands before each line of a process that has several fleets. ``on_step`` is told of each step that was

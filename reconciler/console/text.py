@@ -5,8 +5,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from .cleaning import visible
 
@@ -93,8 +94,7 @@ def _wrapped_cell(cell: str, width: int) -> list[str]:
     return wrapper.wrap(cell)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """A title with a table under it and sentences around that; every part but the title may be missing."""
 
     title: str

@@ -9,7 +9,8 @@ recorded in their own threads; those that come while another's commit is made sh
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import StatusBranch, attempts, read_inventories
@@ -17,8 +18,7 @@ from reconciler.publish.status_branch import StatusBranch, attempts, read_invent
 FRESH_SECONDS = 5.0
 
 
-@dataclass(slots=True, kw_only=True)
-class AttemptRecord:
+class AttemptRecord(Struct, kw_only=True):
     """The inventories on the status branch as last read, and the recording of attempts in them.
 
     ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read.

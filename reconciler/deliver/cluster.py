@@ -1,8 +1,9 @@
 """One cluster applied to by its plan: the identity, the ApplySet's parent, stage after stage, then the deletions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import read_object

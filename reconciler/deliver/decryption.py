@@ -16,9 +16,12 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure
@@ -49,8 +52,7 @@ _REFUSALS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(Struct, frozen=True):
     """The reason why an object was not decrypted, and what to do about it."""
 
     message: str

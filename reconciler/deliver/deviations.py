@@ -6,7 +6,8 @@ hold no live values, so that a status commit is not due whenever an autoscaler m
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from render.model import ObjectRef
@@ -18,8 +19,7 @@ HANGING = "finalizing"
 """The word for an object that was deleted, in the place of the action: it is not gone yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
+class Deviation(Struct, frozen=True, kw_only=True):
     """One object that is not as the commit says, or one field of it (``field``, owned by ``manager``), and why."""
 
     ref: ObjectRef

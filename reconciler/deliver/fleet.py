@@ -8,7 +8,9 @@ pass nor the process from ending.
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
@@ -31,8 +33,7 @@ STOPPING_SECONDS = 0.5
 """The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterJob:
+class ClusterJob(Struct, frozen=True, kw_only=True):
     """The work on one cluster: all it must hold, all it may hold, and the permissions of the plan."""
 
     desired: ClusterDesired
@@ -45,8 +46,7 @@ class ClusterJob:
         return self.desired.cluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestingJob:
+class RestingJob(Struct, frozen=True, kw_only=True):
     """The work on a cluster that was at rest: none where it still is so, which its report says, else the ``job``."""
 
     cluster: str
@@ -71,8 +71,7 @@ AwaitObservation = Callable[[], Failure | None]
 """Wait for the observation of a member that came late; the failure of one that could not be observed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetOptions:
+class FleetOptions(Struct, frozen=True, kw_only=True):
     """The limits of an apply to a fleet.
 
     ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up

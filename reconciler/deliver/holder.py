@@ -13,22 +13,26 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
+
+from render.values import SelectiveStruct
 
 _REMEMBERED_SECONDS = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseHolder:
+class LeaseHolder(SelectiveStruct, frozen=True, kw_only=True):
     """A pass as holder of leases: ``name`` says where it runs; ``folder`` has the locks of passes of its clone.
 
     ``taken`` are the clusters whose lease it took and has not given back.
     """
 
+    UNCOMPARED = ("taken",)
+
     name: str
     folder: Path | None = None
-    taken: set[str] = field(default_factory=set, compare=False)
+    taken: set[str] = field(default_factory=set)
 
     def is_dead(self, name: str) -> bool:
         """Return whether the holder of this name was a pass of the same clone whose process has ended."""

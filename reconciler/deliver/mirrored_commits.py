@@ -5,8 +5,9 @@ cluster that pulls and one that is applied to from outside are recorded alike.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
 from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
@@ -23,8 +24,7 @@ MOST_COMMITS = 10_000
 """The commits of a mirror that are looked through for one that a cluster may hold."""
 
 
-@dataclass(frozen=True)
-class Mirror:
+class Mirror(Struct, frozen=True, dict=True):
     """The mirror of a cluster at one of its commits."""
 
     repository: Repository
@@ -76,8 +76,7 @@ def rendered_of(info: CommitInfo) -> str:
     return named[0]
 
 
-@dataclass(slots=True, kw_only=True)
-class MirroredCommits(RenderedCommits):
+class MirroredCommits(RenderedCommits, kw_only=True):
     """Rendered commits as a mirror tells them; ``is_lenient``: those that it never had asked for nothing."""
 
     mirror: Mirror

@@ -1,12 +1,9 @@
 """The command line's say in what a run may do to members."""
 
-from dataclasses import dataclass
-
 from reconciler.members.options import AccessOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryOptions(AccessOptions):
+class DeliveryOptions(AccessOptions, frozen=True, kw_only=True):
     """The options of a run that applies: those that choose and reach members, and what may be written there."""
 
     rehearse: bool = False

@@ -1,8 +1,9 @@
 """Deletions carried out in waves: each object is read again, and kept wherever an error may be the reason for it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind

@@ -6,7 +6,8 @@ creates it like any other.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import read_object

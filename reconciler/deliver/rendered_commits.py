@@ -1,8 +1,10 @@
 """Rendered commits as clusters must hold them: objects with their bindings' rules, and the removals allowed since."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     from reconciler.repository.past import RemovedFile
 
 
-@dataclass(slots=True)
-class RemovalTrailers:
+class RemovalTrailers(Struct):
     """The allowances between a rendered commit a cluster converged at and the one it is given, each pair read once.
 
     They are those of source commits, and what left clusters by a rule of failover, as rendered commits record it.
@@ -61,8 +62,7 @@ class RemovalTrailers:
             return ()
 
 
-@dataclass(slots=True)
-class RenderedCommits:
+class RenderedCommits(Struct):
     """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
 
     ``clusters`` are the members: a commit that knows one by a former name is read as if it had its name of now.
@@ -76,7 +76,7 @@ class RenderedCommits:
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _bindings: dict[bytes, Binding] = field(default_factory=dict)
-    _encrypted: dict[int, bytes] = field(default_factory=dict, repr=False)
+    _encrypted: dict[int, bytes] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
 from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 from .holder import LeaseHolder
 
@@ -18,13 +21,14 @@ FINALIZING = "Finalizing"
 """The reason of an object that was deleted and is still there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectResult:
+class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):
     """The result of applying one object.
 
     ``live`` is the object as the server answered, where it did. ``server_form`` is the digest of an object the
     server keeps in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
     """
+
+    UNSHOWN = ("live",)
 
     ref: ObjectRef
     action: Action
@@ -36,7 +40,7 @@ class ObjectResult:
     foreign: tuple[FieldChange, ...] = ()
     warnings: tuple[str, ...] = ()
     server_form: str = ""
-    live: Manifest | None = field(default=None, repr=False)
+    live: Manifest | None = None
 
     @property
     def is_failure(self) -> bool:
@@ -49,8 +53,7 @@ class ObjectResult:
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterResult:
+class ClusterResult(Struct, frozen=True, kw_only=True):
     """The result of applying to one cluster.
 
     ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``left``: what stays though nothing wants
@@ -90,8 +93,7 @@ def _tell_nobody(_line: str) -> None:
     return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplySettings:
+class ApplySettings(Struct, frozen=True, kw_only=True):
     """The settings of an apply.
 
     ``dry_run``: only ask the server what it would do. ``rehearse``: ask it first, and stop at a refusal. ``holder`` is
@@ -130,8 +132,7 @@ def failed_result(planned: PlannedObject, failure: Failure) -> ObjectResult:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterReport:
+class ClusterReport(Struct, frozen=True, kw_only=True):
     """The report of one cluster, as far as it got: its observation, its plan and its results.
 
     ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was at rest and still is, so

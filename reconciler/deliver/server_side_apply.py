@@ -1,8 +1,10 @@
 """One object applied with one server-side apply, and the answer to each way a server can refuse it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
@@ -27,8 +29,7 @@ _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
 _CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyContext:
+class ApplyContext(Struct, frozen=True, kw_only=True):
     """The context that a cluster's objects are applied in: its client, its plan and the settings.
 
     ``just_created``: namespaces and kinds (``Widget.example.com``) created in this apply, which a server may learn of

@@ -1,8 +1,10 @@
 """Two revisions rendered from the same past, what separates them, and the guards that apply to the change."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
@@ -47,8 +49,7 @@ from .past import Past, past_of
 from .pending import pending_difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revisions:
+class Revisions(Struct, frozen=True, kw_only=True):
     """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit.
 
     ``allowed`` is what options allow the change, ``now`` the time of both (None: the time of day).
@@ -61,8 +62,7 @@ class Revisions:
     now: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """Both sides of a diff as they were rendered."""
 
     base: Outcome

@@ -4,8 +4,9 @@ Both sides were rendered from the same previous commit and the same facts, so no
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
@@ -22,8 +23,7 @@ class ChangeAction(StrEnum):
     REMOVED = "removed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectChange:
+class ObjectChange(Struct, frozen=True, kw_only=True):
     """A change of an object, the same in some clusters.
 
     ``fields`` are those of a changed object without its divided numbers: the movements show these, and an object
@@ -37,8 +37,7 @@ class ObjectChange:
     is_preserved: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingChange:
+class PendingChange(Struct, frozen=True, kw_only=True):
     """A change that is decided and not carried out: what suspended ``clusters`` miss, or a policy that waits.
 
     ``action`` is what would happen to the object there; None: nothing, or (with a ``message``) that is not known yet.
@@ -54,8 +53,7 @@ class PendingChange:
     wanted: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Takeover:
+class Takeover(Struct, frozen=True, kw_only=True):
     """A template that another policy claims now; "" is no policy."""
 
     ref: ObjectRef
@@ -63,8 +61,7 @@ class Takeover:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterTotal:
+class ClusterTotal(Struct, frozen=True, kw_only=True):
     """The difference in one cluster, in numbers."""
 
     name: str
@@ -75,8 +72,7 @@ class ClusterTotal:
     replicas_after: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartChange:
+class PartChange(Struct, frozen=True, kw_only=True):
     """A part of a build that is another one: its role and name, and the versions it had and has, where it has any.
 
     ``action`` says whether it came, went or changed.
@@ -89,8 +85,7 @@ class PartChange:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OriginChange:
+class OriginChange(Struct, frozen=True, kw_only=True):
     """A build whose parts are others, and how many of the objects that differ it made."""
 
     build: str
@@ -99,8 +94,7 @@ class OriginChange:
     objects: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
     ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and

@@ -5,8 +5,9 @@ what it would make of it. Both are printed alike.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.console.json_values import as_json
 from reconciler.deliver.results import ClusterReport, ObjectResult
@@ -26,8 +27,7 @@ _UNCHANGED = frozenset({Action.UNCHANGED, Action.KEPT})
 _HELD = "Held"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveChange:
+class LiveChange(Struct, frozen=True, kw_only=True):
     """A change that would be made to one object, the reason, and the fields that differ, masked where secret.
 
     ``yielded`` are left to other managers, ``foreign`` were added by people: applying changes neither.

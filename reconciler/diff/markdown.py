@@ -6,7 +6,8 @@ mention people, add links, or end a fold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from overrides.changes import ChangedField
 from reconciler.console.cluster_lists import cluster_words
@@ -24,8 +25,7 @@ _MOST_CHANGES = 10
 _FEW_LINES = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkdownSection:
+class MarkdownSection(Struct, frozen=True, kw_only=True):
     """A titled part of the text: its lines, and the text before and after them; an open one is not folded."""
 
     title: str

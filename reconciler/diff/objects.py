@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
@@ -136,8 +137,7 @@ def _compared(
             yield FileChange(text, *ids)
 
 
-@dataclass(slots=True)
-class Texts:
+class Texts(Struct):
     """Blobs as texts to compare; each text is read and each pair compared once."""
 
     blobs: Mapping[bytes, Blob]

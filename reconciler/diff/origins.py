@@ -4,7 +4,8 @@ A chart of another version is told apart from other values: each part of a build
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reconciler.source.built_files import BuildPart
 from reconciler.source.desired import Desired

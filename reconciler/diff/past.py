@@ -5,7 +5,8 @@ pass is no part of the past of the first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.publish.reading import read_previous
 from reconciler.repository import Repository
@@ -15,8 +16,7 @@ from render.errors import GitError
 _MOST_COMMITS = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class Past(Struct, frozen=True, kw_only=True):
     """The rendered commit that a base starts from ("": there was none yet), and the one that came after it.
 
     ``next`` is empty where the first is the newest; otherwise it has the facts by which the fleet went on.

@@ -5,7 +5,9 @@ miss then, and what ends is told as well, so that no change of a suspension is n
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.changes import ChangedField
 from reconciler.pipeline.assembly import TreeContext, suspended_mask
@@ -23,8 +25,7 @@ from .difference import PendingChange
 from .objects import FileChange, Texts, field_changes, object_changes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingDifference:
+class PendingDifference(Struct, frozen=True, kw_only=True):
     """The pending changes that a change of the source adds, and those that it ends."""
 
     added: tuple[PendingChange, ...]

@@ -5,8 +5,9 @@ who may sign - is public, and comes along in a ConfigMap.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest
 
@@ -19,8 +20,7 @@ _KEYS, _PINNED = "/etc/argosy/git", "/etc/argosy/pinned"
 _KNOWN_HOSTS, _SIGNERS = "known_hosts", "allowed_signers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentPlan:
+class AgentPlan(Struct, frozen=True, kw_only=True):
     """An agent to be set up: its cluster and fleet, the repository's address, and the image it runs.
 
     ``secret`` is the name of the Secret with the key for Git: ``identity`` for an address of SSH, ``gitconfig`` for

@@ -6,8 +6,9 @@ there.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.source.broken import Broken
 from reconciler.source.files import FLEET_FILE
@@ -28,8 +29,7 @@ _LONGEST = 48
 _STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class Beginning(Struct, frozen=True, kw_only=True):
     """The wishes for a new fleet: contexts of a kubeconfig, clusters by hand, and whose pipeline files to write."""
 
     contexts: tuple[str, ...] = ()

@@ -7,7 +7,8 @@ problems refuse it. So a file is never left worse than it was.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.names.subjects import unknown_cluster
@@ -31,8 +32,7 @@ NO_CHANGE: Contents = {}
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberSource:
+class MemberSource(Struct, frozen=True, kw_only=True):
     """The source in a work tree as it stands: its files, its fleet, and the values loaded from it."""
 
     repository: Repository
@@ -114,8 +114,7 @@ class MemberSource:
         return after
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceChange:
+class SourceChange(Struct, frozen=True, kw_only=True):
     """A change of files, with the subject and the trailers of its commit."""
 
     contents: Contents

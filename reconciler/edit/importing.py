@@ -5,9 +5,10 @@ Nothing of it is asked of a cluster. The values of Secrets and tokens are never 
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
@@ -45,8 +46,7 @@ class Line(NamedTuple):
         return RULES.get(self.code, "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Import:
+class Import(Struct, frozen=True, kw_only=True):
     """The files to write by path, the report, and how many documents are of no other federation.
 
     ``failures`` are the clusters that could not be read, where some were.

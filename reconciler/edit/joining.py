@@ -3,10 +3,11 @@
 Passes apply to the clusters that argosy.yaml lists. So that line can change what they do, and the command says so.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.admission import admit
 from reconciler.console.log import Log
@@ -21,8 +22,7 @@ from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMember:
+class NewMember(Struct, frozen=True, kw_only=True):
     """A member that is to join: its place, its labels, and the kubeconfig context that reaches it.
 
     ``mode`` is its syncMode; one that pulls has no context.

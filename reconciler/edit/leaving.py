@@ -8,7 +8,9 @@
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted
@@ -29,8 +31,7 @@ from .labels import DRAIN, TaintChange, taint_edits
 _LISTED = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drain:
+class Drain(Struct, frozen=True, kw_only=True):
     """A member that is being emptied: whether that is new, what leaves in words, and the commands to run next."""
 
     is_new: bool

@@ -5,8 +5,9 @@ Nothing is written to a cluster, and no content of a Secret is asked for.
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
@@ -35,8 +36,7 @@ SYSTEM = "live clusters"
 FLEET_FILE = "argosy.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveReading:
+class LiveReading(Struct, frozen=True, kw_only=True):
     """The clusters to read, each with its context, and how: ``namespaces`` alone, or all, or all but the system's."""
 
     contexts: Mapping[str, str]

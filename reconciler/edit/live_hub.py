@@ -6,7 +6,9 @@ is asked for.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Failure, OpenClient
@@ -34,8 +36,7 @@ _VIRTUAL_GROUPS = ("search.karmada.io", "metrics.k8s.io", "custom.metrics.k8s.io
 _NOT_PROPAGATED = exact("not-propagated", "no policy propagates it")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubReading:
+class HubReading(Struct, frozen=True, kw_only=True):
     """The control plane to read: its context, what it is called by people, and the federation (None: it tells)."""
 
     context: str

@@ -6,7 +6,9 @@
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.locked.content import Files
 from reconciler.locked.fetching import Fetcher
@@ -22,8 +24,7 @@ ALL = "*"
 _MARKED = b"The content of a Source: argosy vendor writes this folder, and argosy.lock has its digest.\n"
 
 
-@dataclass(frozen=True, slots=True)
-class LockChange:
+class LockChange(Struct, frozen=True):
     """One line about a Source: ``+`` new, ``~`` changed, ``-`` gone."""
 
     sign: str
@@ -34,8 +35,7 @@ class LockChange:
         return f"{self.sign} {self.name}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockUpdate:
+class LockUpdate(Struct, frozen=True, kw_only=True):
     """The files to write for a lock, what changes by it, and the Sources that could not be resolved."""
 
     contents: Mapping[str, bytes | None]

@@ -7,10 +7,11 @@ with overlays of its own: one of them is read, for the others hold the same obje
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import commonpath, dirname
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest, group_of
 
@@ -28,8 +29,7 @@ Placed = tuple[str, Manifest]
 """An object and the file it stands in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeployedFolders:
+class DeployedFolders(Struct, frozen=True, kw_only=True):
     """The folders that a tool deploys, the environment whose they are, and the environments that are left out.
 
     All of them follow from ``entries``, folders and files with objects of these ``kinds``.
@@ -43,8 +43,7 @@ class DeployedFolders:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Deployer:
+class _Deployer(Struct, frozen=True, kw_only=True):
     """An object of a tool that names folders of the repository."""
 
     path: str

@@ -7,9 +7,10 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.source.checks import lists_of_clusters
@@ -28,8 +29,7 @@ from .joining import fleet_place, refuse_member
 from .leaving import rendered_clusters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renaming:
+class Renaming(Struct, frozen=True, kw_only=True):
     """A member that was renamed: the fields that name it anew, and the PolicyTests that still name it as before."""
 
     fields: tuple[str, ...]

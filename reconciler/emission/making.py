@@ -1,8 +1,9 @@
 """The objects of any tool, and those that a fleet has committed beside its trees."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from reconciler.plans.model import DesiredObject
 from render.documents import parse_documents

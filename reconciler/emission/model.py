@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from render.documents import emit
 from render.fleet import Grouping, Placing
@@ -25,8 +26,7 @@ class Stage(StrEnum):
     INTERCEPTORS = "interceptors"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedPlace:
+class RenderedPlace(Struct, frozen=True, kw_only=True):
     """The rendered branch as other tools reach it; ``folder`` is that of a cluster's tree ("": the root)."""
 
     address: str
@@ -34,8 +34,7 @@ class RenderedPlace:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmissionOptions:
+class EmissionOptions(Struct, frozen=True, kw_only=True):
     """The choices about emitted objects.
 
     ``prefix`` begins their names. ``namespace`` is that of the tool. ``git_secret`` is the Secret by which the tool
@@ -54,16 +53,14 @@ class EmissionOptions:
     project: str = "default"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class IgnoredField:
+class IgnoredField(Struct, frozen=True, kw_only=True, order=True):
     """A field of one object that is left to others after its creation, as a JSON pointer."""
 
     ref: ObjectRef
     pointer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterTree:
+class ClusterTree(Struct, frozen=True, kw_only=True):
     """A cluster's tree as far as it decides what is emitted.
 
     ``kept`` are the objects that are never pruned, though their kind is, each with its API version; ``kept_kinds`` and
@@ -81,8 +78,7 @@ class ClusterTree:
     misread: tuple[ObjectRef, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Emission:
+class Emission(Struct, frozen=True, kw_only=True):
     """Emitted objects by the file each belongs in, and notes of what has no counterpart in them."""
 
     files: tuple[tuple[str, tuple[Manifest, ...]], ...]

@@ -8,8 +8,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.fleet import Deployer
 from render.model import Manifest, ObjectRef
@@ -21,8 +22,7 @@ _HEALTHY = "Healthy"
 _LONGEST = 4000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldObject:
+class ToldObject(Struct, frozen=True, kw_only=True):
     """An object that a tool told of: whether it is applied, its health ("": not told) and why, in the tool's words."""
 
     ref: ObjectRef
@@ -32,8 +32,7 @@ class ToldObject:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartReport:
+class PartReport(Struct, frozen=True, kw_only=True):
     """The report of one object of a tool: ``commit`` is the one it compared its part with ("": none yet).
 
     ``outcome`` is empty while the tool is at it; ``heard`` is the newest time in the status.
@@ -47,8 +46,7 @@ class PartReport:
     objects: tuple[ToldObject, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolReport:
+class ToolReport(Struct, frozen=True, kw_only=True):
     """The reports of a tool on all parts of a cluster's folder.
 
     ``source_fault`` says why the tool cannot read the branch, as a reason and a message; it knows no newer commit then.

@@ -1,8 +1,10 @@
 """A cluster's tree as other tools must treat it: what is never pruned, applied last, or left to others."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.plans.field_paths import Key, path_text
 from reconciler.plans.field_rules import rules_of, ruling_for
@@ -21,8 +23,7 @@ _REPLICAS = "/spec/replicas"
 _SCALERS = frozenset({("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeRules:
+class TreeRules(Struct, frozen=True, kw_only=True):
     """The rules about objects that are not in their manifests: argosy.yaml's about fields, and those kept by policy."""
 
     fields: tuple[FieldRule, ...] = ()

@@ -1,9 +1,11 @@
 """The answer to ``argosy explain``: an object, a cluster or policies, explained as plain data and as sections."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.policy import OverridePolicy
 from reconciler.console.json_values import plain_value
@@ -25,8 +27,7 @@ from .replay import Replay, names_of_now
 from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainRequest:
+class ExplainRequest(Struct, frozen=True, kw_only=True):
     """A request to explain what ``noun`` and ``name`` mean.
 
     ``cluster`` limits the answer to what concerns it ("": all); ``seats``: divisions are explained seat by seat.
@@ -39,8 +40,7 @@ class ExplainRequest:
     seats: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainAnswer:
+class ExplainAnswer(Struct, frozen=True, kw_only=True):
     """An explanation as plain data and as sections."""
 
     value: dict[str, Any]

@@ -1,8 +1,9 @@
 """The capacity a decision was based on: its origin, its resources, and the replicas that were placed before."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.cluster import ResourceSummary
@@ -21,8 +22,7 @@ class CapacityOrigin(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceRoom:
+class ResourceRoom(Struct, frozen=True, kw_only=True):
     """One resource of a cluster in its units (thousandths of a CPU, ones of all else), and how many replicas fit it."""
 
     resource: str
@@ -32,8 +32,7 @@ class ResourceRoom:
     fits: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRoom:
+class ClusterRoom(Struct, frozen=True, kw_only=True):
     """The room of a candidate: what its summary holds, less what this pass placed before, plus what it held already.
 
     ``room`` is ``by_summary - taken + held``, unless that is negative. A resource model can make ``by_summary`` less

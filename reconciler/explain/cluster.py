@@ -1,7 +1,8 @@
 """One cluster explained, as values: the objects it holds, those it does not hold, and the reasons for both."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
@@ -15,8 +16,7 @@ from render.scheduling.explanation import Candidate, Explanation
 from .capacity import CapacityOrigin, origin_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterObject:
+class ClusterObject(Struct, frozen=True, kw_only=True):
     """An object that a cluster holds, its replicas (0: it has none), and the policy or object that puts it there."""
 
     ref: ObjectRef
@@ -24,8 +24,7 @@ class ClusterObject:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbsentObject:
+class AbsentObject(Struct, frozen=True, kw_only=True):
     """An object that is bound to go elsewhere: the filters that refuse this cluster, or another reason."""
 
     ref: ObjectRef
@@ -33,8 +32,7 @@ class AbsentObject:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityLine:
+class CapacityLine(Struct, frozen=True, kw_only=True):
     """One resource of a cluster, in Kubernetes' notation."""
 
     resource: str
@@ -44,8 +42,7 @@ class CapacityLine:
     reserved: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterExplanation:
+class ClusterExplanation(Struct, frozen=True, kw_only=True):
     """A cluster as the scheduler sees it, with the objects it holds and does not. ``served`` counts recorded APIs."""
 
     name: str

@@ -1,8 +1,10 @@
 """A scheduling decision as sections: the clusters that passed or were refused, then the division in numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.cluster_lists import first_clusters
 from reconciler.console.text import DITTO, Section, section
@@ -42,8 +44,7 @@ _MODE = {
 _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionView:
+class DecisionView(Struct, frozen=True, kw_only=True):
     """The part of a decision to show: one cluster ("": all), divisions seat by seat, and a sentence ``before`` it.
 
     ``facts`` says when facts were recorded. ``is_packed``: replicas go to as few clusters as hold them.

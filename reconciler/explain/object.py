@@ -5,7 +5,8 @@ that the explanation fits what is rendered.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
@@ -35,8 +36,7 @@ from .overrides import OverriddenClusters, names_of, overridden_clusters
 SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyVerdict:
+class PolicyVerdict(Struct, frozen=True, kw_only=True):
     """A policy that selects an object, whether it claims it (``holds``), and if not, the reason."""
 
     policy: str
@@ -47,8 +47,7 @@ class PolicyVerdict:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """Clusters that keep the bytes of an earlier commit, and the reason."""
 
     clusters: tuple[str, ...]
@@ -56,8 +55,7 @@ class Kept:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectExplanation:
+class ObjectExplanation(Struct, frozen=True, kw_only=True):
     """The explanation of one object.
 
     ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:

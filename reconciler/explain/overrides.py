@@ -5,8 +5,9 @@ their share of a division appears once for each of those numbers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 from overrides.changes import changes_of
 from overrides.engine import Overridden, OverrideEngine
@@ -21,8 +22,7 @@ from render.model import Manifest, Template
 from render.works import REPLICAS, Target, VariantRun, WorkContext, Works, render_works
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverriddenClusters:
+class OverriddenClusters(Struct, frozen=True, kw_only=True):
     """A class of clusters to which the same override rules apply, and the changes of each rule, or its error."""
 
     clusters: tuple[str, ...]

@@ -1,7 +1,8 @@
 """The effect of one propagation or override policy: what it selects, what it claims or changes, and where."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from overrides.explanation import RuleEffect
 from overrides.matching import priority_of
@@ -21,16 +22,14 @@ from .object import SELECTS_BY, unmet_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectorCount:
+class SelectorCount(Struct, frozen=True, kw_only=True):
     """A selector of a policy and how many objects it selects."""
 
     selector: str
     objects: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectedObject:
+class SelectedObject(Struct, frozen=True, kw_only=True):
     """An object a policy selects, with its targets if the policy claims it, else the ``holder`` that does, and why."""
 
     ref: ObjectRef
@@ -41,8 +40,7 @@ class SelectedObject:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyExplanation:
+class PolicyExplanation(Struct, frozen=True, kw_only=True):
     """A propagation policy with its selectors and the objects they select.
 
     ``unmet`` are parts of its placement that no cluster meets, or too few.
@@ -117,16 +115,14 @@ def _selected(
     return SelectedObject(ref=ref, holds=False, selects_by=by, holder=holder, why=why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleTargets:
+class RuleTargets(Struct, frozen=True, kw_only=True):
     """A rule, and the clusters of the source it is for."""
 
     rule: str
     clusters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AffectedObject:
+class AffectedObject(Struct, frozen=True, kw_only=True):
     """An object the policy selects: the changes in each class of clusters, or the reason why there are none."""
 
     ref: ObjectRef
@@ -134,8 +130,7 @@ class AffectedObject:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverridePolicyExplanation:
+class OverridePolicyExplanation(Struct, frozen=True, kw_only=True):
     """An override policy with its selectors (none: everything), its rules and the objects they are about."""
 
     policy: str

@@ -1,7 +1,9 @@
 """An explanation of an earlier pass, told by the names that clusters have now."""
 
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.pipeline.renames import NewNames
 from render.model import TargetCluster
@@ -15,9 +17,9 @@ def with_new_names(value: Any, names: NewNames) -> Any:
         return TargetCluster(names.get(value.name, value.name), value.replicas)
     if isinstance(value, tuple):
         return tuple(with_new_names(each, names) for each in value)
-    if not is_dataclass(value) or isinstance(value, type):
+    if not isinstance(value, Struct):
         return value
-    inner = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    inner = {name: getattr(value, name) for name in value.__struct_fields__}
     return replace(value, **{name: _field(name, part, names) for name, part in inner.items()})
 
 

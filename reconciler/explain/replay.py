@@ -6,8 +6,10 @@ the binding back through the rendered branch.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
@@ -28,8 +30,7 @@ from render.timing import parse_instant
 _FARTHEST = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """A pass with the rendered commit it made (empty: it was not committed), and the commit its facts are read from."""
 
     repository: Repository

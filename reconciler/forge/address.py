@@ -5,9 +5,10 @@ Nothing of it comes from the source: whoever may push there could otherwise have
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from render.errors import ConfigError
 from render.fleet import ForgeKind
@@ -20,8 +21,7 @@ _PATHS = {ForgeKind.GITHUB: "/api/v3", ForgeKind.GITLAB: "/api/v4", ForgeKind.GI
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forge:
+class Forge(Struct, frozen=True, kw_only=True):
     """A forge: its kind, the address of its API, the project there (``owner/name``), and the file of our token."""
 
     kind: ForgeKind

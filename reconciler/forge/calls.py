@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.console.cleaning import cleaned
@@ -17,6 +16,7 @@ from reconciler.members.sockets import SocketError, UnsupportedEndpoint, network
 from reconciler.repository.trailers import engine_version
 from render.errors import GitError
 from render.fleet import ForgeKind
+from render.values import DiscreetStruct
 
 from .address import TOKEN_FILE, Forge
 
@@ -31,14 +31,15 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgeCall:
+class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
     """A call: its method, its path below the API with the query, what is sent with it, and the right that it needs."""
+
+    UNSHOWN = ("body",)
 
     method: str
     path: str
     right: str = "read and write its pull requests"
-    body: dict[str, Any] | None = field(default=None, repr=False)
+    body: dict[str, Any] | None = None
 
 
 def answer_of(forge: Forge, call: ForgeCall) -> Any:

@@ -1,8 +1,9 @@
 """The status of a commit on a forge, in the words of each: whether what it asks for is so, in a line."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from render.errors import GitError
 from render.fleet import ForgeKind
@@ -21,8 +22,7 @@ class CommitState(StrEnum):
     PENDING = "pending"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitStatus:
+class CommitStatus(Struct, frozen=True, kw_only=True):
     """A status: its commit, its state, the name under which a later one replaces it, and a line for people."""
 
     commit: str

@@ -1,12 +1,12 @@
 """The pull request of a branch, in the words of each forge: a list of them, and opening, renewing and closing one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from render.errors import GitError
 from render.fleet import ForgeKind
+from render.values import DiscreetStruct
 
 from .address import Forge
 from .calls import ForgeCall, answer_of
@@ -15,26 +15,28 @@ _PAGE = 50
 _Plain = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PullRequest:
+class PullRequest(DiscreetStruct, frozen=True, kw_only=True):
     """A pull request as a forge lists it; ``commit`` is what it asks to merge, or was asked to when it was closed."""
+
+    UNSHOWN = ("body",)
 
     number: int
     is_open: bool
     commit: str
     title: str = ""
-    body: str = field(default="", repr=False)
+    body: str = ""
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(DiscreetStruct, frozen=True, kw_only=True):
     """A pull request as it should be: from one branch into another, with a title and a body."""
+
+    UNSHOWN = ("body",)
 
     head: str
     base: str
     title: str = ""
-    body: str = field(default="", repr=False)
+    body: str = ""
 
 
 def listed(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:

@@ -8,23 +8,26 @@ import json
 from base64 import b64decode, b64encode
 from binascii import Error as NoBase64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import field
+
 from reconciler.repository.location import plain_content
 from render.errors import ConfigError
+from render.values import DiscreetStruct
 
 VARIABLE = "ARGOSY_CREDENTIALS"
 _LARGEST = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(DiscreetStruct, frozen=True):
     """The value of the header ``Authorization`` by host, with its port where one is written."""
 
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    UNSHOWN = ("headers",)
+
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, url: str) -> str | None:
         """Return the header for an address; None where nothing is known for its host."""

@@ -1,11 +1,13 @@
 """Sources resolved to versions, and locked content fetched again: the only part of this floor that uses the network."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.command import GitCommand
+from render.values import DiscreetStruct
 
 from .content import Files, content_digest
 from .credentials import read_credentials
@@ -17,11 +19,12 @@ from .oci_registry import artifact_files, resolved_artifact
 from .store import ContentStore, content_store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetcher:
+class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
     """The means to fetch content: git, downloads with credentials, and the cache that keeps what came."""
 
-    git: GitCommand = field(repr=False)
+    UNSHOWN = ("git",)
+
+    git: GitCommand
     downloads: Downloads
     store: ContentStore
 

@@ -3,8 +3,9 @@
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from reconciler.repository import GitFolder, RemoteTips, Repository
 from reconciler.repository.command import GitCommand

@@ -1,9 +1,10 @@
 """A Source as somebody wrote it, the same Source as it is locked, and the lock of a fleet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.errors import ReconcileError
 from render.model import Manifest
@@ -26,12 +27,11 @@ class UnavailableSource(ReconcileError):
     exit_code = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalSource:
+class ExternalSource(Struct, frozen=True, kw_only=True):
     """A Source of the fleet: its name, its spec as it was admitted, and the place of its document."""
 
     name: str
-    spec: Mapping[str, Any] = field(hash=False)
+    spec: Mapping[str, Any]
     path: str = ""
     document: int = 0
     includes_manifests: bool = False
@@ -60,8 +60,7 @@ class ExternalSource:
         return str(self.spec.get("path") or "").removeprefix("./").strip("/")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockedSource:
+class LockedSource(Struct, frozen=True, kw_only=True):
     """A Source as it was resolved: what its spec was then, the exact version, and the digest of its files.
 
     ``resolved`` has the fields by which exactly this version is fetched again, such as ``commit`` or ``digest``.
@@ -69,8 +68,8 @@ class LockedSource:
     """
 
     name: str
-    spec: Mapping[str, Any] = field(hash=False)
-    resolved: Mapping[str, str] = field(hash=False)
+    spec: Mapping[str, Any]
+    resolved: Mapping[str, str]
     content: str
     vendored: str = ""
 
@@ -82,9 +81,8 @@ class LockedSource:
         return named or exact.removeprefix("sha256:")[:12]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class Lock(Struct, frozen=True, kw_only=True):
     """The locked Sources of a fleet by name, and the path of the file they stand in."""
 
     path: str = LOCK_FILE
-    sources: Mapping[str, LockedSource] = field(default_factory=dict, hash=False)
+    sources: Mapping[str, LockedSource] = field(default_factory=dict)

@@ -8,10 +8,11 @@ of gzip becomes a megabyte.
 
 import time
 import zlib
-from dataclasses import dataclass, field
 from socket import socket
 
 from httptools import HttpParserError, HttpResponseParser
+
+from render.values import DiscreetStruct
 
 _CHUNK = 1 << 16
 _MOST_AROUND = 1 << 18
@@ -31,13 +32,14 @@ class UnknownEncoding(Exception):
     """The content of an answer is packed in a way nobody asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
+class Received(DiscreetStruct, frozen=True, kw_only=True):
     """An answer in HTTP, its content unpacked; ``is_last`` where nothing more may be asked on its connection."""
+
+    UNSHOWN = ("content",)
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...] = ()
-    content: bytes = field(default=b"", repr=False)
+    content: bytes = b""
     is_last: bool = False
 
     def values(self, name: str) -> list[str]:

@@ -11,8 +11,11 @@ import weakref
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from render.values import DiscreetStruct
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .credentials import AuthPlugins, CredentialSource
@@ -39,14 +42,15 @@ class OtherCluster(Exception):
         self.answer = answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Sent(DiscreetStruct, frozen=True, kw_only=True):
     """A request as a connection sends it; ``most`` is how many bytes the content of its answer may have."""
+
+    UNSHOWN = ("body",)
 
     method: str
     path: str
     headers: tuple[tuple[str, str], ...] = ()
-    body: bytes | None = field(default=None, repr=False)
+    body: bytes | None = None
     content_type: str = ""
     most: int
 

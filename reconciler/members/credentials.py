@@ -8,9 +8,10 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from .endpoint import is_tls, pem_text
 from .exchange import Failure

@@ -5,9 +5,10 @@ Aggregated discovery answers in two requests; an older server is asked group by 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct, field
 
 from render.model import ObjectRef, group_of
 
@@ -17,8 +18,7 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryL
 _ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSON])
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, order=True, kw_only=True):
     """A served kind: the paths of its objects and the verbs it takes."""
 
     group: str
@@ -49,8 +49,7 @@ class Resource:
         return f"{self.collection(ref.namespace if self.is_namespaced else '')}/{quote(ref.name, safe='')}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
+class Discovery(Struct, frozen=True, kw_only=True):
     """Every served kind by ``(apiVersion, kind)``, in the server's order of preference, and the groups that failed."""
 
     resources: Mapping[tuple[str, str], Resource] = field(default_factory=dict)

@@ -8,28 +8,30 @@ whatever ``NO_PROXY`` says.
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from render.values import DiscreetStruct
+
 from .kubeconfig import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(DiscreetStruct, frozen=True, kw_only=True):
     """An API server and the way there.
 
     ``proxy`` is the URL of one to go through. ``server_name`` is the name its certificate has to show instead of the
     host of its address. ``authority`` has the certificates (PEM) that are trusted instead of those of this machine.
     """
 
+    UNSHOWN = ("proxy", "authority")
+
     server: str
-    proxy: str = field(default="", repr=False)
+    proxy: str = ""
     server_name: str = ""
     is_verified: bool = True
-    authority: str = field(default="", repr=False)
+    authority: str = ""
 
     @property
     def is_tls(self) -> bool:

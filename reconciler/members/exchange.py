@@ -1,9 +1,12 @@
 """One request to an API server and its outcome as values: a request, an answer, a failure."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from render.values import DiscreetStruct, SelectiveStruct
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
@@ -71,15 +74,16 @@ class Expected(StrEnum):
     DISCOVERY = "discovery"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(DiscreetStruct, frozen=True, kw_only=True):
     """One request. ``body`` is plain data, sent as JSON; ``tries`` 1 asks for no retries (0: as many as fit)."""
+
+    UNSHOWN = ("body",)
 
     method: str
     path: str
     expects: Expected = Expected.JSON
     query: Mapping[str, str] = field(default_factory=dict)
-    body: Any = field(default=None, repr=False)
+    body: Any = None
     content_type: str = JSON
     accept: str = JSON
     timeout: float = 30.0
@@ -89,22 +93,22 @@ class Request:
         return f"{self.method} {self.path}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(DiscreetStruct, frozen=True, kw_only=True):
     """A request that succeeded: the decoded body, how many bytes it was, the server's warnings and its clock.
 
     ``date`` is an HTTP date.
     """
 
+    UNSHOWN = ("body",)
+
     status: int
-    body: Any = field(default=None, repr=False)
+    body: Any = None
     size: int = 0
     warnings: tuple[str, ...] = ()
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     """One detail of a refusal: a field and, for a conflict, the manager (and subresource) that owns it."""
 
     reason: str
@@ -113,12 +117,13 @@ class Cause:
     subresource: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(SelectiveStruct, frozen=True, kw_only=True):
     """A request that failed. The message never quotes a body; ``retry_after`` is what the server asked for, or 0.
 
     ``trace`` names the lines of code, never values, where something unexpected happened.
     """
+
+    UNSHOWN = UNCOMPARED = ("trace",)
 
     kind: FailureKind
     message: str
@@ -126,7 +131,7 @@ class Failure:
     status: int = 0
     causes: tuple[Cause, ...] = ()
     retry_after: float = 0.0
-    trace: str = field(default="", repr=False, compare=False)
+    trace: str = ""
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message

@@ -2,23 +2,27 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
+
+from render.values import DiscreetStruct
 
 FOREVER = float("inf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
+class Credential(DiscreetStruct, frozen=True, kw_only=True):
     """A user's proof of identity: a bearer token, ``user:password``, a client certificate with its key (PEM).
 
     An empty one is an anonymous user's. ``expires`` is a time of the wall clock, in seconds.
     """
 
-    token: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
-    certificate: str = field(default="", repr=False)
-    key: str = field(default="", repr=False)
+    UNSHOWN = ("token", "password", "certificate", "key")
+
+    token: str = ""
+    password: str = ""
+    certificate: str = ""
+    key: str = ""
     expires: float = FOREVER
 
     @property
@@ -29,8 +33,7 @@ class Credential:
         return f"Basic {base64.b64encode(self.password.encode()).decode()}" if self.password else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Impersonation:
+class Impersonation(Struct, frozen=True, kw_only=True):
     """The user to act as; empty fields fall back on the context's own ``as`` settings."""
 
     user: str = ""

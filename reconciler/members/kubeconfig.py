@@ -9,12 +9,12 @@ and every ``repr``.
 import difflib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
 from render.fleet import OTHERS, ClusterAccess
+from render.values import DiscreetStruct
 
 from .exchange import Failure, FailureKind
 
@@ -27,27 +27,29 @@ def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
     return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(DiscreetStruct, frozen=True, kw_only=True):
     """A kubeconfig context with its cluster and its user, and the folders their relative paths start from.
 
     ``user_file`` is the kubeconfig that has the user, which is not always the one that has the context.
     """
 
+    UNSHOWN = ("cluster", "user")
+
     name: str
-    cluster: Mapping[str, Any] = field(repr=False)
-    user: Mapping[str, Any] = field(repr=False)
+    cluster: Mapping[str, Any]
+    user: Mapping[str, Any]
     cluster_folder: Path = Path()
     user_folder: Path = Path()
     user_file: Path = Path()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kubeconfig:
+class Kubeconfig(DiscreetStruct, frozen=True, kw_only=True):
     """One or more kubeconfig files as kubectl merges them: of two entries of a name the first counts."""
 
+    UNSHOWN = ("contexts",)
+
     files: tuple[Path, ...]
-    contexts: Mapping[str, Context] = field(repr=False)
+    contexts: Mapping[str, Context]
     current: str = ""
 
 

@@ -4,10 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from render.model import ObjectRef
+from render.values import DiscreetStruct
 
 from .discovery import Resource
 from .exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Request
@@ -24,8 +27,7 @@ _LONGEST_HEAD = 16 << 10
 _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(Struct, frozen=True, kw_only=True):
     """The objects of a kind to list: ``selector`` by labels, ``fields`` by fields, ``metadata_only`` to spare contents.
 
     ``only_namespace`` bounds it; ``namespaces`` are asked one by one where the whole cluster may not be listed.
@@ -124,16 +126,17 @@ def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> R
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedMetadata:
+class ListedMetadata(DiscreetStruct, frozen=True, kw_only=True):
     """The metadata of every object of a listing as bytes that are the same as long as no object changes.
 
     ``digest`` is of all pages without what names the list itself; ``pages`` are these bytes, to be read with
     ``resource_versions``.
     """
 
+    UNSHOWN = ("pages",)
+
     digest: str
-    pages: tuple[bytes, ...] = field(default=(), repr=False)
+    pages: tuple[bytes, ...] = ()
 
     def resource_versions(self, resource: Resource) -> dict[ObjectRef, str]:
         """Return the version of every object; ValueError, KeyError or TypeError where the bytes are no such list."""

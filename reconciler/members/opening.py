@@ -1,8 +1,9 @@
 """Clients for the members of a fleet: kubeconfigs are read once, plugins run once, and each cluster has one client."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from render.fleet import ClusterAccess
 
@@ -16,8 +17,7 @@ from .kubeconfig import Context, Contexts, default_files, unusable_context
 _SENT_FILES = ("tokenFile", "client-certificate", "client-key")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberAccess:
+class MemberAccess(Struct, frozen=True, kw_only=True):
     """The settings by which members are reached.
 
     ``kubeconfig`` stands in for the usual file, ``folder`` has one file a cluster, and ``in_cluster`` names the one

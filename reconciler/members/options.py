@@ -1,14 +1,15 @@
 """The command line's say in which members a run is for, and how they are reached."""
 
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 if TYPE_CHECKING:
     from render.fleet import Fleet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessOptions:
+class AccessOptions(Struct, frozen=True, kw_only=True):
     """The options that choose members and say how they are reached; empty ones leave it to argosy.yaml."""
 
     clusters: tuple[str, ...] = ()

@@ -14,15 +14,15 @@ As long as nobody else is done there is nobody to be held up, and all are waited
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LEAST_SECONDS = 1.0
 _LEAST_AFTER_FAILURE = 0.25
 _TIMES = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VisitTimes:
+class VisitTimes(Struct, frozen=True, kw_only=True):
     """The times of a visit to a member: when it began, when the member was first heard, and when it ended.
 
     ``is_answered``: it ended, and the member answered everything. ``failed_before``: the last visit to it failed.

@@ -8,9 +8,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from .exchange import Answer, Client, Failure, Request
 from .patience import VisitTimes
@@ -21,8 +22,7 @@ _LONGEST_WAIT = 3600.0
 _Result = TypeVar("_Result")
 
 
-@dataclass(slots=True, kw_only=True)
-class Visit(Generic[_Result]):
+class Visit(Struct, Generic[_Result], kw_only=True):
     """A visit to a member, its times on ``clock``'s scale, and its result once it has ended."""
 
     name: str

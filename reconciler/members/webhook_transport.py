@@ -12,11 +12,12 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from render.interpreter.webhooks import Webhook, WebhookError
 
@@ -33,8 +34,7 @@ class UnreachedError(WebhookError):
     """A webhook did not answer at all, whatever the question was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Struct, frozen=True, kw_only=True):
     """The address of a webhook; that of a Service (``is_service``) means something inside its cluster alone."""
 
     host: str

@@ -3,8 +3,9 @@
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from reconciler.repository.trailers import engine_version
 from reconciler.source.desired import Desired, interpreter_of
@@ -20,8 +21,7 @@ MOST_FAILURES = 3
 """After so many questions in a row that a webhook did not answer at all, it is asked nothing more in this pass."""
 
 
-@dataclass(slots=True, kw_only=True)
-class WebhookCalls:
+class WebhookCalls(Struct, kw_only=True):
     """The questions and answers of a pass; several threads may ask at once.
 
     A webhook that is asked nothing more fails with the words of its last failure, so that the message is the same for

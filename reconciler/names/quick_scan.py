@@ -9,10 +9,11 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reconciler.repository import Repository
@@ -34,8 +35,7 @@ class _TimeIsUp(BaseException):
     """The time of the scan is over; no handler of ordinary exceptions may catch this."""
 
 
-@dataclass(slots=True)
-class ScannedNames:
+class ScannedNames(Struct):
     """The names collected: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
 
     objects: set[tuple[str, str, str]] = field(default_factory=set)

@@ -5,8 +5,9 @@ Every node counts, ready or not. A pod on a node takes its effective request and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.cluster import ResourceModel
 from render.interpreter.requirements import resource_request
@@ -17,8 +18,7 @@ PODS = "pods"
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
-@dataclass(slots=True)
-class Total:
+class Total(Struct):
     """Amounts by resource name, each in the notation it was first written in."""
 
     amounts: dict[str, Amount] = field(default_factory=dict)

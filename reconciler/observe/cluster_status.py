@@ -6,9 +6,10 @@ down, nodes one may not list - keeps what was last known of it: unknown is never
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure
@@ -16,6 +17,7 @@ from render.cluster import Cluster, ClusterCondition
 from render.failover.health import READY, HealthThresholds, Probed, probe_result, ready_by_probe
 from render.model import Manifest
 from render.timing import FIRST, parse_instant
+from render.values import DiscreetStruct
 
 from .capacity import node_summary, resource_summary
 from .conditions import condition, condition_of_type, with_times
@@ -27,8 +29,7 @@ _THRESHOLDS = HealthThresholds(success=0)
 COMPLETE = "CompleteAPIEnablements"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberObservation:
+class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     """The answers of one cluster to an observation.
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
@@ -36,16 +37,18 @@ class MemberObservation:
     are the replicas that it cannot start, where that was asked (None: it was not).
     """
 
+    UNSHOWN = ("nodes", "pods", "pending")
+
     cluster: str
     failure: Failure | None = None
     uid: str = ""
     version: str = ""
     discovery: Discovery | None = None
-    nodes: tuple[Manifest, ...] | None = field(default=None, repr=False)
-    pods: tuple[Manifest, ...] | None = field(default=None, repr=False)
+    nodes: tuple[Manifest, ...] | None = None
+    pods: tuple[Manifest, ...] | None = None
     unread: tuple[Failure, ...] = ()
     schemas: SchemaObservation | None = None
-    pending: Pending | Failure | None = field(default=None, repr=False)
+    pending: Pending | Failure | None = None
 
     @property
     def silence(self) -> Failure | None:
@@ -53,8 +56,7 @@ class MemberObservation:
         return self.failure or next((each for each in self.unread if each.kind in SILENT), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterState:
+class ClusterState(Struct, frozen=True, kw_only=True):
     """A cluster's status as the status branch keeps it, and since when it does not answer ("": it does)."""
 
     name: str

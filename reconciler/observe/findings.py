@@ -6,9 +6,10 @@ trouble has thousands of pods and events that say the same.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Expected, Request
@@ -28,8 +29,7 @@ EVENTS = Resource(group="", version="v1", kind="Event", plural="events", is_name
 _FINE = frozenset({Progress.CURRENT, Progress.TERMINATING})
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, order=True, kw_only=True):
     """A reason why a workload is not well: the object it is about (``Pod web-1``), the container if one, a message."""
 
     about: str

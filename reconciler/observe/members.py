@@ -6,7 +6,9 @@ one that hangs: what has not come when the others are done comes late, while the
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource, discover
@@ -15,6 +17,7 @@ from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.source.observed_schemas import KindVersion, MemberSchemas, ObservedSchemas
+from render.values import DiscreetStruct
 
 from .cluster_status import MemberObservation
 from .objects import read_uid
@@ -36,8 +39,7 @@ _LISTINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObserveOptions:
+class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds.
 
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
@@ -45,13 +47,15 @@ class ObserveOptions:
     ``has_descheduler``: members are asked which replicas they cannot start.
     """
 
+    UNSHOWN = ("schemas",)
+
     open_client: OpenClient
     max_parallel: int = 32
     timeout: float = 60.0
     failed: frozenset[str] = frozenset()
     identified: frozenset[str] = frozenset()
     kinds: frozenset[KindVersion] | None = None
-    schemas: ObservedSchemas = field(default_factory=ObservedSchemas, repr=False)
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_descheduler: bool = False
     clock: Callable[[], float] = time.monotonic
 
@@ -59,12 +63,13 @@ class ObserveOptions:
 _Look = Visit[MemberObservation | Failure]
 
 
-@dataclass(frozen=True, slots=True)
-class LateObservation:
+class LateObservation(DiscreetStruct, frozen=True):
     """The observation of a member that is still under way when the pass goes on without it."""
 
-    look: _Look = field(repr=False)
-    options: ObserveOptions = field(repr=False)
+    UNSHOWN = ("look", "options")
+
+    look: _Look
+    options: ObserveOptions
 
     @property
     def is_over(self) -> bool:
@@ -85,8 +90,7 @@ class LateObservation:
         return self.awaited().silence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetObservation:
+class FleetObservation(Struct, frozen=True, kw_only=True):
     """The observations of a fleet's members: those that came in time to render by, and those that come late."""
 
     in_time: tuple[MemberObservation, ...]

@@ -6,8 +6,9 @@ somebody removed) are asked for by name; many names of one namespace are first n
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request

@@ -8,9 +8,10 @@ everything is as it was; anything else, a failure included, means that the membe
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+from msgspec import field
 
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Client, Failure
@@ -19,6 +20,7 @@ from reconciler.members.parallel import in_parallel
 from reconciler.plans.model import ObservedCluster
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 from .findings import Finding, observe_findings, unwell_workloads
 from .objects import CONFIG_MAPS, read_uid
@@ -27,13 +29,14 @@ FindingKeys = Mapping[ObjectRef, tuple[tuple[str, str, str], ...]]
 """The findings about objects as far as they are told apart."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberAtRest:
+class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
     """A member as a pass left it: its identity, its APIs, the version of the ApplySet's parent, and digests of lists.
 
     ``unwell`` are the workloads whose pods were asked for, ``findings`` what was found about them; ``autoscaled`` are
     the workloads that the autoscalers of ``scalers`` scale.
     """
+
+    UNSHOWN = ("unwell",)
 
     cluster: str
     uid: str
@@ -43,7 +46,7 @@ class MemberAtRest:
     digests: tuple[tuple[Listing, str], ...]
     scalers: tuple[Listing, ...] = ()
     autoscaled: frozenset[ObjectRef] = frozenset()
-    unwell: Mapping[ObjectRef, Manifest] = field(default_factory=dict, repr=False)
+    unwell: Mapping[ObjectRef, Manifest] = field(default_factory=dict)
     findings: FindingKeys = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:

@@ -8,8 +8,9 @@ one that was recorded.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
@@ -24,18 +25,20 @@ from reconciler.source.observed_schemas import (
 )
 from render.model import group_of
 from render.schemas.published import definition_name, kept_schema
+from render.values import DiscreetStruct
 
 INDEX = "/openapi/v3"
 _ABSENT = frozenset({FailureKind.NOT_FOUND, FailureKind.NOT_SERVED})
 _HASH = re.compile(r"[?&]hash=([0-9A-Za-z]{1,256})(?:&|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaObservation:
+class SchemaObservation(DiscreetStruct, frozen=True, kw_only=True):
     """The schemas of a member, the contents of those that were read, and why others were not, if so."""
 
+    UNSHOWN = ("contents",)
+
     schemas: MemberSchemas = field(default_factory=MemberSchemas)
-    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    contents: Mapping[str, bytes] = field(default_factory=dict)
     failure: Failure | None = None
 
 

@@ -7,9 +7,11 @@ listed in a version that all clusters serve. Contents of Secrets are never asked
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Discovery, Resource, discover
@@ -19,6 +21,7 @@ from reconciler.members.parallel import in_parallel
 from reconciler.members.visits import Visits
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 from .objects import NAMESPACES, SCALERS
 
@@ -38,8 +41,7 @@ def _always(_resource: Resource) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions:
+class ReadingOptions(Struct, frozen=True, kw_only=True):
     """The means and limits of reading: clients, how many clusters at once, and the seconds that each may take.
 
     ``namespaces`` are the only ones to read (none: all but those that ``is_skipped`` says). Objects of
@@ -59,22 +61,22 @@ class ReadingOptions:
     clock: Callable[[], float] = time.monotonic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeCluster:
+class WholeCluster(DiscreetStruct, frozen=True, kw_only=True):
     """All objects of a cluster, those that autoscalers scale, and the kinds that could not be listed, with the reason.
 
     ``skipped`` are the kinds it serves that nobody asked for.
     """
 
+    UNSHOWN = ("objects",)
+
     name: str
-    objects: tuple[Manifest, ...] = field(default=(), repr=False)
+    objects: tuple[Manifest, ...] = ()
     scaled: frozenset[ObjectRef] = frozenset()
     unlisted: Mapping[str, Failure] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
+class _Opened(Struct, frozen=True, kw_only=True):
     client: Client
     discovery: Discovery
 

@@ -5,7 +5,9 @@ be built, bindings no policy holds any more, and whole clusters that left the so
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -20,8 +22,7 @@ from render.works import Works
 from .previous import RenderedTree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeContext:
+class TreeContext(Struct, frozen=True, kw_only=True):
     """The member clusters as bits, and the tree they hold now (None on a first run)."""
 
     index: ClusterIndex
@@ -72,8 +73,7 @@ def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -
     return merged([*fresh, *fleet.held(binding.ref, kept)])
 
 
-@dataclass(slots=True)
-class Assembly:
+class Assembly(Struct):
     """A rendered tree in the making: files of clusters, files beside them (None: gone), and the objects they need.
 
     On a base - the folders that clusters hold now - it says what changes in them, and only that.
@@ -136,8 +136,7 @@ class Assembly:
         return holders
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class Tree(Struct, frozen=True, kw_only=True):
     """A rendered tree as Git objects: ``clusters`` maps each cluster that holds anything to its folder's id."""
 
     root: bytes

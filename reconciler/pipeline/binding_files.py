@@ -8,8 +8,10 @@ The record of what overrides changed is for people: it is written, and read back
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.documents import emit, parse_documents
@@ -25,8 +27,7 @@ _PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
-@dataclass(slots=True)
-class BindingWriter:
+class BindingWriter(Struct):
     """Writes bindings of one pass; equal target lists are one tuple and so one text."""
 
     texts: dict[int, tuple[tuple[TargetCluster, ...], bytes]] = field(default_factory=dict)
@@ -80,8 +81,7 @@ def _is_plain(name: str) -> bool:
     return _PLAIN_NAME.fullmatch(name) is not None and name not in _WORDS
 
 
-@dataclass(slots=True)
-class BindingReader:
+class BindingReader(Struct):
     """Reads bindings back; equal target lists and equal placements become one value each."""
 
     placements: SharedPlacements = field(default_factory=SharedPlacements)

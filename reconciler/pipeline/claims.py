@@ -7,7 +7,9 @@ waits for something.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
@@ -28,8 +30,7 @@ _RELEASED = frozenset(NoPolicyReason)
 """The reasons that bindings without a policy have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
+class Claims(Struct, frozen=True, kw_only=True):
     """The templates of a pass by what holds them.
 
     ``bindings`` await scheduling. ``released`` keep every byte. ``failed`` could not be interpreted and keep what they

@@ -7,7 +7,8 @@ objects.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.guards import RemovalGuard
@@ -19,8 +20,7 @@ _CLUSTER_SCOPED = "_cluster"
 _NAMESPACE_FOLDER = (_CLUSTER_SCOPED, "Namespace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Removal:
+class Removal(Struct, frozen=True, kw_only=True):
     """The loss of one cluster: the removed paths, how many objects it held, and the broken limits (empty: none)."""
 
     cluster: str

@@ -12,8 +12,10 @@ Without a time no rule fires, and nothing of what is recorded changes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.autoscaling.bounds import FederatedAutoscaler, ReplicaBounds
 from render.binding import Binding
@@ -26,8 +28,7 @@ from render.timing import Flip, earliest
 Autoscaler = CronAutoscaler | FederatedAutoscaler
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldReplicas:
+class HeldReplicas(Struct, frozen=True, kw_only=True):
     """The replicas that a FederatedHPA keeps within its bounds, or those of a rule, and what was asked for."""
 
     replicas: int
@@ -36,8 +37,7 @@ class HeldReplicas:
     bounds: ReplicaBounds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scaling:
+class Scaling(Struct, frozen=True, kw_only=True):
     """The state of what scales one template after a pass: CronFederatedHPAs, and the numbers that rules set."""
 
     memories: tuple[CronMemory, ...] = ()
@@ -50,8 +50,7 @@ class Scaling:
         return cls(memories=binding.cron, scaled=binding.scaled, bounds=binding.bounds) if binding else cls()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scalers:
+class Scalers(Struct, frozen=True, kw_only=True):
     """The objects of a source that scale a template: CronFederatedHPAs, its FederatedHPA, and the rules for that."""
 
     rules: tuple[CronAutoscaler, ...] = ()
@@ -59,8 +58,7 @@ class Scalers:
     bounding: tuple[CronAutoscaler, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronScaling:
+class CronScaling(Struct, frozen=True, kw_only=True):
     """The templates of a pass with the replicas that rules and bounds set, and what bindings record of them.
 
     ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects for which a

@@ -5,7 +5,9 @@ one that no policy holds gets an *attached* binding with nothing but those clust
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition
 from render.interpreter import Interpreter, InterpreterError
@@ -20,8 +22,7 @@ NOT_SCHEDULED = Condition(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Following:
+class Following(Struct, frozen=True, kw_only=True):
     """The dependencies of a pass: the owners' snapshots by dependency, and owners that could not be read."""
 
     snapshots: Mapping[ObjectRef, tuple[BindingSnapshot, ...]]

@@ -8,8 +8,10 @@ Only a fleet that asks for it has one, and without a time nothing of this happen
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import Binding, Condition, DescheduledReplicas
 from render.fleet import Fleet
@@ -26,8 +28,7 @@ DESCHEDULED = "Descheduled"
 NO_ROOM = "NoRoomElsewhere"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descheduling:
+class Descheduling(Struct, frozen=True, kw_only=True):
     """The bindings of a pass after the descheduler, and those it took replicas from as they were ``before``.
 
     ``is_timed``: it asked for the time. ``flip`` is when the same facts give another outcome, ``waits`` when those of

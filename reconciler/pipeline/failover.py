@@ -8,8 +8,10 @@ Without ``now`` nothing of this happens: what is there stays as it is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition, GracefulEvictionTask
@@ -41,8 +43,7 @@ BLOCKED = "EvictionBlocked"
 _MINUTE = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailoverInputs:
+class FailoverInputs(Struct, frozen=True, kw_only=True):
     """The inputs of failover: the time of the pass (None: it takes no part), health, and the recorded taints."""
 
     now: datetime | None = None
@@ -50,8 +51,7 @@ class FailoverInputs:
     taints: Taints = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedOver:
+class FailedOver(Struct, frozen=True, kw_only=True):
     """The bindings of a pass after failover, and what it did.
 
     ``left`` are the clusters that workloads leave in this pass, ``ended`` those whose task ended. ``is_timed``: it

@@ -5,8 +5,10 @@ the pass used it. Only what some rule asks for is in it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, Binding
 from render.cluster import ClusterCondition
@@ -27,8 +29,7 @@ PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedHealth:
+class ReportedHealth(Struct, frozen=True, kw_only=True):
     """The health of an object in one cluster, since when it is so, and its status where a rule reads it."""
 
     cluster: str
@@ -37,8 +38,7 @@ class ReportedHealth:
     status: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedHealth:
+class ObservedHealth(Struct, frozen=True, kw_only=True):
     """The conditions of clusters by name, and the health of workloads in their clusters.
 
     ``pending`` are the replicas of workloads that clusters cannot start; only a descheduler asks for them.
@@ -134,7 +134,7 @@ def cluster_conditions(status: Manifest) -> tuple[ClusterCondition, ...]:
 
 def vars_of(value: Any) -> dict[str, Any]:
     """Return the fields of a value by name."""
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:

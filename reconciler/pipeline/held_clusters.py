@@ -9,8 +9,10 @@ This is ``removalGuard.scope: Cluster``. It is a part of rendering, so that a re
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -27,8 +29,7 @@ from .readme import Tally
 _HELD = re.compile(r"(?:^|; )(?P<cluster>[a-z0-9.-]+): (?P<leaving>[0-9]{1,9}) of [0-9]+ objects? would leave \(")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldClusters:
+class HeldClusters(Struct, frozen=True, kw_only=True):
     """The removals that hold back a cluster each, and the fleet they are in."""
 
     removals: tuple[Removal, ...]

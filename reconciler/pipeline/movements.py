@@ -1,15 +1,15 @@
 """Replica movements between two sets of bindings, by workload and cluster."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.model import ObjectRef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaChange:
+class ReplicaChange(Struct, frozen=True, kw_only=True):
     """The replicas of a workload in one cluster, before and after.
 
     A disconnected cluster keeps what it runs, though it no longer counts.
@@ -38,8 +38,7 @@ class ReplicaChange:
         return max(0, self.after - self.before)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Movement:
+class Movement(Struct, frozen=True, kw_only=True, dict=True):
     """A change of the replicas of one workload, by cluster and in total; its sums are made once."""
 
     ref: ObjectRef

@@ -1,7 +1,8 @@
 """The ``Rendered`` condition of a binding: the clusters that kept older bytes, since when and why."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.binding import Binding, Condition
 from render.bits import members

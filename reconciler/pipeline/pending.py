@@ -10,7 +10,9 @@ and ``kept`` says what suspended clusters have instead. Everything that tells of
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding, Condition, KeptTargets
 from render.bits import Mask, members
@@ -43,8 +45,7 @@ _LISTED = 6
 _MOST = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Pending:
+class Pending(Struct, frozen=True, kw_only=True, order=True):
     """An object of which something is decided and not carried out, in some clusters (none: all of its own)."""
 
     ref: ObjectRef
@@ -102,8 +103,7 @@ def waiting_words(policy: str, fields: Sequence[str]) -> str:
     return f"waiting: {policy} is lazy, so its {listed(list(fields))} {verb} effect when the template changes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastOutcome:
+class PastOutcome(Struct, frozen=True, kw_only=True):
     """The clusters with the tree they hold, the bindings of the previous commit, and the source of this pass."""
 
     fleet: TreeContext

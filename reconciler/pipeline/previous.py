@@ -1,7 +1,8 @@
 """The previous rendered commit as a value: its bindings and trees, each read when it is asked for."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from render.binding import Binding
 from render.bits import Mask
@@ -23,8 +24,7 @@ ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 Path = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class StoredTrees:
+class StoredTrees(Struct):
     """Trees of the repository by id, each read once."""
 
     read: ReadTrees
@@ -106,8 +106,7 @@ def _file_id(entry: TreeEntry | None) -> bytes | None:
     return entry.id if entry is not None and entry.mode != TREE_MODE else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedTree:
+class RenderedTree(Struct, frozen=True, kw_only=True):
     """A rendered commit's tree. ``clusters`` maps a cluster to the id of its folder."""
 
     root: bytes
@@ -231,8 +230,7 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
             ) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previous:
+class Previous(Struct, frozen=True, kw_only=True):
     """The last rendered commit: the state that the next decision starts from.
 
     ``tools`` are the programs that built some of its source, by name and version.

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -23,8 +24,7 @@ ATTACHED = "Attached"
 _DISCONNECTED = "disconnected: left as it was"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Tally(Struct, frozen=True, kw_only=True):
     """The counts of the page: objects and bound replicas by cluster, bindings by the reason of their condition."""
 
     objects: Mapping[str, int] = field(default_factory=dict)

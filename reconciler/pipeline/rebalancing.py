@@ -1,7 +1,8 @@
 """The requests of WorkloadRebalancers, written into the bindings that they are about."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.rescheduling.requests import RescheduleRequest, names_by_workload

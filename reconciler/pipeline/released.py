@@ -4,8 +4,10 @@ They are pointed out on every pass, with those whose template says something els
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired
@@ -29,8 +31,7 @@ _LISTED = 6
 _MOST = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Released:
+class Released(Struct, frozen=True, kw_only=True):
     """A released object, the clusters that keep it, and whether they would get something else from its template."""
 
     ref: ObjectRef

@@ -6,8 +6,10 @@ next commit has the new name everywhere. From then on the annotation changes not
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from reconciler.source.facts import Facts
 from render.binding import Binding, BindingSnapshot

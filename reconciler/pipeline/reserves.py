@@ -5,7 +5,9 @@ Observed capacity knows nothing of what was placed a moment ago. The rendered br
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.source.facts import ClusterFacts, Facts
 from render.cluster import Cluster
@@ -17,8 +19,7 @@ RESERVED_FILE = "reserved.yaml"
 KIND = "Reserved"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reserve:
+class Reserve(Struct, frozen=True, kw_only=True):
     """The resources taken from one cluster's room since the facts of this id."""
 
     facts: str

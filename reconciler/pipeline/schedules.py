@@ -1,8 +1,9 @@
 """Scheduling a pass: every binding decided in one total order, and what was decided written into it."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from render.scheduling.explanation import Explanation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class Schedule(Struct, frozen=True, kw_only=True):
     """The bindings of a pass with their decisions, and all they were taken from, for who asks why."""
 
     bindings: tuple[Binding, ...]

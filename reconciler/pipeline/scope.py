@@ -12,8 +12,10 @@ A pass with a scope commits, byte for byte, what a pass over everything would.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.fleet import Rescheduling
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """The objects to look at; what the previous tree holds of all others stays.
 
     ``others`` are the bindings outside the scope, where those inside may compete with them for room. ``tally`` holds

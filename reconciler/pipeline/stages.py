@@ -11,7 +11,9 @@ Nothing here reads a file, a clock or a network, so the same three inputs give t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
@@ -71,8 +73,7 @@ from .webhook_answers import FILE as ANSWERS_FILE
 from .webhook_answers import Answers, Recording, answers_file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(Struct, frozen=True, kw_only=True):
     """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
 
     ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
@@ -98,8 +99,7 @@ class Inputs:
         return templates if scope is None else tuple(each for each in templates if each.ref in scope.refs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(Struct, frozen=True, kw_only=True):
     """The decisions and works of a pass, before the tree is put together."""
 
     index: ClusterIndex
@@ -143,8 +143,7 @@ class Built:
         return {name: failed_over.get(name, frozenset()) | changed for name in self.index.names}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class Rendered(Struct, frozen=True, kw_only=True):
     """The result of a pass: the tree, how every binding came to be, the namespaces of its objects, and its counts.
 
     ``held`` are the removals that hold back their clusters.

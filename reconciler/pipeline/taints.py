@@ -5,8 +5,10 @@ both in ``taints.yaml``; what left the source, or the policies, leaves the file.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
@@ -28,8 +30,7 @@ Taints = Mapping[str, tuple[Taint, ...]]
 """The recorded taints by cluster name; a cluster without an entry has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaintedClusters:
+class TaintedClusters(Struct, frozen=True, kw_only=True):
     """The clusters with all of their taints, those to record, and those that policies added."""
 
     clusters: tuple[Cluster, ...]

@@ -5,7 +5,8 @@ constraint for met then, and says nothing.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
@@ -18,8 +19,7 @@ _COUNTED = frozenset({SpreadField.CLUSTER, SpreadField.REGION})
 _MOST = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThinSpread:
+class ThinSpread(Struct, frozen=True, kw_only=True):
     """A constraint over clusters or regions that asks for more of them than have a replica of the object.
 
     ``number`` is the constraint's in the placement, ``groups`` are the clusters or regions with replicas.

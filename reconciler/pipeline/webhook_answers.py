@@ -7,13 +7,15 @@ webhook's name or address - but a failure is worth another try in the next pass 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.documents import DocumentErrors, emit, parse_documents
 from render.interpreter import InterpreterError, Operation
 from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 KIND = "Interpretations"
 FILE = "_interpretations.yaml"
@@ -28,12 +30,13 @@ _PARTS: Mapping[Operation, tuple[str, ...]] = {
 _HINT = ", or let a pass that reaches the clusters ask it: argosy reconcile"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(DiscreetStruct, frozen=True, kw_only=True):
     """A ResourceInterpreterContext, and the webhook it is for."""
 
+    UNSHOWN = ("context",)
+
     webhook: Webhook
-    context: Mapping[str, Any] = field(repr=False)
+    context: Mapping[str, Any]
 
     @property
     def request(self) -> Mapping[str, Any]:
@@ -42,14 +45,15 @@ class Question:
         return request
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookAnswer:
+class WebhookAnswer(DiscreetStruct, frozen=True, kw_only=True):
     """A webhook's answer about an object: the parts of its response that are used, or the reason why there is none."""
+
+    UNSHOWN = ("response",)
 
     webhook: str
     operation: str
     object: str
-    response: Manifest = field(default_factory=dict, repr=False)
+    response: Manifest = field(default_factory=dict)
     error: str = ""
 
 
@@ -57,8 +61,7 @@ Answers = Mapping[str, WebhookAnswer]
 """Answers by the ``uid`` of their requests."""
 
 
-@dataclass(slots=True)
-class Recording:
+class Recording(Struct):
     """The answers one render is given, those it used, and the questions it has no answer for."""
 
     answers: Answers

@@ -7,9 +7,10 @@ before anything is applied, narrowed only after everything succeeded, so that a 
 import base64
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
+
+from msgspec import Struct
 
 from render.model import Manifest, ObjectRef
 
@@ -23,8 +24,7 @@ TOOL = "argosy"
 _ROOT_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplySet:
+class ApplySet(Struct, frozen=True, kw_only=True):
     """A set's parent and what it contains: kinds as ``Deployment.apps``, namespaces beside the parent's own.
 
     ``member`` is the name of the member that it is in, so that a cluster is known again whose inventory was lost.

@@ -7,7 +7,9 @@ in between is planned again, by the same rules.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
@@ -125,8 +127,7 @@ def _prune_hold(desired: ClusterDesired, observed: ObservedCluster, inventory: I
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ClusterContext:
+class _ClusterContext(Struct, frozen=True, kw_only=True):
     """The values that all objects of a cluster are planned by.
 
     ``planned_kinds`` are the kinds that CRDs of this very plan define, by API version and kind. ``duplicates`` are

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.members.masking import masked_value
 from render.model import Manifest
@@ -39,8 +40,7 @@ class Decision(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnershipClaims:
+class OwnershipClaims(Struct, frozen=True, kw_only=True):
     """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``."""
 
     overwrite: bool = False
@@ -68,8 +68,7 @@ def decide(owner: Owner, field: str, claims: OwnershipClaims) -> Decision:
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecidedConflicts:
+class DecidedConflicts(Struct, frozen=True, kw_only=True):
     """The fields that two managers own, by the decision about each, and the manifest without the yielded ones."""
 
     want: dict[str, Any]

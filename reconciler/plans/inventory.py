@@ -6,8 +6,10 @@ still finalizing) is remembered by itself, so it outlives the commit that named 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
 
@@ -20,8 +22,7 @@ class ApplyOutcome(StrEnum):
     INTERRUPTED = "Interrupted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldObject:
+class HeldObject(Struct, frozen=True, kw_only=True):
     """An object a cluster may hold. ``preserve``: on leaving it stays there; ``keep``: its manifest forbids pruning."""
 
     ref: ObjectRef
@@ -29,8 +30,7 @@ class HeldObject:
     keep: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inventory:
+class Inventory(Struct, frozen=True, kw_only=True):
     """A cluster's pinned kube-system UID, its commits, the objects left behind, and all objects it may hold.
 
     ``uid`` is empty before the first contact. ``manager`` is the field manager that everything was applied by when the

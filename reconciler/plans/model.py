@@ -1,9 +1,10 @@
 """The values of planning: all a cluster must hold, all that was observed there, and the plan with its reasons."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure
@@ -12,6 +13,7 @@ from render.fleet import FieldRule
 from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
+from render.values import DiscreetStruct
 
 from .applyset import ApplySet
 from .inventory import HeldObject
@@ -38,24 +40,24 @@ WRITES = frozenset({Action.CREATED, Action.CONFIGURED, Action.ADOPTED})
 DELETIONS = frozenset({Action.PRUNE, Action.HAND_OFF})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DesiredObject:
+class DesiredObject(DiscreetStruct, frozen=True, kw_only=True):
     """An object a cluster must hold, as rendered for it, with what its binding says of conflicts and dispatching.
 
     ``encrypted`` is the text of one that SOPS encrypted, until it is decrypted; ``fault`` says why it could not be.
     """
 
+    UNSHOWN = ("manifest", "encrypted")
+
     ref: ObjectRef
-    manifest: Manifest = field(repr=False)
+    manifest: Manifest
     conflict_resolution: ConflictResolution = ConflictResolution.ABORT
     is_suspended: bool = False
-    encrypted: bytes = field(default=b"", repr=False)
+    encrypted: bytes = b""
     fault: str = ""
     fault_hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterDesired:
+class ClusterDesired(Struct, frozen=True, kw_only=True):
     """Everything a cluster must hold at a commit. ``is_complete``: nothing of it failed to render."""
 
     cluster: str
@@ -68,8 +70,7 @@ def _desired_itself(desired: Manifest, _live: Manifest) -> Manifest:
     return desired
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(Struct, frozen=True, kw_only=True):
     """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
     ``applyset``: the set members belong to. ``former_names``: those that the member had. ``is_older``: the commit
@@ -103,8 +104,7 @@ class PlanOptions:
     server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True, kw_only=True):
     """A field that differs: the kind of change, both values (masked where secret), the manager and when it wrote."""
 
     path: str
@@ -115,8 +115,7 @@ class FieldChange:
     time: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedObject:
+class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
     """The plan for one object: the action, its reason, and what applying needs.
 
     ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
@@ -124,15 +123,17 @@ class PlannedObject:
     its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first.
     """
 
+    UNSHOWN = ("manifest", "desired", "live")
+
     ref: ObjectRef
     action: Action
     reason: str = ""
     message: str = ""
     hint: str = ""
     resource: Resource | None = None
-    manifest: Mapping[str, Any] | None = field(default=None, repr=False)
-    desired: DesiredObject | None = field(default=None, repr=False)
-    live: Manifest | None = field(default=None, repr=False)
+    manifest: Mapping[str, Any] | None = None
+    desired: DesiredObject | None = None
+    live: Manifest | None = None
     force: bool = False
     uid: str = ""
     resource_version: str = ""
@@ -142,8 +143,7 @@ class PlannedObject:
     migrate: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(DiscreetStruct, frozen=True, kw_only=True):
     """All that will be done to one cluster: objects in the order they are applied, deletions in theirs.
 
     ``prune_hold``: why nothing is pruned. ``refusal``: why nothing is done at all. ``members``: what the set will
@@ -151,6 +151,8 @@ class Plan:
     change; ``former``: the set that fleets once shared, where it is still there. ``held``: what the cluster may hold.
     ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it changed meanwhile.
     """
+
+    UNSHOWN = ("held",)
 
     cluster: str
     commit: str = ""
@@ -166,7 +168,7 @@ class Plan:
     discovery: Discovery = field(default_factory=Discovery)
     autoscaled: frozenset[ObjectRef] = frozenset()
     is_converged: bool = False
-    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict, repr=False)
+    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     options: PlanOptions = field(default_factory=PlanOptions)
 
     @property
@@ -177,8 +179,7 @@ class Plan:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedCluster:
+class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     """One cluster as it was observed for its plan.
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
@@ -188,15 +189,17 @@ class ObservedCluster:
     ``scalers`` those of autoscalers. ``failure``: why the cluster could not be observed at all.
     """
 
+    UNSHOWN = ("live", "parent", "former_parent", "listings", "scalers")
+
     cluster: str
     uid: str = ""
     discovery: Discovery = field(default_factory=Discovery)
-    live: Mapping[ObjectRef, Manifest] = field(default_factory=dict, repr=False)
+    live: Mapping[ObjectRef, Manifest] = field(default_factory=dict)
     unlisted: Mapping[str, Failure] = field(default_factory=dict)
     unread: Mapping[ObjectRef, Failure] = field(default_factory=dict)
     autoscaled: frozenset[ObjectRef] = frozenset()
-    parent: Manifest | None = field(default=None, repr=False)
-    former_parent: Manifest | None = field(default=None, repr=False)
-    listings: tuple[Listing, ...] | None = field(default=None, repr=False)
-    scalers: tuple[Listing, ...] = field(default=(), repr=False)
+    parent: Manifest | None = None
+    former_parent: Manifest | None = None
+    listings: tuple[Listing, ...] | None = None
+    scalers: tuple[Listing, ...] = ()
     failure: Failure | None = None

@@ -10,8 +10,10 @@
 import hashlib
 import json
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
 from reconciler.members.masking import HIDDEN, ConcealedManifest
@@ -48,8 +50,7 @@ _TOOLS = {
 _SERVER_FORM = "the cluster keeps some fields in a form of its own, and would again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanContext:
+class PlanContext(Struct, frozen=True, kw_only=True):
     """The values that an object is planned by, beside the live object.
 
     ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas. ``is_converged``: this very

@@ -6,7 +6,8 @@ be deleted is *kept*, with the reason; nothing is ever deleted because something
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
 from render.words import counted

@@ -1,6 +1,6 @@
 """A preview committed to the rendered branch of this repository alone, under the guards of ``argosy reconcile``."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed

@@ -1,7 +1,9 @@
 """The outcome of a revision, or of the files as they stand, computed from what this repository knows already."""
 
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
@@ -18,8 +20,7 @@ from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import Repository
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewOptions:
+class PreviewOptions(Struct, frozen=True, kw_only=True):
     """The options of a preview: there may be no rendered commit yet, and so much is allowed.
 
     ``now`` is its time (None: the time of day).

@@ -1,14 +1,14 @@
 """The clusters and the namespace that are asked for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.model import TargetCluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """The clusters and the namespace to show; empty means all."""
 
     clusters: tuple[str, ...] = ()

@@ -7,8 +7,9 @@ alone, for its name is that of no manifest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
@@ -21,6 +22,7 @@ from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef, Template
 from render.parsing import cluster as parse_cluster
 from render.parsing import fleet as parse_fleet
 from render.parsing.clusters import RENAMED_FROM
+from render.values import DiscreetStruct
 
 from .delivery_rules import DeliveryRules
 from .reading import Source
@@ -34,18 +36,19 @@ _CLUSTER_API = "cluster.karmada.io/v1alpha1"
 _KIND = "AgentSettings"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(DiscreetStruct, frozen=True, kw_only=True):
     """The settings of one cluster's agent.
 
     ``beginning`` is the commit that the fleet's rendered branch began with, ``extensions`` are those of the
     interpreter, and ``rules`` those of bindings.
     """
 
+    UNSHOWN = ("extensions",)
+
     fleet: Fleet
     cluster: Cluster
     beginning: str
-    extensions: tuple[Template, ...] = field(default=(), repr=False)
+    extensions: tuple[Template, ...] = ()
     rules: DeliveryRules = field(default_factory=DeliveryRules)
 
     @property
@@ -56,8 +59,7 @@ class AgentSettings:
         return Desired(fleet=self.fleet, clusters=(self.cluster,), customizations=customizations, webhooks=webhooks)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFiles:
+class SettingsFiles(Struct, frozen=True):
     """The settings of agents as files: what is the same for all clusters of a source is made once."""
 
     source: Source

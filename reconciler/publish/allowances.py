@@ -4,14 +4,14 @@ They are given as options of a command, ``--allow-removal`` and ``--allow-moveme
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 EACH = "*"
 """The subject that stands for each cluster, or for the fleet and each workload."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemovalAllowance:
+class RemovalAllowance(Struct, frozen=True, kw_only=True):
     """A statement that ``count`` objects may leave ``cluster`` (``*``: each cluster)."""
 
     cluster: str
@@ -24,8 +24,7 @@ class RemovalAllowance:
         return cls(cluster=cluster, count=int(count))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovementAllowance:
+class MovementAllowance(Struct, frozen=True, kw_only=True):
     """A statement that ``count`` replicas of ``subject`` may move, or that it may leave so many clusters.
 
     ``*`` stands for the fleet and for every workload.
@@ -43,8 +42,7 @@ class MovementAllowance:
         return cls(subject=" ".join(subject.split()), count=int(count))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
+class Allowed(Struct, frozen=True, kw_only=True):
     """The removals and movements that are allowed beyond the limits."""
 
     removals: tuple[RemovalAllowance, ...] = ()

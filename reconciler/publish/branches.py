@@ -1,6 +1,6 @@
 """The branches of a fleet, in this repository or at a remote, and what is known of them."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reconciler.console.cleaning import masked
 from reconciler.console.log import Log
@@ -10,8 +10,7 @@ from render.errors import GitError
 from render.fleet import Fleet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
+class Publication(Struct, frozen=True, kw_only=True):
     """The place where branches are written; ``remote`` is a name or an address, empty for this repository itself."""
 
     repository: Repository

@@ -1,8 +1,9 @@
 """A template beside what rules made of it: what schemas find wrong with each, and which rule is the cause."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple, cast
+
+from msgspec.structs import replace
 
 from overrides.record import AppliedRule, RuleRun
 from reconciler.source.observed_schemas import KindVersion

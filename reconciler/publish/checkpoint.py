@@ -10,8 +10,10 @@ by their ids. Without it, or with anything unexpected in it, the whole pass is d
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
@@ -26,8 +28,7 @@ _INPUTS = frozenset({"facts", "schemas"})
 """The folders of the status branch that a pass reads which reaches no member."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchTips:
+class BranchTips(Struct, frozen=True, kw_only=True):
     """The commits of the source, the rendered branch and the status branch (None: there is no such branch)."""
 
     source: str
@@ -35,8 +36,7 @@ class BranchTips:
     status: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchNames:
+class BranchNames(Struct, frozen=True, kw_only=True):
     """The places where a pass reads its branches; a remote is a name or an address, empty for this repository."""
 
     source_remote: str
@@ -46,8 +46,7 @@ class BranchNames:
     status_ref: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassContents:
+class PassContents(Struct, frozen=True, kw_only=True):
     """The contents a pass saw, as plain data: JSON in and out without a second form.
 
     ``source_digest`` covers everything in the source but ordinary templates, ``digests`` lists each template as group,
@@ -65,8 +64,7 @@ class PassContents:
     waits: list[list[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedCommit:
+class ProposedCommit(Struct, frozen=True, kw_only=True):
     """A commit that waits for a person: the path of the fleet's argosy.yaml, and the words for what is proposed."""
 
     commit: str
@@ -78,8 +76,7 @@ NO_CONTENTS = PassContents(source_digest="", digests=[], volatile=[], facts="", 
 """The contents of a pass that nothing may be rendered by: what it saw is not what the rendered branch holds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True, kw_only=True):
     """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
 
     ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never).
@@ -105,7 +102,7 @@ class Checkpoint:
 
 def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
     """Write the record beside the repository's cache, readable by this user alone; a full disk is no failure."""
-    value = {**asdict(checkpoint), "clone": _clone_state(repository)}
+    value = {**to_builtins(checkpoint), "clone": _clone_state(repository)}
     with suppress(OSError):
         write_privately(repository.cache_dir / FILE_NAME, json.dumps(value).encode())
 

@@ -9,9 +9,11 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
@@ -31,8 +33,7 @@ _EMPTY_LINES = frozenset({b"", b"---", b"...", b"{}", b"[]", b"null", b"~"})
 _BACK = "make it readable again; if its objects are to go, remove the file, or name it under source.ignore"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class Unread(Struct, frozen=True, kw_only=True):
     """A file that is not read any more, the reason, and the objects, policies and clusters that came from it.
 
     ``is_meant``: argosy.yaml or an ignore file was changed to leave it out.

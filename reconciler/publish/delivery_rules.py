@@ -5,8 +5,9 @@ its cluster may be overwritten, stay when they leave, or are suspended, and that
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
@@ -23,8 +24,7 @@ _PARTS = ("group", "kind", "namespace", "name")
 _OVERWRITE, _PRESERVE, _SUSPENDED = "overwrite", "preserve", "suspended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryRules:
+class DeliveryRules(Struct, frozen=True, kw_only=True):
     """The rules for one cluster: objects by what their bindings say of them; ``is_older``: some may be outdated."""
 
     overwrite: frozenset[ObjectRef] = frozenset()
@@ -74,8 +74,7 @@ def _plain(refs: Iterable[ObjectRef]) -> list[dict[str, str]]:
     return [{part: getattr(ref, part) for part in _PARTS if getattr(ref, part)} for ref in sorted(refs)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedRules:
+class RenderedRules(Struct, frozen=True, kw_only=True):
     """The rules of all bindings of a rendered commit that say anything, by which those of a cluster are found."""
 
     trees: StoredTrees

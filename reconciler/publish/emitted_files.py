@@ -1,8 +1,9 @@
 """The rendered tree with the objects of other tools beside it, where argosy.yaml asks for them."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from reconciler.emission.making import FOLDER, RenderedFiles, committed_files
 from reconciler.pipeline.stages import Rendered

@@ -5,7 +5,9 @@ the rendered commit names the source commit it was made from, with the members t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
@@ -21,8 +23,7 @@ TipOf = Callable[[Publication, str], str | None]
 _MOST_COMMITS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastGood:
+class LastGood(Struct, frozen=True, kw_only=True):
     """The newest rendered commit of a fleet, and the source it was rendered from.
 
     Its fleet is what argosy.yaml says now, as far as that can be read: it tells how members are reached.

@@ -4,8 +4,9 @@ Two sides of a diff, or a file just saved, share most of them. Everything is kep
 commits by theirs - so nothing here can be out of date.
 """
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
@@ -20,8 +21,7 @@ OutcomeKey = tuple[str, str, str]
 """The source commit, the previous commit and the commit of the facts."""
 
 
-@dataclass(slots=True)
-class SourceMemory:
+class SourceMemory(Struct):
     """Parsed blobs, the previous commits read, and the last outcome of a commit."""
 
     parsed: dict[bytes, ParsedBlob] = field(default_factory=dict)

@@ -8,7 +8,8 @@ must know (``agent_settings``), and its commits allow what left the folder, whic
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
@@ -41,8 +42,7 @@ def is_pulling(cluster: Cluster) -> bool:
     return cluster.sync_mode == "Pull"
 
 
-@dataclass(frozen=True, slots=True)
-class _MirrorTrees:
+class _MirrorTrees(Struct, frozen=True):
     """The trees of mirrors, and the contents of those that are not in the repository."""
 
     by_cluster: Mapping[str, bytes]

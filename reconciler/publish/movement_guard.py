@@ -10,8 +10,9 @@ A first pass has nothing placed and breaks nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.errors import GuardRefused
@@ -29,8 +30,7 @@ _LISTED = 5
 _FEW, _MOST = 3, 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breach:
+class Breach(Struct, frozen=True, kw_only=True):
     """A limit that a change breaks: by which object (``*``: the fleet), by how much, and in words.
 
     ``is_pin``: only an allowance that names the object lets it pass.
@@ -42,8 +42,7 @@ class Breach:
     is_pin: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placements:
+class Placements(Struct, frozen=True, kw_only=True):
     """The bindings before and after a change, and the regions of the clusters the source has after it."""
 
     before: Mapping[ObjectRef, Binding]

@@ -1,9 +1,11 @@
 """One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
@@ -51,8 +53,7 @@ _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
 """The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True, dict=True):
     """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.

@@ -1,7 +1,8 @@
 """The objects of a pass that could not be placed or built, with the reason."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.pipeline.outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
 from reconciler.pipeline.pending import PENDING_REASONS
@@ -14,8 +15,7 @@ EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy"}
 """The reasons of conditions that are no problem: what follows other objects, is released, or is pending."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class ObjectProblem:
+class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
     """An object that could not be placed or built, in some clusters (none: anywhere), with the reason."""
 
     ref: ObjectRef

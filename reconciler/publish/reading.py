@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.store import content_store
 from reconciler.pipeline.health import ObservedHealth, parsed_health
@@ -32,6 +34,7 @@ from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import TREE_MODE, TreeEntry
+from render.values import SelectiveStruct
 
 from .allowances import Allowed
 from .branches import publication_of
@@ -40,19 +43,21 @@ from .merged_commits import written_commit
 from .schemas import recorded_schemas
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(SelectiveStruct, frozen=True, kw_only=True):
     """The source at one commit ("" for a work tree as it stands), loaded and checked.
 
     ``broken`` is what was left out of it, ``files`` are all there are, ``ignore`` the lines that leave files out.
     """
 
+    UNSHOWN = ("files", "lines")
+    UNCOMPARED = ("lines",)
+
     commit: str
     desired: Desired
     broken: tuple[Broken, ...] = ()
-    files: tuple[SourceFile, ...] = field(default=(), repr=False)
+    files: tuple[SourceFile, ...] = ()
     ignore: tuple[str, ...] = ()
-    lines: PlacedLines | None = field(default=None, compare=False, repr=False)
+    lines: PlacedLines | None = None
 
     def warnings_beside(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the warnings without those that are problems after all."""
@@ -60,8 +65,7 @@ class Source:
         return tuple(each for each in self.desired.warnings if each not in known)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedInputs:
+class ObservedInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
 
     ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
@@ -80,8 +84,7 @@ class ObservedInputs:
     now: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCache:
+class MemoryCache(Struct, frozen=True):
     """A parse cache in memory before the one on disk: for a process that loads more than one source."""
 
     parsed: dict[bytes, ParsedBlob]

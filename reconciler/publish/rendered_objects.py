@@ -13,9 +13,10 @@ A cluster of unknown version may run any that has a schema; one that runs anothe
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.console.log import Log
 from reconciler.pipeline.assembly import TreeContext
@@ -33,8 +34,7 @@ from .checked_templates import AttributedFinding, CheckedTemplate, Edition, has_
 from .outcome import Outcome
 
 
-@dataclass(slots=True)
-class _Mistake:
+class _Mistake(Struct):
     """A finding with its cause (None: the template), its objects and clusters.
 
     ``is_kept``: the clusters hold them so already. ``is_certain``: there are schemas of the versions that they run.
@@ -90,8 +90,7 @@ def rendered_problems(outcome: Outcome, *, is_first_excused: bool = False) -> Re
     return RenderedProblems(warned=tuple(sorted(_problem(each, outcome) for each in mistakes)))
 
 
-@dataclass(frozen=True)
-class _RenderedChecks:
+class _RenderedChecks(Struct, frozen=True, dict=True):
     """The checks of one outcome."""
 
     outcome: Outcome

@@ -5,7 +5,8 @@ branch, and whoever was slower reads again and puts its own files on top.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import NewNames, new_names
@@ -30,8 +31,7 @@ Files = Mapping[str, bytes | None]
 """Files to write by path; None removes one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusBranch:
+class StatusBranch(Struct, frozen=True, kw_only=True):
     """The status branch of a fleet where it is published.
 
     What it records of a member under a former name is read as recorded under the name that ``clusters`` give it, and

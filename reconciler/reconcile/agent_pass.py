@@ -9,7 +9,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
@@ -34,8 +36,7 @@ from .options import never_stopping
 from .orphans import refuse_orphans
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOptions:
+class AgentOptions(Struct, frozen=True, kw_only=True):
     """The options of an agent: its cluster and its fleet's name, whose signatures it asks for, and how it is reached.
 
     ``heartbeat`` is how often it records that it lives, in seconds (0: never). ``accepts_rewind``: the mirror may have
@@ -56,8 +57,7 @@ class AgentOptions:
         return Fleet(name=self.fleet)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentContext(FleetContext):
+class AgentContext(FleetContext, frozen=True, kw_only=True):
     """The fleet of an agent, whose status is recorded on the agent's own branch."""
 
     branch: AgentBranch
@@ -68,8 +68,7 @@ class AgentContext(FleetContext):
         return self.branch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentPass:
+class AgentPass(Struct, frozen=True, kw_only=True):
     """The end of an agent's pass: the commit applied, its report, and what kept it from a newer one.
 
     ``refusal`` is that of a newer commit, ``away`` why Git could not be asked or pushed to.
@@ -96,8 +95,7 @@ class AgentPass:
         return code or (self.away.exit_code if self.away else 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Agent:
+class Agent(Struct, frozen=True, kw_only=True):
     """The agent of one cluster: its repository of two branches, and the way to the cluster."""
 
     repository: Repository

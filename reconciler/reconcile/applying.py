@@ -11,8 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord
@@ -46,8 +48,7 @@ from .recording import ReportRecording
 from .resting_members import RestingMember
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct, frozen=True, kw_only=True):
     """The members one apply is for, and what it may do there.
 
     ``allowed`` maps a cluster (or ``*``) to how many objects may be removed. ``dry_run`` asks the servers what they
@@ -100,8 +101,7 @@ def _tell_nobody(_report: ClusterReport) -> None:
     return
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApplyRun:
+class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
     ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read

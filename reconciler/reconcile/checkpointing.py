@@ -1,7 +1,9 @@
 """The checkpoint of a pass, written once it has ended well."""
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.publish.branches import Publication
 from reconciler.publish.checkpoint import (
@@ -21,8 +23,7 @@ from render.timing import written
 from .source_tip import SourceTip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenFacts:
+class SeenFacts(Struct, frozen=True, kw_only=True):
     """The facts that a pass saw: their folder on the status branch (None: none).
 
     ``turned`` are the objects whose health there is not the one that it rendered by (None: any may be).
@@ -32,8 +33,7 @@ class SeenFacts:
     turned: frozenset[ObjectRef] | None = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedRender:
+class EndedRender(Struct, frozen=True, kw_only=True):
     """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip."""
 
     outcome: Outcome

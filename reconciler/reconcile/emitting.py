@@ -1,8 +1,10 @@
 """Objects of other tools, made from a rendered commit and the rules of its fleet."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.making import objects_of, rendered_place
@@ -18,8 +20,7 @@ from render.fleet import Deployer
 from .fleet_context import FleetContext, applied_commit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmissionRequest:
+class EmissionRequest(Struct, frozen=True, kw_only=True):
     """The tool to emit objects for, the rendered commit and the clusters (none: all); ``address`` is the repository's.
 
     Without an address it is that of the remote on which the rendered branch is published.

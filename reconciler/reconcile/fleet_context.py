@@ -1,6 +1,6 @@
 """A fleet with its branches and its members: of a source that was read, or of a rendered commit."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reconciler.members.options import AccessOptions
 from reconciler.members.webhooks import calling_interpreter
@@ -18,8 +18,7 @@ from render.fleet import Fleet, TemplateValidation
 from render.interpreter import Interpreter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetContext:
+class FleetContext(Struct, frozen=True, kw_only=True):
     """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks.
 
     ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded). ``tools`` are

@@ -15,9 +15,11 @@ What depends on time is settled before: a status that is to be written when its 
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
 from itertools import takewhile
 from typing import Any, TypeVar
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.options import DeliveryOptions
@@ -57,7 +59,7 @@ def _model(plain: Mapping[str, Any]) -> ResourceModel:
 
 def plain_options(options: DeliveryOptions) -> dict[str, Any]:
     """Return the options of a delivery as they are read back from JSON."""
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(options)))
+    plain: dict[str, Any] = json.loads(json.dumps(to_builtins(options)))
     return plain
 
 

@@ -5,10 +5,12 @@ object is proven where applying it takes it over and changes no value. Nothing i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.options import DeliveryOptions
@@ -32,8 +34,7 @@ from .fleet_context import FleetContext
 _EQUAL = "Equal"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterProof:
+class ClusterProof(Struct, frozen=True, kw_only=True):
     """The outcome of taking over one cluster: how many objects stay as they are, and those that do not."""
 
     cluster: str
@@ -49,8 +50,7 @@ class ClusterProof:
         return {"proven": self.proven, **failure, "objects": [plain_change(each) for each in self.different]}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class Proof(Struct, frozen=True, kw_only=True):
     """The proof of each cluster; ``problems`` are those for which files are not rendered, or objects not placed."""
 
     clusters: tuple[ClusterProof, ...] = ()
@@ -86,8 +86,7 @@ class Proof:
                 yield from change_lines(change)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProofOptions:
+class ProofOptions(Struct, frozen=True, kw_only=True):
     """The means and limits of a proof."""
 
     open_client: OpenClient

@@ -1,6 +1,7 @@
 """The members' part of a pass: observed before it renders, applied to and recorded after it."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.options import DeliveryOptions
@@ -35,8 +36,7 @@ Replicas decide placements, and placements decide which copies are revised, so t
 _AT_ONCE = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachedMembers:
+class ReachedMembers(Struct, frozen=True, kw_only=True):
     """The members a pass reaches: how they are reached, and what was observed of them."""
 
     context: FleetContext

@@ -8,9 +8,11 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.boundary import guarded
@@ -47,8 +49,7 @@ if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_changes import StatusInputs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(Struct, frozen=True, kw_only=True):
     """The members as a pass found them before it rendered.
 
     ``facts`` and the recorded ``answers`` of webhooks are what to render by, ``schemas`` what to check by. ``states``
@@ -143,8 +144,7 @@ class Observation:
         return (*unread, *unchecked, *untold, *ignored, *unasked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassRecord:
+class PassRecord(Struct, frozen=True, kw_only=True):
     """The record of a pass beside its reports: the observation, the source, and the answers it rendered by, if it did.
 
     ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then. ``refusal`` is

@@ -1,8 +1,9 @@
 """The options of ``argosy reconcile``, apart from what carries them out, which takes long to import."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.members.options import reached_members
@@ -23,8 +24,7 @@ def _tell_nobody(_commit: str) -> None:
     return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileOptions:
+class ReconcileOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy reconcile``; ``delivery`` are those that concern members.
 
     ``is_stopping`` is asked before each member: where it says so, no further one is begun. Where ``is_making_way`` says

@@ -6,9 +6,9 @@ this fleet is none of them, whatever its labels say.
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.options import DeliveryOptions

@@ -10,8 +10,10 @@ Members get what the rendered branch holds, whatever becomes of a proposal.
 """
 
 import os
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.cleaning import cleaned
 from reconciler.console.log import Log
@@ -43,8 +45,7 @@ class ProposalState(StrEnum):
     FAILED = "Failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Struct, frozen=True, kw_only=True):
     """A commit that a person is asked to merge; ``error`` says why nobody could be asked, where the state is Failed."""
 
     commit: str

@@ -1,8 +1,9 @@
 """The ways to the members: the options of a command, then argosy.yaml."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from reconciler.members.identity import Impersonation
 from reconciler.members.opening import MemberAccess

@@ -10,8 +10,10 @@ A source that is refused on the way changes nothing: members get the last good c
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given, refuse_options
@@ -59,8 +61,7 @@ _TRIES = 5
 _REACHING = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassInputs:
+class PassInputs(Struct, frozen=True, kw_only=True):
     """The commits of a pass, read: its source, the fleet's branches, and the previous rendered commit.
 
     ``is_rewound``: the source does not follow the one rendered before, and this is accepted.
@@ -73,8 +74,7 @@ class PassInputs:
     is_rewound: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassResult:
+class PassResult(Struct, frozen=True, kw_only=True):
     """A pass that was guarded and committed; ``commit`` is None where nothing changed or nothing may be written.
 
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.

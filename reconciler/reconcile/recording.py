@@ -5,7 +5,9 @@ The files are made for whatever the status branch holds by then, because another
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.deliver.results import ClusterReport
 from reconciler.deliver.server_forms import remember_server_forms
@@ -25,8 +27,7 @@ from render.words import counted, listed
 from .observation import Observation, PassRecord
 
 
-@dataclass(slots=True, kw_only=True)
-class ReportRecording:
+class ReportRecording(Struct, kw_only=True):
     """The reports of an apply so far, and what of them is recorded.
 
     ``commit`` is the rendered commit that is applied, None where nothing is to be recorded; ``manager`` is the field

@@ -5,8 +5,10 @@ wrong in it, by a guard, or because it does not follow the one before. Where no 
 apply to, and no status branch to record it on: the refusal is the end of the pass.
 """
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
@@ -35,8 +37,7 @@ class SourceRefused(NamedTuple):
     members: "ReachedMembers | None" = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedPass:
+class RefusedPass(Struct, frozen=True, kw_only=True):
     """A source that was refused with an error, and the reports of members that got the last good commit again."""
 
     error: ReconcileError

@@ -6,7 +6,8 @@ else's. Only a person knows that it is the member's new one, and says so by its 
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.deliver.results import ClusterReport
 from reconciler.plans.inventory import Inventory
@@ -32,8 +33,7 @@ _PREVIEWED = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejoining:
+class Rejoining(Struct, frozen=True, kw_only=True):
     """A member before it is taken in again: its recorded UID, the one it has, and the plan for it as a new cluster."""
 
     cluster: str

@@ -5,7 +5,7 @@ its cron job nothing. Where members are reached, all of them have to be as that 
 answer have to fail the same way.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given
@@ -19,8 +19,7 @@ from render.timing import parse_instant, written
 from .options import ReconcileOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedReport:
+class RepeatedReport(Struct, frozen=True, kw_only=True):
     """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
 
     ``next_flip`` is until when it would ("": for good).

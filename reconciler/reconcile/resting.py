@@ -8,9 +8,11 @@ is written when its record is stale.
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.reports import exit_code, report_lines, report_table
@@ -51,8 +53,7 @@ def known_rest(desired: Desired, options: DeliveryOptions, status: StatusBranch,
     return KnownRest(members=fleet.by_name(), recorded_folders=recorded_folders)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedPass:
+class EndedPass(Struct, frozen=True, kw_only=True):
     """A pass that has recorded its reports: its source, its options, and its status branch now and ``before`` it.
 
     ``known`` are the members that were at rest before it, ``failures`` why members could not be observed. ``is_idle``:

@@ -10,30 +10,34 @@ The source but for ordinary templates, the engine and the options of the command
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.observe.rest import MemberAtRest
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, FieldChange
 from render.model import ObjectRef
+from render.values import DiscreetStruct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestingMember:
+class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
     """A member as a pass left it at rest: its answers, the rendered commit it holds, and what the pass reported of it.
 
     ``works`` is the id of its folder on the status branch ("": none), ``until`` is when a status there may have to be
     written ("": never). ``unchanged`` counts its objects that there is nothing to tell of, ``told`` are the others.
     """
 
+    UNSHOWN = ("told",)
+
     answers: MemberAtRest
     commit: str
     works: str
     until: str = ""
     unchanged: int = 0
-    told: tuple[ObjectResult, ...] = field(default=(), repr=False)
+    told: tuple[ObjectResult, ...] = ()
 
     @property
     def cluster(self) -> str:
@@ -95,8 +99,8 @@ def _plain_result(result: ObjectResult) -> dict[str, Any]:
         "ref": [ref.group, ref.kind, ref.namespace, ref.name],
         "reason": result.reason,
         "message": result.message,
-        "yielded": [asdict(change) for change in result.yielded],
-        "foreign": [asdict(change) for change in result.foreign],
+        "yielded": [to_builtins(change) for change in result.yielded],
+        "foreign": [to_builtins(change) for change in result.foreign],
     }
 
 
@@ -111,8 +115,7 @@ def _parsed_result(value: Mapping[str, Any]) -> ObjectResult:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownRest:
+class KnownRest(Struct, frozen=True, kw_only=True):
     """The members that the last pass left at rest, by name, and what it recorded.
 
     ``recorded_folders`` are the ids of the folders of the status branch that record the objects, where that pass was
@@ -123,8 +126,7 @@ class KnownRest:
     recorded_folders: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestingFleet:
+class RestingFleet(Struct, frozen=True, kw_only=True):
     """A fleet as a pass left it: the members at rest, the models of their nodes, and the report of that pass.
 
     ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``is_idle``: all

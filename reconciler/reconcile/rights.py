@@ -1,6 +1,7 @@
 """The rights that passes over a member need, as RBAC manifests: by its tree, and by what earlier ones left there."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing_needs
 from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
@@ -27,8 +28,7 @@ _LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RightsOptions:
+class RightsOptions(Struct, frozen=True, kw_only=True):
     """The rights asked for: of which member, for whom and how wide.
 
     ``is_confirming``: also what passes need that delete what has to be confirmed. ``lease`` is the Lease by which one
@@ -45,8 +45,7 @@ class RightsOptions:
     lease: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TreeThere:
+class _TreeThere(Struct, frozen=True, kw_only=True):
     """A member's tree, what earlier commits may have left there, its kinds and the ApplySet."""
 
     desired: ClusterDesired

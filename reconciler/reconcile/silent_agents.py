@@ -6,8 +6,9 @@ and its own branch has not moved since either.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reconciler.observe.cluster_status import ClusterState, condition_unknown, seconds_between
 from reconciler.publish.mirrors import RENDERED, is_pulling

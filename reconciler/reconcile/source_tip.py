@@ -1,6 +1,6 @@
 """The source commit of a pass: a revision, the newest commit of the remote's branch, or HEAD without a remote."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.publish.branches import source_remote
@@ -12,8 +12,7 @@ from render.errors import GitError
 _WHOLE_HISTORY = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceTip:
+class SourceTip(Struct, frozen=True, kw_only=True):
     """The commit to render, and the remote ("": this repository) and ref ("": a revision) it is the tip of."""
 
     commit: str

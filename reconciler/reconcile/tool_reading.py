@@ -6,7 +6,9 @@ its clusters stay as they were last told of, until it has been silent for as lon
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.making import rendered_place
@@ -44,8 +46,7 @@ _SOURCES = Resource(
 _TOOLS = {Deployer.ARGO_CD: ("argocd", _APPLICATIONS), Deployer.FLUX: ("flux-system", _KUSTOMIZATIONS)}
 
 
-@dataclass(slots=True, kw_only=True)
-class _Told:
+class _Told(Struct, kw_only=True):
     """The reports of tools by cluster, and those whose tool could not be asked; ``warnings`` say why."""
 
     reports: dict[str, ToolReport] = field(default_factory=dict)
@@ -60,8 +61,7 @@ def with_files_of_tools(
     return _ToolReading(context=context, options=options).files(recorded, agents, now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ToolReading:
+class _ToolReading(Struct, frozen=True, kw_only=True):
     """Reads what the tools of a fleet did in the members that a pass is for and does not reach."""
 
     context: FleetContext

@@ -6,7 +6,8 @@ that is left out and reported, and what was recorded of the cluster before stays
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import field
 
 from reconciler.plans.inventory import parse_inventory
 from reconciler.publish.branches import Publication
@@ -21,6 +22,7 @@ from render.errors import GitError
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, TREE_MODE
 from render.model import Manifest
+from render.values import DiscreetStruct
 
 from .cluster_files import parse_cluster_record
 from .recorded_status import cluster_path, facts_path
@@ -32,26 +34,28 @@ _FOREIGN = "is not this cluster's to say"
 _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentFiles:
+class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     """The files that agents gave, by path on the status branch, and why others were left out.
 
     A file is None where its agent took it back. ``untold`` says of other tools why they could not be asked.
     """
 
-    files: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
+    UNSHOWN = ("files",)
+
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(DiscreetStruct, frozen=True):
     """The files of one agent that are its own, and the paths of others by why they are left out.
 
     One that is not ``is_whole`` could not be read, so that what was recorded before stays.
     """
 
-    own: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    UNSHOWN = ("own",)
+
+    own: Mapping[str, bytes] = field(default_factory=dict)
     ignored: tuple[tuple[str, str], ...] = ()
     is_whole: bool = True
 

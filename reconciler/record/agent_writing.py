@@ -6,8 +6,9 @@ inventory waits for nobody: that a cluster may get other objects is pushed befor
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from dataclasses import replace as replaced
+
+from msgspec import Struct, field
+from msgspec.structs import replace as replaced
 
 from reconciler.observe.cluster_status import seconds_between
 from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
@@ -22,8 +23,7 @@ ABSENT = "couldn't find remote ref"
 """The words of git about a branch that a remote does not have."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Link:
+class Link(Struct, kw_only=True):
     """The link to Git: why it broke (None: it did not), and whether what is written now may wait for it.
 
     Once it broke it is not tried again before somebody makes a new one. ``is_behind``: the remote's branch has moved.
@@ -34,8 +34,7 @@ class Link:
     is_behind: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentBranch(StatusBranch):
+class AgentBranch(StatusBranch, frozen=True, kw_only=True):
     """The branch of the agent of ``cluster``, here and at the remote."""
 
     cluster: str

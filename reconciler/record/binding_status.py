@@ -4,8 +4,9 @@ It is the status of Karmada's ResourceBinding, with the status that the template
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.observe.conditions import condition, condition_of_type, with_times
 from reconciler.pipeline.dependencies import binding_name
@@ -24,8 +25,7 @@ Works = Mapping[str, Manifest]
 """The Works of one object by cluster."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BindingInputs:
+class BindingInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a binding's status. ``template`` is None for one whose template was deleted.
 
     ``works`` and ``members`` are those of the clusters that are observed.

@@ -1,7 +1,9 @@
 """The files of clusters on the status branch, and its front page: Karmada's Cluster, and the end of the last apply."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.deliver.deviations import Deviation
 from reconciler.observe.cluster_status import ClusterState
@@ -27,8 +29,7 @@ _WORDS = {
 """The annotations of a record by the words they keep, in the order they are written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRecord:
+class ClusterRecord(Struct, frozen=True, kw_only=True):
     """The record of a cluster.
 
     ``applied`` is the rendered commit that was last applied, ``outcome`` the end of the last apply, ``message`` and
@@ -124,8 +125,7 @@ def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
     return ClusterRecord(state=state, deviations=deviations, **words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnhealthyObject:
+class UnhealthyObject(Struct, frozen=True, kw_only=True):
     """An object that is not as it should be: the cluster, the reason and the time since then."""
 
     cluster: str
@@ -135,8 +135,7 @@ class UnhealthyObject:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterLine:
+class ClusterLine(Struct, frozen=True, kw_only=True):
     """A cluster's line on the front page. ``ready`` is True, False, Unknown or nothing.
 
     One that is no member any more is disconnected: it is not observed, so what was last seen says nothing.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.health import ObservedHealth, parsed_health
@@ -16,6 +17,7 @@ from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.observed_schemas import MemberSchemas
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
 from .refusal import SourceRefusal, parse_refusal
@@ -25,15 +27,16 @@ FILES = ("README.md", REFUSAL_PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "rebalancers", "schemas", "works")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedStatus:
+class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     """The files of a status commit by path.
 
     A file of another shape than passes write is a GitError that names it, once it is read.
     """
 
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    _parsed: dict[bytes, Manifest | None] = field(default_factory=dict, repr=False)
+    UNSHOWN = ("files", "_parsed")
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    _parsed: dict[bytes, Manifest | None] = field(default_factory=dict)
 
     def manifest(self, path: str) -> Manifest | None:
         """Return the one object of a file; None when there is no such file."""

@@ -1,8 +1,10 @@
 """The refusal of a source commit, as the status branch records it: since when and why, and never what a file holds."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.publish.removal_guard import NOTHING_COMMITTED
 from render.documents import emit
@@ -13,8 +15,7 @@ from render.words import counted
 _MOST_DETAILS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRefusal:
+class SourceRefusal(Struct, frozen=True, kw_only=True):
     """A source commit that passes refuse: the exit code they end with, since when, and why.
 
     ``since`` is empty where no pass has recorded it. ``details`` are the places of problems, or what a guard counted.

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import field
+from msgspec.structs import replace
 
 from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
@@ -34,6 +36,7 @@ from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
 from render.timing import parse_instant
+from render.values import DiscreetStruct
 from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
@@ -86,8 +89,7 @@ def _is_asked(inputs: WorkInputs, interpreter: Interpreter) -> bool:
     return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusInputs:
+class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     """All that the status files are made from beside the reports of a pass.
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
@@ -99,20 +101,33 @@ class StatusInputs:
     ``has_recorded_bindings``: bindings are recorded as the last pass left them, of the same commit and source.
     """
 
+    UNSHOWN = (
+        "bindings",
+        "templates",
+        "interpreter",
+        "states",
+        "turned",
+        "facts",
+        "pending",
+        "answers",
+        "desired",
+        "agents",
+    )
+
     now: str
     members: frozenset[str] = frozenset()
     commit: str = ""
-    bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict, repr=False)
-    templates: Mapping[ObjectRef, Template] = field(default_factory=dict, repr=False)
-    interpreter: Interpreter = field(default_factory=Interpreter, repr=False)
-    states: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
-    turned: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
-    facts: Facts = field(default_factory=dict, repr=False)
-    pending: PendingByCluster = field(default_factory=dict, repr=False)
-    answers: Answers | None = field(default=None, repr=False)
+    bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict)
+    templates: Mapping[ObjectRef, Template] = field(default_factory=dict)
+    interpreter: Interpreter = field(default_factory=Interpreter)
+    states: Mapping[str, ClusterState] = field(default_factory=dict)
+    turned: Mapping[str, ClusterState] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+    pending: PendingByCluster = field(default_factory=dict)
+    answers: Answers | None = None
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
-    desired: Desired = field(default_factory=Desired, repr=False)
-    agents: Files = field(default_factory=dict, repr=False)
+    desired: Desired = field(default_factory=Desired)
+    agents: Files = field(default_factory=dict)
     refusal: SourceRefusal | None = None
     has_recorded_bindings: bool = False
 

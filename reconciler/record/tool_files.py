@@ -7,9 +7,11 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.text import one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
@@ -39,8 +41,7 @@ _FINISHED = {CONVERGED, INCOMPLETE}
 _NOT_TOLD = "its tool tells no health of it while not all of its folder is healthy"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFiles:
+class ToolFiles(Struct, frozen=True, kw_only=True):
     """Makes the files of clusters from what tools told at a time; ``tip`` is the newest rendered commit.
 
     ``grace`` are the seconds for which a tool may be silent once it was asked for something new.

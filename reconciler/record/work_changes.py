@@ -7,8 +7,9 @@ record is stale.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.observe.cluster_status import seconds_between
 from reconciler.observe.conditions import condition_of_type, with_times
@@ -129,8 +130,7 @@ class _Case(NamedTuple):
     file: WorkFile | None
 
 
-@dataclass(slots=True)
-class WorkStatuses:
+class WorkStatuses(Struct):
     """The statuses worked out in a pass so far, the newest case of each object first."""
 
     interpreter: Interpreter

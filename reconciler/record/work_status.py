@@ -5,7 +5,6 @@ its cluster, so that equal ones are one blob whatever the number of clusters.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from reconciler.plans.model import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.statuses import GENERATION_ANNOTATION
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
 STATUS_REFLECTED = "StatusReflected"
@@ -36,15 +36,16 @@ class Health(StrEnum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkStatus:
+class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     """The status of one object in one cluster after a pass; its ``conditions`` have no times yet."""
+
+    UNSHOWN = ("reported",)
 
     ref: ObjectRef
     version: str
     conditions: tuple[Mapping[str, str], ...]
     health: Health
-    reported: Any = field(default=None, repr=False)
+    reported: Any = None
     findings: tuple[Finding, ...] = ()
 
 

@@ -1,7 +1,8 @@
 """The topics of ``argosy help``, as data: tables of names, each with a whole sentence or two."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Entry(NamedTuple):
@@ -11,8 +12,7 @@ class Entry(NamedTuple):
     about: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicSection:
+class TopicSection(Struct, frozen=True, kw_only=True):
     """A table of entries below a title, with a paragraph before it."""
 
     title: str = ""

@@ -7,7 +7,7 @@ from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.run_settings import RUN_SETTINGS_SPEC
-from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
+from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
@@ -25,7 +25,7 @@ class InputKind(NamedTuple):
     """A kind that people write: one sentence, the schema of its spec, and the sentences about its fields."""
 
     about: str
-    spec: Struct
+    spec: Record
     fields: Mapping[str, Field]
     required: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ def json_schema(kind: str) -> dict[str, Any]:
 
 
 def _input_schema(kind: InputKind) -> Shape:
-    metadata = Struct({"name!" if "metadata" in kind.required else "name": Text()})
+    metadata = Record({"name!" if "metadata" in kind.required else "name": Text()})
     return {
         "description": kind.about,
         "type": "object",
@@ -103,7 +103,7 @@ def _bare_schema(node: Node, path: str, told: Told) -> Shape:
             return {**shape, "minItems": node.min_items} if node.min_items else shape
         case MapOf():
             return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", told)}
-        case Struct():
+        case Record():
             return _struct_schema(node, path, told)
     return dict(_SIMPLE[type(node)])
 
@@ -114,7 +114,7 @@ def _text_schema(node: Text) -> Shape:
     return {**shape, **{name: length for name, length in lengths.items() if length}}
 
 
-def _struct_schema(node: Struct, path: str, told: Told) -> Shape:
+def _struct_schema(node: Record, path: str, told: Told) -> Shape:
     fields = {name.removesuffix("!"): each for name, each in node.fields.items()}
     properties = {name: node_schema(each, f"{path}.{name}", told) for name, each in fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
@@ -125,11 +125,11 @@ def _struct_schema(node: Struct, path: str, told: Told) -> Shape:
 def paths_of(node: Node, path: str) -> Iterator[tuple[str, Node]]:
     """Yield every field below a node with its path; a list's items have the path of the list with ``[]``.
 
-    >>> [path for path, _ in paths_of(Struct({"kinds": ListOf(Struct({"kind!": Text()}))}), "spec")]
+    >>> [path for path, _ in paths_of(Record({"kinds": ListOf(Record({"kind!": Text()}))}), "spec")]
     ['spec.kinds', 'spec.kinds[].kind']
     """
     match node:
-        case Struct():
+        case Record():
             for name, each in node.fields.items():
                 inner = f"{path}.{name.removesuffix('!')}"
                 yield inner, each

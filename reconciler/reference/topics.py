@@ -1,10 +1,11 @@
 """The topics of ``argosy help``: pages that are written down, and pages made from schemas."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from render.admission.schema import Flag, ListOf, MapOf, Node, Struct, Text, Whole
+from msgspec import Struct
+
+from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
@@ -13,8 +14,7 @@ from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, W
 from .schemas import INPUTS, paths_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class Topic(Struct, frozen=True, kw_only=True):
     """A page of reference."""
 
     about: str
@@ -51,7 +51,7 @@ def _written(value: object) -> str:
 _TYPES: Mapping[type[Node], str] = {
     Whole: "whole number",
     Flag: "true or false",
-    Struct: "object",
+    Record: "object",
     MapOf: "map",
 }
 
@@ -66,7 +66,7 @@ def type_name(node: Node) -> str:
         case Text():
             return " or ".join(node.choices) if node.choices else "text"
         case ListOf():
-            return "list of objects" if isinstance(node.items, Struct) else "list"
+            return "list of objects" if isinstance(node.items, Record) else "list"
     return _TYPES.get(type(node), "any value")
 
 

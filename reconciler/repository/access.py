@@ -9,10 +9,11 @@ needed in every pass are imported by the methods that use them.
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
+
+from msgspec.structs import replace
 
 from render.errors import GitError, SourceMoved
 from render.gitobjects import Blob, TreeEntry, parse_tree

@@ -14,11 +14,13 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from msgspec import field
+
 from render.errors import ConfigError, GitError
+from render.values import DiscreetStruct
 
 from .failures import git_error, too_slow
 
@@ -100,17 +102,18 @@ def clean_environment(environment: Mapping[str, str], *, protocols: str = "none"
     return {**kept, **_FIXED, "GIT_ALLOW_PROTOCOL": protocols}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitCommand:
+class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
     """git in one folder: ``run`` for short answers, ``stream`` for long ones.
 
     ``extra`` is configuration handed over through the environment, where other users of the machine cannot read it;
     ``network_timeout`` is how many seconds a command may take that talks to a remote.
     """
 
+    UNSHOWN = ("environment", "extra")
+
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    extra: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    extra: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = OPTIONS
     network_timeout: float = NETWORK_TIMEOUT
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from render.errors import GitError
 from render.gitobjects import object_id
@@ -38,8 +39,7 @@ class Signature(NamedTuple):
         return f"{name or 'Argosy'} <{email}>".encode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitInfo:
+class CommitInfo(Struct, frozen=True, kw_only=True):
     """A commit read; ids of commits are text, the id of its tree is raw, ``time`` is the committer's, in seconds.
 
     ``trailers`` are the lines ``Key: value`` at the end of the message, in order; a key may occur more than once.
@@ -113,8 +113,7 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
     return [(match["key"], match["value"].strip()) for match in trailers]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitText:
+class CommitText(Struct, frozen=True, kw_only=True):
     """The text of a new commit: the message, its trailers in order, the author, and the time (seconds, UTC).
 
     ``written_by`` is the author where somebody else commits, as ``CommitInfo.author`` has it.

@@ -8,9 +8,10 @@ import os
 import re
 import stat
 from base64 import b64encode
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit, urlunsplit
+
+from msgspec import Struct
 
 from render.errors import GitError
 
@@ -19,8 +20,7 @@ _SCP = re.compile(r"(?:[^/:@\s-][^/:@\s]*@)?(?P<host>\[[^\]/]+\]|[^/:@\s-][^/:@\
 _SCHEMES = frozenset({"file", "https", "ssh"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitFolder:
+class GitFolder(Struct, frozen=True, kw_only=True):
     """A repository on this machine.
 
     ``git_dir`` holds HEAD, ``common_dir`` what linked worktrees share (objects, branches, configuration),

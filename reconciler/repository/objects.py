@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from msgspec import field
+
 from render.errors import GitError
+from render.values import DiscreetStruct
 from render.words import counted
 
 from .command import GitCommand
@@ -33,13 +35,14 @@ class File(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(DiscreetStruct, frozen=True, kw_only=True):
     """The files of one commit, sorted as git sorts them; ``commit`` is "" for a work tree as it stands."""
+
+    UNSHOWN = ("contents",)
 
     commit: str
     files: tuple[File, ...]
-    contents: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
+    contents: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> tuple[File, ...]:

@@ -9,8 +9,9 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from render.errors import ConfigError
 from render.gitobjects import Blob
@@ -24,8 +25,7 @@ _HEADING = "# The files below were written by argosy and are replaced or removed
 _RESERVED = frozenset({"", ".", "..", LIST})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     """The numbers of files in a folder that were written, were already as wanted, and were removed."""
 
     written: int

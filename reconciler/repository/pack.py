@@ -14,12 +14,13 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import IO, Self
 from zlib import adler32, compress, crc32
+
+from msgspec import Struct
 
 from render.gitobjects import Blob, Spliced, hasher
 
@@ -161,8 +162,7 @@ def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
             pack.add_delta(id_, family.deltas.delta(blob.values), family.start)
 
 
-@dataclass(slots=True)
-class _Family:
+class _Family(Struct):
     """Blobs with the same segments: the first of them, and where it starts; most have no second one."""
 
     first: Spliced

@@ -10,9 +10,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.console.cleaning import masked
 from render.errors import GitError
@@ -30,8 +31,7 @@ _STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: 
 """Stages of a transfer by the codes of GitPython's RemoteProgress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
+class Remote(Struct, frozen=True, kw_only=True):
     """A configured remote and where it is fetched from, without any password."""
 
     name: str

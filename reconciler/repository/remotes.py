@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.errors import GitError
 
@@ -19,8 +21,7 @@ _UPLOAD, _RECEIVE = "--upload-pack=git-upload-pack", "--receive-pack=git-receive
 _SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteTips:
+class RemoteTips(Struct, frozen=True, kw_only=True):
     """The refs of a remote with their tips, and the branch that its HEAD names ("" if it names none)."""
 
     tips: dict[str, str]
@@ -87,8 +88,7 @@ def _lines(git: GitCommand, *arguments: str) -> list[str]:
     return answer.stdout.decode("utf-8", "surrogateescape").splitlines() if not answer.returncode else []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetching:
+class Fetching(Struct, frozen=True, kw_only=True):
     """The refs to fetch, with ``depth`` commits of history (None: all); ``prune`` removes refs gone at the remote."""
 
     refspecs: Sequence[str]

@@ -1,7 +1,8 @@
 """The configuration of one repository, read once, from all of git's files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from render.values import DiscreetStruct
 
 from .command import GitCommand
 from .commits import Signature
@@ -11,14 +12,15 @@ _LOCAL = frozenset({"local", "worktree"})
 """The scopes of a repository's own configuration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(DiscreetStruct, frozen=True, kw_only=True):
     """Every value of every key, in git's order, the last one counting; keys as git lists them.
 
     git reads the configuration of a repository only where it has agreed that this is one, and whose it is.
     """
 
-    values: Mapping[str, tuple[str, ...]] = field(repr=False)
+    UNSHOWN = ("values",)
+
+    values: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def read(cls, git: GitCommand) -> "Settings":

@@ -1,8 +1,9 @@
 """Signatures of commits by SSH keys: made by ssh-keygen, and checked by git against a list of signers."""
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from render.errors import ConfigError, GitError
 from render.gitobjects import object_id

@@ -4,12 +4,15 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from render.errors import GitError
 from render.gitobjects import object_id
+from render.values import DiscreetStruct
 
 from .command import GitCommand
 from .commits import Signature
@@ -65,12 +68,13 @@ class _IndexEntry(NamedTuple):
     sparse: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkTree:
+class WorkTree(DiscreetStruct, frozen=True, kw_only=True):
     """The files, and the contents of those that were wanted, by raw blob id."""
 
+    UNSHOWN = ("contents",)
+
     files: tuple[File, ...]
-    contents: dict[bytes, bytes] = field(repr=False)
+    contents: dict[bytes, bytes]
 
 
 def read_work_tree(git: GitCommand, under: str, wanted: Wanted, algorithm: str) -> WorkTree:
@@ -98,8 +102,7 @@ def dirty_files(git: GitCommand) -> tuple[str, ...]:
     return tuple(sorted(entry[3:] for entry in entries if entry))
 
 
-@dataclass(slots=True, kw_only=True)
-class _Reader:
+class _Reader(Struct, kw_only=True):
     """Files by their paths, and the contents that were read for them."""
 
     wanted: Wanted

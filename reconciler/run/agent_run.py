@@ -10,8 +10,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code
@@ -38,8 +40,7 @@ _JITTER = 0.1
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rhythm:
+class Rhythm(Struct, frozen=True, kw_only=True):
     """The intervals of an agent in seconds: how often it asks Git, looks for drift, and how long it may end."""
 
     interval: float = 30.0

@@ -16,9 +16,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from math import inf
 from queue import Empty, SimpleQueue
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from render.errors import ConfigError, ReconcileError
@@ -56,8 +58,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ReadSettings = Callable[[], RunSettings]
 
 
-@dataclass(frozen=True, slots=True)
-class _LeaseTold:
+class _LeaseTold(Struct, frozen=True):
     """The word of a Lease whether this process leads; it counts while the settings still name that Lease."""
 
     leadership_number: int

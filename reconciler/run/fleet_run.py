@@ -3,7 +3,9 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from render.errors import ReconcileError
@@ -20,8 +22,7 @@ Tell = Callable[["FleetRun", Event | PassReport], None]
 """Hand an event of a fleet to the loop, from any thread."""
 
 
-@dataclass(slots=True, kw_only=True)
-class FleetRun:
+class FleetRun(Struct, kw_only=True):
     """A fleet: where its source is, how it is paced, and what was last said about it.
 
     ``report`` is that of its last pass, ``fault`` the reason why its source could not be looked at ("": it could).
@@ -97,7 +98,7 @@ class FleetRun:
             # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
             bootstrap=self.settings.bootstrap and not self._went_well_once,
             delivery=self.settings.delivery,
-            channels=tuple(asdict(each) for each in self.settings.channels),
+            channels=tuple(to_builtins(each) for each in self.settings.channels),
             # Another process may have left some; one that ended without a report has said nothing of them.
             has_unsent=self.report is None or self.report.next_notice is not None or self.report.code == KILLED,
             log_level=self.log.level,

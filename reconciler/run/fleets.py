@@ -1,15 +1,15 @@
 """The repositories of a controller: those that were named, and those in folders that were named."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from reconciler.repository import find_repository, is_address
 from render.errors import ConfigError, GitError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class FleetLocation:
+class FleetLocation(Struct, frozen=True, kw_only=True, order=True):
     """The repository of a fleet: a folder or an address, under a name of its own."""
 
     name: str

@@ -11,9 +11,11 @@ compared. A leader that could not renew in time stops leading before anybody els
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
@@ -28,8 +30,7 @@ OpenLeaseCluster = Callable[[float], Client | Failure]
 """Open a client of the cluster that has the Lease, which gives up after so many seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseName:
+class LeaseName(Struct, frozen=True, kw_only=True):
     """The Lease to hold: the cluster it is in, by context, and its name there."""
 
     cluster: str
@@ -42,8 +43,7 @@ class LeaseName:
         return f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderState:
+class LeaderState(Struct, frozen=True, kw_only=True):
     """The knowledge of one controller about the Lease.
 
     ``version`` is the Lease as it was last seen, and ``changed`` when that was; ``renewed`` is when this process last

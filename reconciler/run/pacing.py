@@ -16,9 +16,11 @@ fleets do not come back at once. What was refused is not tried again before it c
 asked for: it may jump.
 """
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Activity(StrEnum):
@@ -60,8 +62,7 @@ class NextStep(StrEnum):
     MAKE_WAY = "MakeWay"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class Pace(Struct, frozen=True, kw_only=True):
     """The intervals of a fleet in seconds.
 
     ``poll`` is how often its source is looked at without being told (infinite: never). ``least_gap`` is the least time
@@ -75,8 +76,7 @@ class Pace:
     least_gap: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeNow:
+class TimeNow(Struct, frozen=True, kw_only=True):
     """The time: seconds on a clock that never jumps, the time of day, and a random number from 0 to 1."""
 
     now: float
@@ -84,8 +84,7 @@ class TimeNow:
     chance: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetState:
+class FleetState(Struct, frozen=True, kw_only=True):
     """The state of one fleet's pace.
 
     ``tip`` is the source commit that the last pass was for ("": none yet). ``is_woken``: something happened during the
@@ -113,34 +112,29 @@ class FleetState:
     lost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Woken:
+class Woken(Struct, frozen=True):
     """Somebody said that the source may have changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Struct, frozen=True):
     """The step that was due has begun."""
 
     step: NextStep
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """A look ended: the source stands at this commit, or could not be asked (None)."""
 
     tip: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRead:
+class SourceRead(Struct, frozen=True):
     """The pass that is under way has found its source commit."""
 
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassEnded:
+class PassEnded(Struct, frozen=True, kw_only=True):
     """A pass ended: what came of it, the source it was for ("": not known), and when a time rule asks for the next."""
 
     ending: Ending
@@ -148,15 +142,13 @@ class PassEnded:
     next_wall: float = inf
 
 
-@dataclass(frozen=True, slots=True)
-class LeadershipChanged:
+class LeadershipChanged(Struct, frozen=True):
     """Leadership came to this process, or went to another."""
 
     is_leading: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PaceChanged:
+class PaceChanged(Struct, frozen=True):
     """Somebody set other intervals."""
 
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from math import inf
 from typing import Any, Self
+
+from msgspec import Struct, field, to_builtins
 
 from reconciler.deliver.options import DeliveryOptions
 
@@ -16,8 +17,7 @@ _INCOMPLETE = frozenset({1, 5, 7})
 _FAILED = frozenset({4, 70, 130, KILLED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassJob:
+class PassJob(Struct, frozen=True, kw_only=True):
     """One pass to run: the repository, by path or address, and the options it runs with.
 
     ``channels`` are the fields of each notification's channel, and ``has_unsent`` says that some messages may wait for
@@ -37,7 +37,7 @@ class PassJob:
 
     def to_json(self) -> str:
         """Return the job as one line."""
-        return json.dumps(asdict(self))
+        return json.dumps(to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -47,8 +47,7 @@ class PassJob:
         return cls(**{**value, "channels": channels, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterEnd:
+class ClusterEnd(Struct, frozen=True, kw_only=True):
     """The end of a pass in one cluster.
 
     ``drifted`` counts objects of a commit that stood already and were not as it says. ``actions`` counts all objects by
@@ -63,8 +62,7 @@ class ClusterEnd:
     actions: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassReport:
+class PassReport(Struct, frozen=True, kw_only=True):
     """The report of a pass: its exit code and, where it failed, why; and what it did, where it got so far.
 
     ``source`` and ``rendered`` are its commits ("": not known). ``is_committed``: the rendered commit is its own.
@@ -108,7 +106,7 @@ class PassReport:
 
     def to_json(self) -> str:
         """Return the report as one line."""
-        return json.dumps(asdict(self))
+        return json.dumps(to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "PassReport":

@@ -1,8 +1,9 @@
 """The settings of a controller, and the pace that they mean for a fleet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import inf
+
+from msgspec import Struct, field
 
 from reconciler.deliver.options import DeliveryOptions
 from render.errors import ConfigError
@@ -18,8 +19,7 @@ POLL_SECONDS = 30.0
 """The interval at which a remote is asked that tells nobody when it changes, unless somebody says otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+class RunSettings(Struct, frozen=True, kw_only=True):
     """The settings of a controller; times are in seconds.
 
     ``locations`` are repositories, addresses and folders of repositories, ``names`` those of some of them. ``poll`` is

@@ -5,9 +5,11 @@ defaults of options; an option that was given as well is a problem, for nobody c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.repository import is_address
 from render.admission import admitted
@@ -51,8 +53,7 @@ _OPTIONS: Mapping[str, str] = {
 """The option that says the same as a field, by the name of its value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True, kw_only=True):
     """The file, and the options given beside it: how each is written, by the name of its value."""
 
     path: Path

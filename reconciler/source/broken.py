@@ -7,7 +7,9 @@ does not allow is kept: while it is as it was when it was rendered, it has to st
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.errors import Problem
 
@@ -15,8 +17,7 @@ from .built_files import inputs_of
 from .files import SourceFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class Broken(Struct, frozen=True, kw_only=True):
     """A problem of templates alone, and the path and blob id of each file it is about.
 
     ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the

@@ -1,13 +1,16 @@
 """The seam between a source and the tools that build folders of it: what a build is asked for, and what comes of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
 from render.model import Template
+from render.values import DiscreetStruct
 from render.words import listed
 
 from .broken import Broken
@@ -27,8 +30,7 @@ from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, load_manif
 from .releases import Releases, is_release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltSource:
+class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     """The outcome of all builds of a source.
 
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
@@ -37,8 +39,10 @@ class BuiltSource:
     what members are observed to be. ``charts`` are what asks for charts, as override policies select it.
     """
 
+    UNSHOWN = ("contents",)
+
     files: tuple[BuiltFile, ...] = ()
-    contents: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
+    contents: Mapping[bytes, bytes] = field(default_factory=dict)
     claimed: frozenset[str] = frozenset()
     broken: tuple[Broken, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
@@ -115,8 +119,7 @@ class SourceReading(NamedTuple):
     facts: FactsOf = no_facts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFiles:
+class ReadFiles(Struct, frozen=True, kw_only=True):
     """The files of a source as they are read: those of the selection with what was built of its folders."""
 
     selection: FileSelection

@@ -3,8 +3,9 @@
 Such a file is read like any other. Its path is that of the file that asks for the build, its id that of its bytes.
 """
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from render.values import DiscreetStruct
 
 from .files import FILE_MODE, SourceFile
 
@@ -42,8 +43,7 @@ class BuiltVariant(NamedTuple):
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltFile:
+class BuiltFile(DiscreetStruct, frozen=True, kw_only=True):
     """The output of one build.
 
     ``inputs`` are the paths and ids of what was read for it, ``origins`` say where each of its documents comes from.
@@ -56,21 +56,23 @@ class BuiltFile:
     is for, with the record of what says so (None: any).
     """
 
+    UNSHOWN = ("inputs", "origins", "subjects", "variants", "destination", "parts")
+
     path: str
     id: bytes
     size: int
     mode: int = FILE_MODE
-    inputs: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
-    origins: tuple[Origin, ...] = field(default=(), repr=False)
+    inputs: tuple[tuple[str, bytes], ...] = ()
+    origins: tuple[Origin, ...] = ()
     first: int = 0
     namespace: str = ""
-    subjects: tuple[str, ...] = field(default=(), repr=False)
+    subjects: tuple[str, ...] = ()
     build: int = 0
     variant: int = 0
-    variants: tuple[BuiltVariant, ...] = field(default=(), repr=False)
-    destination: BuiltVariant | None = field(default=None, repr=False)
+    variants: tuple[BuiltVariant, ...] = ()
+    destination: BuiltVariant | None = None
     maker: str = ""
-    parts: tuple[BuildPart, ...] = field(default=(), repr=False)
+    parts: tuple[BuildPart, ...] = ()
 
     @property
     def made_of(self) -> tuple[BuildPart, ...]:

@@ -10,9 +10,10 @@ ask for the same are one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from overrides.engine import OverrideEngine
 from overrides.errors import PolicyOrigin
@@ -55,8 +56,7 @@ class Assumed(NamedTuple):
         return f"{version} with the APIs of its clusters" if self.api_versions else version
 
 
-@dataclass(frozen=True)
-class ChartMembers:
+class ChartMembers(Struct, frozen=True, dict=True):
     """The members of a fleet, and the override policies that select charts, with the places of these."""
 
     clusters: Sequence[Cluster] = ()

@@ -1,10 +1,13 @@
 """Requests for ``helm``: what is rendered of a chart, and the distinct requests of all classes of clusters."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.bits import Mask
 from render.model import Manifest, Template
+from render.values import SelectiveStruct
 from render.words import listed
 
 from .broken import Broken
@@ -18,8 +21,7 @@ NEWEST_KUBERNETES = "1.37.0"
 """The version of Kubernetes that charts are rendered for where nothing else is declared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartRequest:
+class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
     """One release to render: its name and namespace, the chart, its values in order, and what it may assume.
 
     ``home`` is the place of the chart for people: a folder, or a Source. ``contents`` reads its files, by path below
@@ -29,14 +31,17 @@ class ChartRequest:
     is for (None: any).
     """
 
+    UNSHOWN = ("contents", "values", "chart_files")
+    UNCOMPARED = ("contents",)
+
     place: LocatedManifest
     release: str
     namespace: str
     home: str
     digest: str
-    contents: Callable[[], Mapping[str, bytes]] = field(repr=False, compare=False)
+    contents: Callable[[], Mapping[str, bytes]]
     inputs: tuple[tuple[str, bytes], ...] = ()
-    values: tuple[bytes, ...] = field(default=(), repr=False)
+    values: tuple[bytes, ...] = ()
     kube_version: str = NEWEST_KUBERNETES
     api_versions: tuple[str, ...] = ()
     has_hooks: bool = False
@@ -47,7 +52,7 @@ class ChartRequest:
     destination: BuiltVariant | None = None
     maker: str = ""
     version: str = ""
-    chart_files: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    chart_files: tuple[tuple[str, bytes], ...] = ()
     value_names: tuple[str, ...] = ()
 
     @property
@@ -79,8 +84,7 @@ class ChartRequest:
         return self.variants[self.variant].clusters if self.variants else frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartRequests:
+class ChartRequests(Struct, frozen=True, kw_only=True):
     """The requests of a source, the problems of others, and the folders of charts that are rendered.
 
     ``problems`` are those of HelmCharts, ``broken`` are releases of other tools that cannot be read.
@@ -99,8 +103,7 @@ class ChartRequests:
     is_by_facts: bool = False
 
 
-@dataclass(slots=True)
-class ChartClasses:
+class ChartClasses(Struct):
     """The distinct requests for one chart, in the order they were found: clusters, rules and request by what is asked.
 
     ``is_by_facts``: the chart asks what members are, and does not say it itself.

@@ -7,8 +7,10 @@ the source, then from the HelmChart itself; what comes later counts.
 import hashlib
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
@@ -39,8 +41,7 @@ _CAPABILITIES, _KUBE_VERSION = b"Capabilities", b"kubeVersion"
 _SAME = "a render reads files of the same commit alone"
 
 
-@dataclass(slots=True)
-class ChartSource:
+class ChartSource(Struct):
     """Everything a HelmChart may refer to: the files of the tree, ConfigMaps, and locked Sources."""
 
     files: Mapping[str, SourceFile]

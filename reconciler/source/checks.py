@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.admission.customizations import customization_conflicts
 from render.cluster import Cluster
@@ -35,8 +37,7 @@ def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> It
             yield place.problem("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateTemplates:
+class DuplicateTemplates(Struct, frozen=True, kw_only=True):
     """Objects that stand in two places: the later one's problem, all places, and the templates that cannot be used.
 
     Of equal definitions one is as good as the other, and the first is used.

@@ -1,7 +1,8 @@
 """The value of a source: everything a commit says, checked and defaulted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import field
 
 from overrides.policy import OverridePolicy
 from render.autoscaling.bounds import FederatedAutoscaler
@@ -17,13 +18,13 @@ from render.policy import PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
 from render.taint_policy import ClusterTaintPolicy
+from render.values import SelectiveStruct
 
 from .files import NO_OBJECTS, Skipped
 from .provenance import SourceBuild
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desired:
+class Desired(SelectiveStruct, frozen=True, kw_only=True):
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
@@ -44,6 +45,9 @@ class Desired:
     (namespaces, CRDs, priority classes): only the bindings of templates that changed have to be looked at.
     """
 
+    UNSHOWN = ("charts", "builds")
+    UNCOMPARED = ("right_minors", "judged_by_clusters", "charts", "builds", "source_digest")
+
     fleet: Fleet = field(default_factory=Fleet)
     templates: tuple[Template, ...] = ()
     policies: tuple[PropagationPolicy, ...] = ()
@@ -61,14 +65,14 @@ class Desired:
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
-    right_minors: Mapping[ObjectRef, range] = field(default_factory=dict, compare=False)
-    judged_by_clusters: frozenset[ObjectRef] = field(default=frozenset(), compare=False)
+    right_minors: Mapping[ObjectRef, range] = field(default_factory=dict)
+    judged_by_clusters: frozenset[ObjectRef] = frozenset()
     files: int = 0
     tools: tuple[str, ...] = ()
     is_built_by_facts: bool = False
-    charts: tuple[Template, ...] = field(default=(), compare=False, repr=False)
-    builds: tuple[SourceBuild, ...] = field(default=(), compare=False, repr=False)
-    source_digest: str = field(default="", compare=False)
+    charts: tuple[Template, ...] = ()
+    builds: tuple[SourceBuild, ...] = ()
+    source_digest: str = ""
 
     @property
     def without_objects(self) -> tuple[Skipped, ...]:

@@ -1,7 +1,8 @@
 """Sources of the source: other repositories and charts that it names, admitted."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from reconciler.locked.lock_file import parsed_lock
 from reconciler.locked.model import ExternalSource, Lock, UnavailableSource
@@ -17,8 +18,7 @@ from .manifests import FieldProblem, LocatedManifest
 KIND = "Source"
 
 
-@dataclass(slots=True)
-class ExternalSources:
+class ExternalSources(Struct):
     """The Sources of a fleet, each with its place, and the problems and warnings of others."""
 
     sources: list[ExternalSource] = field(default_factory=list)
@@ -50,8 +50,7 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
     return loaded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalLock:
+class ExternalLock(Struct, frozen=True, kw_only=True):
     """The argosy.lock of a fleet (None: there is none), its problems, and what answers for the Sources by it."""
 
     file: StoredFile | None = None

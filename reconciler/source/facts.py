@@ -5,7 +5,9 @@ its capacity. Observed facts replace what the source declares; without any, the 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
@@ -17,8 +19,7 @@ from render.parsing import cluster as parse_cluster
 KIND = "ClusterFacts"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFacts:
+class ClusterFacts(Struct, frozen=True, kw_only=True):
     """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and the time of observation."""
 
     name: str

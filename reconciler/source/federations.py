@@ -7,8 +7,9 @@ same a warning.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from render.documents import emit
 from render.fleet import OtherFederation

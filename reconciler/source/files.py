@@ -5,9 +5,10 @@ Only names, modes and sizes decide here; no file is opened. A *fleet* is the fol
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 from reconciler.locked.model import LOCK_FILE
 from reconciler.locked.reading import MARKER as VENDORED_MARKER
@@ -89,16 +90,14 @@ NO_OBJECTS = frozenset({Reason.NO_MANIFEST, Reason.NO_OBJECT})
 """Reasons that are counted alone: there is nothing in it that Argosy could have read."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Skipped:
+class Skipped(Struct, frozen=True, order=True):
     """A file, or a whole folder, that is not read."""
 
     path: str
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileSelection:
+class FileSelection(Struct, frozen=True, kw_only=True):
     """The files to read, those too big to read, and those left out, by path; a folder stands for all below it.
 
     ``kustomizations`` are the files of folders to build, ``beside`` those that stand in such folders, and ``named`` the

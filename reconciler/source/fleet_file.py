@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.admission import Admitted, admit
 from render.admission.syntax import quoted
@@ -21,8 +22,7 @@ _MOST_HINTS = 20
 """Absent paths that get a hint: to compare each of thousands with each of thousands would take minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetSource:
+class FleetSource(Struct, frozen=True, kw_only=True):
     """A fleet, its folder in the repository, the path of its argosy.yaml ("": none), and gitignore lines."""
 
     fleet: Fleet

@@ -13,9 +13,10 @@ every expression made here matches in time proportional to the line times the pa
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 _WILD = re.compile(r"[*?\[\\]")
 _CLASS = re.compile(r"\[(!|\^)?(\]?[^\]\\/]*(?:\\.[^\]\\/]*)*)\]")
@@ -33,8 +34,7 @@ class IgnoreLine(NamedTuple):
     folders_only: bool
 
 
-@dataclass(slots=True)
-class _Lines:
+class _Lines(Struct):
     """Lines by how they are found: by whole path, by name, by the suffix of a name, else one by one."""
 
     by_path: dict[str, list[IgnoreLine]] = field(default_factory=dict)

@@ -6,8 +6,9 @@ overrides, Clusters - is never taken from it: another repository may say what th
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from reconciler.locked.content import Files
 from reconciler.locked.model import ExternalSource, UnavailableSource

@@ -4,8 +4,10 @@ Admission applies the defaults and the validation of Karmada's CRDs and webhooks
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from overrides.admission import all_kinds
 from overrides.parsing import override_policy
@@ -41,8 +43,7 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
     return kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
 
 
-@dataclass(slots=True)
-class KarmadaObjects:
+class KarmadaObjects(Struct):
     """The policies, overrides, clusters, customizations and rebalancers of the source, and what is wrong with others.
 
     ``taint_policies`` taint clusters, ``bindings`` say where objects are that were delivered by Karmada before.

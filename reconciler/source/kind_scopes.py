@@ -17,9 +17,10 @@ and loads the source again with their facts, if there is a template of a fact-sc
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.fleet import Fleet
 from render.model import Manifest, group_of
@@ -33,8 +34,7 @@ def _no_scopes() -> Mapping[GroupKind, bool]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scopes:
+class Scopes(Struct, frozen=True, kw_only=True):
     """The known scopes of kinds, by the place that tells them.
 
     ``defined`` in the files that are read and ``elsewhere`` in the source, ``observed`` in members, ``written`` as

@@ -1,8 +1,10 @@
 """The file and line of a problem's field, found by reading the file once more."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.errors import Problem
 
@@ -15,8 +17,7 @@ if TYPE_CHECKING:  # most sources have nothing to point at
 _REMEMBERED = 32
 
 
-@dataclass(slots=True)
-class Lines:
+class Lines(Struct):
     """The lines of fields, in files that are read again when the first line of theirs is asked for.
 
     A file's places are looked up once and kept while it is among the last few, so that many problems of one file cost
@@ -57,8 +58,7 @@ class Lines:
         return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
 
 
-@dataclass(slots=True)
-class PlacedLines:
+class PlacedLines(Struct):
     """Lines of fields of manifests, found by file and by the manifest's number in it."""
 
     lines: Lines

@@ -12,9 +12,11 @@ Nothing here reads anything but blobs, through the function it is given.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
@@ -22,6 +24,7 @@ from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
 from render.model import Manifest, Template
+from render.values import SelectiveStruct
 
 from .broken import Broken, broken_by
 from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
@@ -67,8 +70,7 @@ _POLICIES = ("PropagationPolicy", "OverridePolicy")
 """The ends of the kinds of policies that name clusters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     """A source as far as it could be loaded: the values of all that is right, and every problem of the rest, sorted.
 
     ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
@@ -77,15 +79,16 @@ class Loaded:
     the documents of Karmada's kinds, as they stand or as they were converted.
     """
 
+    UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada")
     desired: Desired
     problems: tuple[Problem, ...] = ()
     broken: tuple[Broken, ...] = ()
     tests: tuple[PolicyTest, ...] = ()
-    lines: PlacedLines | None = field(default=None, compare=False, repr=False)
-    files: tuple[SourceFile, ...] = field(default=(), compare=False, repr=False)
+    lines: PlacedLines | None = None
+    files: tuple[SourceFile, ...] = ()
     ignore: tuple[str, ...] = ()
-    locked: LockedFiles | None = field(default=None, compare=False, repr=False)
-    karmada: tuple[Manifest, ...] = field(default=(), compare=False, repr=False)
+    locked: LockedFiles | None = None
+    karmada: tuple[Manifest, ...] = ()
 
     @property
     def blocking(self) -> tuple[Problem, ...]:
@@ -106,8 +109,7 @@ class _Lookup(NamedTuple):
     elsewhere: Callable[[], Mapping[GroupKind, bool]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
+class _Parts(Struct, frozen=True, kw_only=True):
     """A source on its way from files to values."""
 
     home: FleetSource

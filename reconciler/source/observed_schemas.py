@@ -8,14 +8,16 @@ member the digests of its kinds, beside the hash by which the member tells wheth
 import hashlib
 import json
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.documents import emit
 from render.model import ARGOSY_API_VERSION, Manifest, group_of
 from render.schemas import Schema
 from render.schemas.published import kept_schema
+from render.values import SelectiveStruct
 
 from .built_in_kinds import BUILT_IN
 from .definitions import defined_scopes
@@ -39,8 +41,7 @@ def kinds_to_observe(desired: Desired) -> frozenset[KindVersion]:
     return frozenset(each for each in used if (group_of(each[0]), each[1]) not in defined)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionSchemas:
+class VersionSchemas(Struct, frozen=True, kw_only=True):
     """The schemas of a version of a group: the hash that the member gave it, and the digest of each kind's schema.
 
     A digest is empty for a kind of which no schema is kept: it is too large, or no CustomResourceDefinition's.
@@ -50,8 +51,7 @@ class VersionSchemas:
     digests: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberSchemas:
+class MemberSchemas(Struct, frozen=True, kw_only=True):
     """The schemas of one member, by apiVersion."""
 
     versions: Mapping[str, VersionSchemas] = field(default_factory=dict)
@@ -123,16 +123,18 @@ def _no_content(_digest: str) -> bytes:
     return b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedSchemas:
+class ObservedSchemas(SelectiveStruct, frozen=True, kw_only=True):
     """The schemas of all members, by name.
 
     ``new`` are the contents that a run has just observed, by digest; ``recorded`` reads those of earlier ones.
     """
 
+    UNSHOWN = ("new", "recorded")
+    UNCOMPARED = ("recorded",)
+
     by_cluster: Mapping[str, MemberSchemas] = field(default_factory=dict)
-    new: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    recorded: Callable[[str], bytes] = field(default=_no_content, repr=False, compare=False)
+    new: Mapping[str, bytes] = field(default_factory=dict)
+    recorded: Callable[[str], bytes] = _no_content
 
     def digest(self, cluster: str, api_version: str, kind: str) -> str:
         """Return the digest of the schema that a kind has in a cluster; empty where none is known."""

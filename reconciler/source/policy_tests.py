@@ -1,9 +1,10 @@
 """PolicyTests of the source as values: the objects a test adds to the source, and its expectations."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.admission import admitted
 from render.admission.kinds import render_kinds
@@ -40,8 +41,7 @@ _TRIED = {
 _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldExpectation:
+class FieldExpectation(Struct, frozen=True, kw_only=True):
     """The expected value of a field (a JSON pointer) in one cluster; ``is_absent``: it must not be there."""
 
     cluster: str
@@ -50,8 +50,7 @@ class FieldExpectation:
     is_absent: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(Struct, frozen=True, kw_only=True):
     """The expectation of one object; a field that is None expects nothing.
 
     ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
@@ -72,8 +71,7 @@ class Expectation:
     fields: tuple[FieldExpectation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StartedReplicas:
+class StartedReplicas(Struct, frozen=True):
     """The replicas of each workload that a cluster starts at most, from a time on."""
 
     cluster: str
@@ -81,8 +79,7 @@ class StartedReplicas:
     ready: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyTest:
+class PolicyTest(Struct, frozen=True, kw_only=True):
     """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
 
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
@@ -131,8 +128,7 @@ def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
     )
 
 
-@dataclass(slots=True)
-class PolicyTests:
+class PolicyTests(Struct):
     """The tests of a source, each with its place, and the problems and warnings of others."""
 
     tests: list[PolicyTest] = field(default_factory=list)

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from render.model import ObjectRef, Template
 
@@ -11,8 +12,7 @@ from .built_files import BuildPart, BuiltFile
 from .manifests import LocatedManifest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceBuild:
+class SourceBuild(Struct, frozen=True, kw_only=True):
     """One build: the file that asks for it, the object there that does ("": the file itself), and the objects made."""
 
     path: str

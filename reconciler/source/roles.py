@@ -5,8 +5,9 @@ slip in the kind - is a problem: taken for one more template, a policy would hav
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 from render.admission import AdmittedKind
 from render.model import ARGOSY_GROUP, group_of
@@ -82,8 +83,7 @@ def _kinds_of(group: str) -> tuple[str, ...]:
     return tuple(kind for known, kind in BUILT_IN if known == group)
 
 
-@dataclass(slots=True)
-class Roles:
+class Roles(Struct):
     """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated.
 
     ``fleets`` has the one of argosy.yaml, if that is among the files that are read. ``sources`` name

@@ -6,10 +6,11 @@ is found is only a warning.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from overrides.matching import priority_of
 from overrides.policy import OverridePolicy
@@ -18,6 +19,7 @@ from render.cluster import Cluster
 from render.interpreter.pruning import pruned
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
+from render.values import DiscreetStruct
 
 from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
@@ -31,8 +33,7 @@ _SIZED = frozenset({"ConfigMap", "Secret"})
 _DEFINITION = "CustomResourceDefinition.apiextensions.k8s.io"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrongTemplate:
+class WrongTemplate(Struct, frozen=True, kw_only=True):
     """A finding about a template; ``is_certain``: every version that the members may run would refuse it."""
 
     template: Template
@@ -75,14 +76,15 @@ def _selects(policy: OverridePolicy, template: Template) -> bool:
     return policy.namespace in {"", template.ref.namespace} and bool(priority_of(policy, template))
 
 
-@dataclass(frozen=True)
-class SchemaChecks:
+class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     """The schemas, and the members whose versions decide; they are only asked for where something is found."""
+
+    UNSHOWN = ("_observed_checks",)
 
     members: Callable[[], Sequence[Cluster]]
     templates: Sequence[Template] = ()
     observed: ObservedSchemas = field(default_factory=ObservedSchemas)
-    _observed_checks: dict[str, Check | None] = field(default_factory=dict, repr=False)
+    _observed_checks: dict[str, Check | None] = field(default_factory=dict)
 
     @cached_property
     def schemas(self) -> KubernetesSchemas:

@@ -7,8 +7,10 @@ most of the names that are refused here, too, but only after the commit is made.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.admission.findings import Findings
 from render.admission.metadata import NameFault, check_metadata
@@ -108,8 +110,7 @@ def path_segment_fault(name: str) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class Templates:
+class Templates(Struct):
     """Templates with their places, those whose scope nothing tells, and the problems and warnings of others.
 
     ``variants`` are what some clusters have instead of templates, each with its own place.

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NoReturn
+
+from msgspec import Struct, field
 
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
@@ -35,8 +36,7 @@ Tips = tuple[str | None, ...]
 POLL_SECONDS = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordedFleet:
+class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
     ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
@@ -117,8 +117,7 @@ def _fleet_at(repository: Repository, head: str) -> Fleet:
         return last_good_before(error, repository, head).fleet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pacing:
+class Pacing(Struct, frozen=True, kw_only=True):
     """Clocks to wait by: a monotonic one, a pause, and the one that tells how old what is recorded is."""
 
     now: Callable[[], float] = time.monotonic

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
@@ -42,8 +44,7 @@ class Lag(StrEnum):
     AHEAD = "Ahead"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLag:
+class SourceLag(Struct, frozen=True, kw_only=True):
     """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD.
 
     ``refusal`` is why passes refuse the newest one, as far as its files tell.
@@ -130,8 +131,7 @@ def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class FleetStatus:
+class FleetStatus(Struct, frozen=True, dict=True):
     """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster.
 
     Where the source at HEAD has problems, ``source`` is the one that was rendered last. ``flip``: what happens next

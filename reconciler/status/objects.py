@@ -1,8 +1,9 @@
 """One object, or one cluster, as the status branch describes it: the chain of reasons from policy to container."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reconciler.console.text import table
 from reconciler.deliver.deviations import Deviation
@@ -15,18 +16,20 @@ from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
 from render.model import ARGOSY_API_VERSION, Manifest
+from render.values import DiscreetStruct
 from render.words import listed
 
 from .ages import age
 from .staleness import MemberProgress, plain_progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectIn:
+class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
     """An object in one cluster: applied and healthy or not, the reason, since when, and findings.
 
     ``is_withheld``: it is not there, for dispatching to the cluster is suspended.
     """
+
+    UNSHOWN = ("status",)
 
     cluster: str
     object: str = ""
@@ -36,7 +39,7 @@ class ObjectIn:
     reason: str = ""
     message: str = ""
     since: str = ""
-    status: Any = field(default=None, repr=False)
+    status: Any = None
     findings: tuple[Mapping[str, str], ...] = ()
     is_withheld: bool = False
 

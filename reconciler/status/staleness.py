@@ -7,8 +7,9 @@ those of the last change that was recorded.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.observe.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
@@ -27,8 +28,7 @@ NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberProgress:
+class MemberProgress(Struct, frozen=True, kw_only=True):
     """The progress of a cluster towards a rendered commit.
 
     ``reason`` (one word), ``message`` and ``hint`` say why it is not known to have the commit; all are empty if it is.

@@ -1,12 +1,12 @@
 """The answer of ``argosy status``: the fleet, one cluster or one object, as text, as plain data and as a name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.record.binding_status import expected_clusters
 from render.binding import Binding
+from render.values import DiscreetStruct
 
 from . import rendered_views
 from .branches import RecordedFleet, binding_named
@@ -16,12 +16,13 @@ from .objects import cluster_text, cluster_value, object_text, object_value, obj
 from .pending import pending_text, pending_value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(DiscreetStruct, frozen=True, kw_only=True):
     """A subject to be shown: as text, as plain data and as a name, and whether all is well with it."""
 
+    UNSHOWN = ("value",)
+
     text: str
-    value: dict[str, Any] = field(repr=False)
+    value: dict[str, Any]
     name: str
     is_fine: bool
 

@@ -1,7 +1,8 @@
 """The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.names.subjects import check_clusters, is_cluster_noun
@@ -29,8 +30,7 @@ _NO_TIPS: Tips = ("",)
 """Tips that no branch has, so that the branches are read again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(Struct, frozen=True, kw_only=True):
     """A state to wait for (``applied`` or ``healthy``), of a cluster, an object or the fleet ("")."""
 
     subject: str = ""
@@ -59,8 +59,7 @@ class ClustersAreHeld(ReconcileError):
         super().__init__("\n".join(lines), hint=allowing_hint({hold.cluster: hold.leaving for hold in since}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True, kw_only=True):
     """One reason why a wish has not come true: in a word and in a sentence, of a cluster and an object if of any.
 
     ``since`` is the time since when it is recorded.
@@ -78,8 +77,7 @@ class Obstacle:
         return f"{self.text}\n  hint: {self.hint}" if self.hint else self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waited:
+class Waited(Struct, frozen=True, kw_only=True):
     """The end of waiting: what is missing (nothing: it came true), how long it took, and the rendered commit.
 
     ``pending`` is what that commit does not ask for yet, because it is suspended or a lazy policy waits.
@@ -91,8 +89,7 @@ class Waited:
     pending: tuple[Pending, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """The branches as they were last read: what is missing and pending by them, their tips, the rendered commit."""
 
     missing: tuple[Obstacle, ...] = (Obstacle(text="nothing is known yet", reason="NotKnown"),)

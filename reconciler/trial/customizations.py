@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from overrides.admission import admit
 from render.admission.customizations import customization_conflicts
@@ -21,8 +21,7 @@ from render.model import Manifest
 _WEBHOOK_HINT = "webhooks are asked by 'argosy reconcile' and 'argosy apply', where they reach clusters"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationCall:
+class OperationCall(Struct, frozen=True, kw_only=True):
     """An operation with the files of its arguments; ``-`` is standard input, None an argument that was not given."""
 
     operation: Operation

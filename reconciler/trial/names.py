@@ -5,8 +5,9 @@ validate`` warns of it, because a fleet must not stand still when a cluster leav
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from overrides.lint import LineOf
 from reconciler.source.desired import Desired
@@ -27,8 +28,7 @@ class Named(NamedTuple):
     known: Collection[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True, kw_only=True):
     """The names that tests may use; ``is_rewritten``: expectations are about to be replaced, and may say anything."""
 
     clusters: frozenset[str]

@@ -1,8 +1,9 @@
 """The results of PolicyTests as text, TAP, JUnit and JSON."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from overrides.lint import LineOf
 from reconciler.console.json_values import as_json, plain_value
@@ -13,8 +14,7 @@ from render.words import counted
 from .trials import Coverage, Mismatch, Trial
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Struct, frozen=True, kw_only=True):
     """The trials of a run with the coverage of policies; ``line_of`` finds the lines of tests."""
 
     trials: Sequence[Trial]

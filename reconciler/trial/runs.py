@@ -1,8 +1,9 @@
 """A run of PolicyTests: those that were asked for, out of a commit or the work tree, each tried by itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from reconciler.names.subjects import unknown_name
 from reconciler.pipeline.webhook_answers import Answers
@@ -24,8 +25,7 @@ PlaceByTest = Mapping[tuple[str, int], LocatedManifest]
 """The places of tests, by their file and their number in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyTestRun:
+class PolicyTestRun(Struct, frozen=True, kw_only=True):
     """The results of a run, and the places of its tests."""
 
     results: Results

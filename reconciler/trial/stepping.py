@@ -5,8 +5,9 @@ an answer flips by itself, as passes come one after the other in a fleet that ru
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import ObservedHealth, ReportedHealth

@@ -1,8 +1,10 @@
 """PolicyTests run: a first pass over the source with what a test adds, compared with what it expects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.secrecy import HIDDEN
 from reconciler.pipeline.claims import SCHEDULED
@@ -21,8 +23,7 @@ from .stepping import rendered_at
 NO_ANSWERS: Answers = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True, kw_only=True):
     """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
 
     A value that may not be shown, or does not exist, is ``WITHHELD``.
@@ -33,8 +34,7 @@ class Mismatch:
     got: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """The result of a test, with the policies and override rules that decided about the objects it is about."""
 
     test: PolicyTest
@@ -200,8 +200,7 @@ def _refused(path: str, expected: Expectation, rendered: Rendered) -> Iterator[M
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct, frozen=True, kw_only=True):
     """The number of propagation policies and override rules, and those that decided about nothing a test expects."""
 
     policies: int

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.repository import Repository
 from reconciler.source.manifests import LocatedManifest
@@ -21,8 +22,7 @@ from .trials import Mismatch, Trial
 _FIELD = re.compile(r"(?P<field>.+\.fields\[\d+\])\.value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileUpdate:
+class FileUpdate(Struct, frozen=True, kw_only=True):
     """A file of tests: how many of its expectations were written anew, and those that cannot be."""
 
     path: str

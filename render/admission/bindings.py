@@ -1,6 +1,6 @@
 """ResourceBinding and ClusterResourceBinding: their schema."""
 
-from .schema import INT32, INT64, Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
+from .schema import INT32, INT64, Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 from .shared_schema import (
     CONFLICT_RESOLUTION,
     FAILOVER,
@@ -15,7 +15,7 @@ from .shared_schema import (
     TOLERATIONS,
 )
 
-_NODE_CLAIM = Struct({"hardNodeAffinity": Anything(), "nodeSelector": LABELS, "tolerations": TOLERATIONS})
+_NODE_CLAIM = Record({"hardNodeAffinity": Anything(), "nodeSelector": LABELS, "tolerations": TOLERATIONS})
 _REQUIREMENTS: dict[str, Node] = {
     "nodeClaim": _NODE_CLAIM,
     "resourceRequest": MapOf(Quantity()),
@@ -23,16 +23,16 @@ _REQUIREMENTS: dict[str, Node] = {
     "priorityClassName": TEXT,
 }
 _TARGETS = ListOf(
-    Struct(
+    Record(
         {
             "name!": TEXT,
             "replicas": INTEGER32,
-            "components": ListOf(Struct({"name!": TEXT, "replicas!": INTEGER32})),
+            "components": ListOf(Record({"name!": TEXT, "replicas!": INTEGER32})),
         }
     )
 )
 
-_EVICTION_TASK = Struct(
+_EVICTION_TASK = Record(
     {
         "fromCluster!": TEXT,
         "purgeMode": Text(choices=("Directly", "Gracefully", "Never")),
@@ -48,9 +48,9 @@ _EVICTION_TASK = Struct(
     }
 )
 
-BINDING_SPEC = Struct(
+BINDING_SPEC = Record(
     {
-        "resource!": Struct(
+        "resource!": Record(
             {
                 "apiVersion!": TEXT,
                 "kind!": TEXT,
@@ -61,40 +61,40 @@ BINDING_SPEC = Struct(
             }
         ),
         "propagateDeps": Flag(),
-        "replicaRequirements": Struct(_REQUIREMENTS),
+        "replicaRequirements": Record(_REQUIREMENTS),
         "replicas": INTEGER32,
         "components": ListOf(
-            Struct(
+            Record(
                 {
                     "name!": Text(max_length=32),
                     "replicas!": INTEGER32,
-                    "replicaRequirements": Struct(_REQUIREMENTS),
+                    "replicaRequirements": Record(_REQUIREMENTS),
                 }
             )
         ),
         "clusters": _TARGETS,
         "placement": PLACEMENT,
         "gracefulEvictionTasks": ListOf(_EVICTION_TASK),
-        "requiredBy": ListOf(Struct({"namespace": TEXT, "name!": TEXT, "clusters": _TARGETS})),
+        "requiredBy": ListOf(Record({"namespace": TEXT, "name!": TEXT, "clusters": _TARGETS})),
         "schedulerName": TEXT,
         "failover": FAILOVER,
         "conflictResolution": CONFLICT_RESOLUTION,
         "rescheduleTriggeredAt": TEXT,
-        "suspension": Struct({**SUSPENDED_FIELDS, "scheduling": POINTER_FLAG}),
+        "suspension": Record({**SUSPENDED_FIELDS, "scheduling": POINTER_FLAG}),
         "preserveResourcesOnDeletion": POINTER_FLAG,
-        "schedulePriority": Struct({"priority": Whole(INT32, default=0, keep=True)}),
-        "workloadAffinityGroups": Struct({"affinityGroup": TEXT, "antiAffinityGroup": TEXT}),
+        "schedulePriority": Record({"priority": Whole(INT32, default=0, keep=True)}),
+        "workloadAffinityGroups": Record({"affinityGroup": TEXT, "antiAffinityGroup": TEXT}),
     }
 )
 
-BINDING_STATUS = Struct(
+BINDING_STATUS = Record(
     {
         "appliedOverrides": ListOf(Anything()),
         "schedulerObservedGeneration": Whole(INT64),
         "schedulerObservingAffinityName": TEXT,
         "lastScheduledTime": TEXT,
         "conditions": ListOf(
-            Struct(
+            Record(
                 {
                     "type!": TEXT,
                     "status!": Text(choices=("True", "False", "Unknown")),

@@ -5,7 +5,7 @@ from typing import Any
 
 from .findings import Findings
 from .placements import check_affinity
-from .schema import Anything, Flag, ListOf, MapOf, Struct, Text
+from .schema import Anything, Flag, ListOf, MapOf, Record, Text
 from .shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 from .syntax import dns_label_fault, quoted
 
@@ -13,19 +13,19 @@ _RELEASE = 53
 _KUBERNETES = re.compile(r"v?\d+\.\d+(\.\d+)?")
 _API = re.compile(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9-]+){0,2}")
 
-HELM_CHART_SPEC = Struct(
+HELM_CHART_SPEC = Record(
     {
-        "chart!": Struct({"path": TEXT, "source": TEXT}),
+        "chart!": Record({"path": TEXT, "source": TEXT}),
         "releaseName": TEXT,
         "values": MapOf(Anything()),
         "valuesFiles": TEXTS,
-        "valuesFrom": ListOf(Struct({"configMap!": Text(min_length=1), "key": TEXT, "optional": Flag()})),
+        "valuesFrom": ListOf(Record({"configMap!": Text(min_length=1), "key": TEXT, "optional": Flag()})),
         "kubeVersion": TEXT,
         "apiVersions": TEXTS,
         "hooks": Text(choices=("Exclude", "Include")),
         "crds": Text(choices=("Include", "Exclude")),
         "overrideRules": ListOf(
-            Struct({"targetCluster": CLUSTER_AFFINITY, "values": MapOf(Anything()), "valuesFiles": TEXTS})
+            Record({"targetCluster": CLUSTER_AFFINITY, "values": MapOf(Anything()), "valuesFiles": TEXTS})
         ),
     }
 )

@@ -8,16 +8,16 @@ from typing import Any
 
 from .findings import Findings
 from .resource_models import DEFAULT_MODELS, check_models, standardize, write_canonically
-from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Struct, Whole
+from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Record, Whole
 from .shared_schema import INTEGER32, LABELS, TEXT, TEXTS
 from .syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 from .urls import parse_address
 
-_SECRET = Struct({"namespace!": TEXT, "name!": TEXT})
+_SECRET = Record({"namespace!": TEXT, "name!": TEXT})
 _QUANTITIES = MapOf(Quantity())
 _GRADE = Whole(INT64, minimum=0)
 
-CLUSTER_SPEC = Struct(
+CLUSTER_SPEC = Record(
     {
         "id": TEXT,
         "syncMode!": TEXT,
@@ -31,32 +31,32 @@ CLUSTER_SPEC = Struct(
         "region": TEXT,
         "zone": TEXT,
         "zones": TEXTS,
-        "taints": ListOf(Struct({"key!": TEXT, "value": TEXT, "effect!": TEXT, "timeAdded": TEXT})),
+        "taints": ListOf(Record({"key!": TEXT, "value": TEXT, "effect!": TEXT, "timeAdded": TEXT})),
         "resourceModels": ListOf(
-            Struct(
+            Record(
                 {
                     "grade!": _GRADE,
-                    "ranges": ListOf(Struct({"name!": TEXT, "min!": Quantity(), "max!": Quantity()})),
+                    "ranges": ListOf(Record({"name!": TEXT, "min!": Quantity(), "max!": Quantity()})),
                 }
             )
         ),
     }
 )
 
-CLUSTER_STATUS = Struct(
+CLUSTER_STATUS = Record(
     {
         "kubernetesVersion": TEXT,
         "apiEnablements": ListOf(
-            Struct({"groupVersion!": TEXT, "resources": ListOf(Struct({"name!": TEXT, "kind!": TEXT}))})
+            Record({"groupVersion!": TEXT, "resources": ListOf(Record({"name!": TEXT, "kind!": TEXT}))})
         ),
         "conditions": ListOf(Anything()),
-        "nodeSummary": Struct({"totalNum": INTEGER32, "readyNum": INTEGER32}),
-        "resourceSummary": Struct(
+        "nodeSummary": Record({"totalNum": INTEGER32, "readyNum": INTEGER32}),
+        "resourceSummary": Record(
             {
                 "allocatable": _QUANTITIES,
                 "allocating": _QUANTITIES,
                 "allocated": _QUANTITIES,
-                "allocatableModelings": ListOf(Struct({"grade!": _GRADE, "count!": Whole(INT64)})),
+                "allocatableModelings": ListOf(Record({"grade!": _GRADE, "count!": Whole(INT64)})),
             }
         ),
         "remedyActions": TEXTS,

@@ -8,13 +8,13 @@ from render.errors import Problem
 from render.interpreter.customization_keys import RULES
 
 from .findings import Findings
-from .schema import Struct
+from .schema import Record
 from .shared_schema import TEXT
 
-CUSTOMIZATION_SPEC = Struct(
+CUSTOMIZATION_SPEC = Record(
     {
-        "target!": Struct({"apiVersion!": TEXT, "kind!": TEXT}),
-        "customizations!": Struct({rule.key: Struct({"luaScript!": TEXT}) for rule in RULES}),
+        "target!": Record({"apiVersion!": TEXT, "kind!": TEXT}),
+        "customizations!": Record({rule.key: Record({"luaScript!": TEXT}) for rule in RULES}),
     }
 )
 

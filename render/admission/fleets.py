@@ -11,17 +11,17 @@ from render.fleet import OTHERS
 from render.patterns import UnusablePattern, check_pattern
 
 from .findings import Findings
-from .schema import INT32, ListOf, Struct, Text, Whole
+from .schema import INT32, ListOf, Record, Text, Whole
 from .shared_schema import POINTER_FLAG, TEXT, TEXTS
 from .syntax import dns_label_fault, quoted
 
 _COUNT = Whole(INT32, minimum=0, keep=True)
-_BUDGET = Struct({"replicas": _COUNT, "percent": _COUNT})
+_BUDGET = Record({"replicas": _COUNT, "percent": _COUNT})
 _PERMISSION = Text(choices=("Allow", "Refuse"))
 
-FLEET_SPEC = Struct(
+FLEET_SPEC = Record(
     {
-        "source": Struct(
+        "source": Record(
             {
                 "paths": TEXTS,
                 "ignore": TEXTS,
@@ -30,7 +30,7 @@ FLEET_SPEC = Struct(
                 "federations": ListOf(Text(choices=("KubeFed", "KubeSphere", "Clusternet", "FederationV1", "Liqo"))),
             }
         ),
-        "rendered": Struct(
+        "rendered": Record(
             {
                 "remote": TEXT,
                 "branch": TEXT,
@@ -40,7 +40,7 @@ FLEET_SPEC = Struct(
         ),
         "mirrors": TEXTS,
         "emit": ListOf(
-            Struct(
+            Record(
                 {
                     "for!": Text(choices=("ArgoCD", "Flux")),
                     "repository!": Text(min_length=1),
@@ -51,12 +51,12 @@ FLEET_SPEC = Struct(
                     "kubeconfigSecret": TEXT,
                     "interval": TEXT,
                     "project": TEXT,
-                    "status": Struct({"context": TEXT, "kubeconfig": TEXT, "inCluster": POINTER_FLAG}),
+                    "status": Record({"context": TEXT, "kubeconfig": TEXT, "inCluster": POINTER_FLAG}),
                 }
             )
         ),
         "defaultNamespace": TEXT,
-        "kinds": ListOf(Struct({"group": TEXT, "kind!": TEXT, "scope!": Text(choices=("Namespaced", "Cluster"))})),
+        "kinds": ListOf(Record({"group": TEXT, "kind!": TEXT, "scope!": Text(choices=("Namespaced", "Cluster"))})),
         "namespaces": Text(choices=("Needed", "All", "Explicit")),
         "skippedAPIs": TEXTS,
         "skippedNamespaces": TEXTS,
@@ -69,21 +69,21 @@ FLEET_SPEC = Struct(
         "onPolicyRemoval": Text(choices=("Keep", "Remove")),
         "secrets": _PERMISSION,
         "validation": Text(choices=("Strict", "Warn", "Off")),
-        "removalGuard": Struct(
+        "removalGuard": Record(
             {"count": _COUNT, "percent": _COUNT, "whole": _COUNT, "scope": Text(choices=("Fleet", "Cluster"))}
         ),
-        "movementGuard": Struct(
+        "movementGuard": Record(
             {
                 "fleet": _BUDGET,
                 "workload": _BUDGET,
                 "minimumClusters": _COUNT,
                 "minimumRegions": _COUNT,
                 "pinned": ListOf(
-                    Struct({"group": TEXT, "kind": TEXT, "namespace": TEXT, "name": TEXT, "clusters": TEXTS})
+                    Record({"group": TEXT, "kind": TEXT, "namespace": TEXT, "name": TEXT, "clusters": TEXTS})
                 ),
             }
         ),
-        "featureGates": Struct(
+        "featureGates": Record(
             {
                 "Failover": POINTER_FLAG,
                 "GracefulEviction": POINTER_FLAG,
@@ -91,7 +91,7 @@ FLEET_SPEC = Struct(
                 "FederatedQuotaEnforcement": POINTER_FLAG,
             }
         ),
-        "failover": Struct(
+        "failover": Record(
             {
                 "noExecuteEviction": Text(choices=("Policy", "Always")),
                 "purgeMode": Text(choices=("Gracefully", "Directly")),
@@ -101,12 +101,12 @@ FLEET_SPEC = Struct(
                 "lastCopy": Text(choices=("Keep", "Evict")),
             }
         ),
-        "descheduler": Struct(
+        "descheduler": Record(
             {"enabled": POINTER_FLAG, "unschedulableThresholdSeconds": _COUNT, "intervalSeconds": _COUNT}
         ),
-        "cron": Struct({"startingDeadlineSeconds": _COUNT}),
+        "cron": Record({"startingDeadlineSeconds": _COUNT}),
         "fieldRules": ListOf(
-            Struct(
+            Record(
                 {
                     "rule!": Text(choices=("Ignore", "Yield", "Own")),
                     "path!": TEXT,
@@ -118,8 +118,8 @@ FLEET_SPEC = Struct(
                 }
             )
         ),
-        "decryption": Struct({"secret": Struct({"namespace": TEXT, "name!": Text(min_length=1)})}),
-        "clusters": ListOf(Struct({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
+        "decryption": Record({"secret": Record({"namespace": TEXT, "name!": Text(min_length=1)})}),
+        "clusters": ListOf(Record({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
         "kubeconfigs": TEXT,
     }
 )

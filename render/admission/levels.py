@@ -1,13 +1,14 @@
 """The level at which a field belongs, for a field that stands at another one."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from render.errors import Problem
 
-from .schema import ListOf, Node, Struct
+from .schema import ListOf, Node, Record
 
 _METADATA = ("annotations", "labels", "name", "namespace")
 _INDEX = "[]"
@@ -54,7 +55,7 @@ def _levels(node: Node, steps: tuple[str, ...]) -> Iterator[Level]:
     """Yield the fields below a node, each with the level it belongs to, in the schema's order."""
     if isinstance(node, ListOf):
         yield from _levels(node.items, (*steps, _INDEX))
-    elif isinstance(node, Struct):
+    elif isinstance(node, Record):
         for marked, child in node.fields.items():
             name = marked.rstrip("!")
             yield Level(name, steps)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .findings import Findings
-from .schema import INT64, Anything, ListOf, Struct, Whole
+from .schema import INT64, Anything, ListOf, Record, Whole
 from .shared_schema import LABELS, TEXT, TEXTS
 from .syntax import dns_label_fault, label_key_fault, label_value_fault, subdomain_fault
 from .walking import Reading, walk_of
@@ -13,7 +13,7 @@ ANNOTATION_LIMIT = 256 * 1024
 
 NameFault = Callable[[str], str]
 
-_METADATA = Struct(
+_METADATA = Record(
     {
         "name": TEXT,
         "generateName": TEXT,

@@ -5,7 +5,7 @@ from typing import Any
 
 from .findings import Findings
 from .placements import check_placement, mutate_placement
-from .schema import INT32, Flag, ListOf, Struct, Text, Whole
+from .schema import INT32, Flag, ListOf, Record, Text, Whole
 from .shared_schema import (
     CONFLICT_RESOLUTION,
     FAILOVER,
@@ -18,7 +18,7 @@ from .shared_schema import (
 )
 from .syntax import label_key_fault, quoted
 
-PROPAGATION_SPEC = Struct(
+PROPAGATION_SPEC = Record(
     {
         "resourceSelectors!": ListOf(RESOURCE_SELECTOR, min_items=1),
         "association": Flag(),
@@ -31,9 +31,9 @@ PROPAGATION_SPEC = Struct(
         "failover": FAILOVER,
         "conflictResolution": CONFLICT_RESOLUTION,
         "activationPreference": Text(choices=("Lazy",)),
-        "suspension": Struct(SUSPENDED_FIELDS),
+        "suspension": Record(SUSPENDED_FIELDS),
         "preserveResourcesOnDeletion": POINTER_FLAG,
-        "schedulePriority": Struct(
+        "schedulePriority": Record(
             {"priorityClassSource!": Text(choices=("KubePriorityClass",)), "priorityClassName!": TEXT}
         ),
     }

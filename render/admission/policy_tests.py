@@ -7,13 +7,13 @@ from render.patterns import UnusablePattern, check_pattern, part_pattern
 from render.timing import parse_instant
 
 from .findings import Findings
-from .schema import INT32, Anything, Flag, ListOf, MapOf, Struct, Text, Whole
+from .schema import INT32, Anything, Flag, ListOf, MapOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
 from .syntax import quoted
 
-POLICY_TEST_SPEC = Struct(
+POLICY_TEST_SPEC = Record(
     {
-        "given": Struct(
+        "given": Record(
             {
                 "clusters": ListOf(Anything()),
                 "templates": ListOf(Anything()),
@@ -24,12 +24,12 @@ POLICY_TEST_SPEC = Struct(
                 "notReady": MapOf(TEXT),
                 "unhealthy": MapOf(TEXT),
                 "unschedulable": ListOf(
-                    Struct({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
+                    Record({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
                 ),
             }
         ),
         "expect!": ListOf(
-            Struct(
+            Record(
                 {
                     "kind!": Text(min_length=1),
                     "group": TEXT,
@@ -45,7 +45,7 @@ POLICY_TEST_SPEC = Struct(
                     "message": TEXT,
                     "messageMatches": TEXT,
                     "fields": ListOf(
-                        Struct({"cluster!": TEXT, "path!": TEXT, "value": Anything(), "absent": Flag(keep=True)})
+                        Record({"cluster!": TEXT, "path!": TEXT, "value": Anything(), "absent": Flag(keep=True)})
                     ),
                 }
             ),

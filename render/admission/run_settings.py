@@ -13,7 +13,7 @@ from render.notations import address_in, seconds_in
 
 from .findings import Findings
 from .fleets import set_fleet_name
-from .schema import INT32, Flag, ListOf, Struct, Text, Whole
+from .schema import INT32, Flag, ListOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
 from .stages import AdmittedKind
 from .syntax import quoted
@@ -28,27 +28,27 @@ _FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIMES = ("poll", "drift", "passTimeout", "grace")
 _MOST_FLEETS, _MOST_PARALLEL = 64, 512
 
-RUN_SETTINGS_SPEC = Struct(
+RUN_SETTINGS_SPEC = Record(
     {
-        "fleets": ListOf(Struct({"repository!": _GIVEN, "name": TEXT})),
+        "fleets": ListOf(Record({"repository!": _GIVEN, "name": TEXT})),
         "poll": TEXT,
         "drift": TEXT,
         "bootstrap": Flag(),
         "maxFleets": Whole(INT32, minimum=1),
         "passTimeout": TEXT,
         "grace": TEXT,
-        "webhook": Struct(
+        "webhook": Record(
             {
                 "address!": _GIVEN,
-                "secrets!": ListOf(Struct({"provider!": Text(choices=PROVIDERS), "file!": _GIVEN}), min_items=1),
+                "secrets!": ListOf(Record({"provider!": Text(choices=PROVIDERS), "file!": _GIVEN}), min_items=1),
             }
         ),
         "inside": TEXT,
         "notifications": ListOf(
-            Struct({"kind!": Text(choices=CHANNELS), "file": TEXT, "context": TEXT, "api": TEXT, "project": TEXT})
+            Record({"kind!": Text(choices=CHANNELS), "file": TEXT, "context": TEXT, "api": TEXT, "project": TEXT})
         ),
-        "lease": Struct({"context!": _GIVEN, "namespace": TEXT, "name": TEXT}),
-        "members": Struct(
+        "lease": Record({"context!": _GIVEN, "namespace": TEXT, "name": TEXT}),
+        "members": Record(
             {
                 "kubeconfig": TEXT,
                 "kubeconfigs": TEXT,

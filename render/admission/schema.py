@@ -1,6 +1,6 @@
 """The declarative schema of a kind: a node for each field with its type and bounds, as in the CRDs of Karmada.
 
-A ``Struct`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
+A ``Record`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
 stays where other empty values of optional fields vanish, as they do when Karmada's webhooks write the object.
 """
 
@@ -58,10 +58,10 @@ class MapOf(NamedTuple):
     values: "Node"
 
 
-class Struct(NamedTuple):
+class Record(NamedTuple):
     """An object with the fields named."""
 
     fields: Mapping[str, "Node"]
 
 
-Node = Text | Whole | Flag | Quantity | Anything | ListOf | MapOf | Struct
+Node = Text | Whole | Flag | Quantity | Anything | ListOf | MapOf | Record

@@ -1,6 +1,6 @@
 """Schemas that several kinds share: selectors, affinities, placements, failover, suspension."""
 
-from .schema import INT32, INT64, Flag, ListOf, MapOf, Node, Struct, Text, Whole
+from .schema import INT32, INT64, Flag, ListOf, MapOf, Node, Record, Text, Whole
 
 TEXT = Text()
 TEXTS = ListOf(TEXT)
@@ -9,28 +9,28 @@ INTEGER32 = Whole(INT32)
 POINTER32 = Whole(INT32, keep=True)
 POINTER_FLAG = Flag(keep=True)
 
-_EXPRESSIONS = ListOf(Struct({"key!": TEXT, "operator!": TEXT, "values": TEXTS}))
+_EXPRESSIONS = ListOf(Record({"key!": TEXT, "operator!": TEXT, "values": TEXTS}))
 _AFFINITY_NAME = Text(min_length=1, max_length=32)
 
-LABEL_SELECTOR = Struct({"matchLabels": LABELS, "matchExpressions": _EXPRESSIONS})
+LABEL_SELECTOR = Record({"matchLabels": LABELS, "matchExpressions": _EXPRESSIONS})
 
-RESOURCE_SELECTOR = Struct(
+RESOURCE_SELECTOR = Record(
     {"apiVersion!": TEXT, "kind!": TEXT, "namespace": TEXT, "name": TEXT, "labelSelector": LABEL_SELECTOR}
 )
 
 _AFFINITY_FIELDS: dict[str, Node] = {
     "labelSelector": LABEL_SELECTOR,
-    "fieldSelector": Struct({"matchExpressions": _EXPRESSIONS}),
+    "fieldSelector": Record({"matchExpressions": _EXPRESSIONS}),
     "clusterNames": TEXTS,
     "exclude": TEXTS,
 }
 
-CLUSTER_AFFINITY = Struct(_AFFINITY_FIELDS)
+CLUSTER_AFFINITY = Record(_AFFINITY_FIELDS)
 
 _NAMED_AFFINITY: dict[str, Node] = {"affinityName!": _AFFINITY_NAME, **_AFFINITY_FIELDS}
 
 TOLERATIONS = ListOf(
-    Struct(
+    Record(
         {
             "key": TEXT,
             "operator": TEXT,
@@ -41,22 +41,22 @@ TOLERATIONS = ListOf(
     )
 )
 
-_WEIGHT_PREFERENCE = Struct(
+_WEIGHT_PREFERENCE = Record(
     {
-        "staticWeightList": ListOf(Struct({"targetCluster!": CLUSTER_AFFINITY, "weight!": Whole(INT64, minimum=1)})),
+        "staticWeightList": ListOf(Record({"targetCluster!": CLUSTER_AFFINITY, "weight!": Whole(INT64, minimum=1)})),
         "dynamicWeight": Text(choices=("AvailableReplicas",)),
     }
 )
 
-_GROUP_BY = Struct({"groupByLabelKey!": TEXT})
+_GROUP_BY = Record({"groupByLabelKey!": TEXT})
 
-PLACEMENT = Struct(
+PLACEMENT = Record(
     {
         "clusterAffinity": CLUSTER_AFFINITY,
-        "clusterAffinities": ListOf(Struct({**_NAMED_AFFINITY, "overflowAffinities": ListOf(Struct(_NAMED_AFFINITY))})),
+        "clusterAffinities": ListOf(Record({**_NAMED_AFFINITY, "overflowAffinities": ListOf(Record(_NAMED_AFFINITY))})),
         "clusterTolerations": TOLERATIONS,
         "spreadConstraints": ListOf(
-            Struct(
+            Record(
                 {
                     "spreadByField": Text(choices=("cluster", "region", "zone", "provider")),
                     "spreadByLabel": TEXT,
@@ -65,30 +65,30 @@ PLACEMENT = Struct(
                 }
             )
         ),
-        "replicaScheduling": Struct(
+        "replicaScheduling": Record(
             {
                 "replicaSchedulingType": Text(choices=("Duplicated", "Divided"), default="Divided"),
                 "replicaDivisionPreference": Text(choices=("Aggregated", "Weighted")),
                 "weightPreference": _WEIGHT_PREFERENCE,
             }
         ),
-        "workloadAffinity": Struct({"affinity": _GROUP_BY, "antiAffinity": _GROUP_BY}),
+        "workloadAffinity": Record({"affinity": _GROUP_BY, "antiAffinity": _GROUP_BY}),
     }
 )
 
-_STATE_PRESERVATION = Struct({"rules!": ListOf(Struct({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
+_STATE_PRESERVATION = Record({"rules!": ListOf(Record({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
 
-FAILOVER = Struct(
+FAILOVER = Record(
     {
-        "application": Struct(
+        "application": Record(
             {
-                "decisionConditions!": Struct({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
+                "decisionConditions!": Record({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
                 "purgeMode": Text(choices=("Directly", "Gracefully", "Never"), default="Gracefully"),
                 "gracePeriodSeconds": POINTER32,
                 "statePreservation": _STATE_PRESERVATION,
             }
         ),
-        "cluster": Struct(
+        "cluster": Record(
             {
                 "purgeMode": Text(choices=("Directly", "Gracefully"), default="Gracefully"),
                 "statePreservation": _STATE_PRESERVATION,
@@ -99,7 +99,7 @@ FAILOVER = Struct(
 
 SUSPENDED_FIELDS: dict[str, Node] = {
     "dispatching": POINTER_FLAG,
-    "dispatchingOnClusters": Struct({"clusterNames": TEXTS}),
+    "dispatchingOnClusters": Record({"clusterNames": TEXTS}),
 }
 
 CONFLICT_RESOLUTION = Text(choices=("Abort", "Overwrite"), default="Abort")

@@ -5,7 +5,7 @@ from typing import Any
 from render.versions import UnusableRange, range_test
 
 from .findings import Findings
-from .schema import Struct, Text
+from .schema import Record, Text
 from .shared_schema import TEXT
 from .urls import parse_address
 
@@ -21,11 +21,11 @@ _SCHEMES = {"git": ("https", "ssh", "file"), "oci": ("oci",), "helm": ("https", 
 _REVISIONS = {"revision": (40, 64), "digest": (64,)}
 _DIGEST = "sha256:"
 
-SOURCE_SPEC = Struct(
+SOURCE_SPEC = Record(
     {
-        "git": Struct({"url!": _URL, "revision": TEXT, "tag": TEXT, "branch": TEXT, "semver": TEXT}),
-        "oci": Struct({"url!": _URL, "digest": TEXT, "tag": TEXT, "semver": TEXT}),
-        "helm": Struct({"url!": _URL, "chart!": Text(min_length=1), "version": TEXT}),
+        "git": Record({"url!": _URL, "revision": TEXT, "tag": TEXT, "branch": TEXT, "semver": TEXT}),
+        "oci": Record({"url!": _URL, "digest": TEXT, "tag": TEXT, "semver": TEXT}),
+        "helm": Record({"url!": _URL, "chart!": Text(min_length=1), "version": TEXT}),
         "path": TEXT,
         "manifests": Text(choices=("Include", "Exclude")),
     }

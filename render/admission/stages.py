@@ -10,8 +10,9 @@ do what its author expects is a warning. All problems of a document are reported
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.errors import Problem
 from render.model import Manifest, group_of
@@ -29,8 +30,7 @@ Rules = Callable[[Object, Findings], None]
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class Admitted(Struct, frozen=True, kw_only=True):
     """A document after admission.
 
     ``object`` is the object as it would be stored, defaults and all; None when anything but an unknown field is wrong
@@ -42,8 +42,7 @@ class Admitted:
     warnings: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmittedKind:
+class AdmittedKind(Struct, frozen=True, kw_only=True):
     """The admission of one kind: walks by top-level field, then the functions that prepare, mutate, check and warn.
 
     ``schema`` is what ``spec`` walks. ``is_decoded``: the kind has no CRD, all its types are read in the first stage.

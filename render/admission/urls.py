@@ -1,7 +1,8 @@
 """Addresses as Go's ``net/url`` reads them, as far as the rules for a Cluster ask."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _HOST_ESCAPE = re.compile(r"%(25|[89A-Fa-f][0-9A-Fa-f])")
@@ -11,8 +12,7 @@ _PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlAddress:
+class UrlAddress(Struct, frozen=True, kw_only=True):
     """The parts of an address; ``fault`` is the reason why a text is none (then the rest is empty)."""
 
     scheme: str = ""

@@ -5,14 +5,15 @@ a field that holds one is absent. Unknown fields are reported and left out.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from render.quantity import parse_quantity
 
 from .findings import Findings, alternatives
-from .schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
+from .schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 
 Walk = Callable[[Any, str, Findings], Any]
 """Check a value at a path; return it as stored. After a finding the value returned means nothing."""
@@ -20,11 +21,10 @@ Walk = Callable[[Any, str, Findings], Any]
 _FITS_64 = -(1 << 63)
 _QUOTE = "put it in quotes"
 _OFF = "Off"
-_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", ListOf: [], MapOf: {}, Struct: {}}
+_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", ListOf: [], MapOf: {}, Record: {}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """The way documents of a kind are read.
 
     ``is_typed``: empty values of optional fields vanish. ``is_decoded``: Go reads it without a schema: nulls in lists
@@ -164,7 +164,7 @@ class _Fields(NamedTuple):
     defaults: dict[str, Any]
 
 
-def _record_walk(node: Struct, reading: Reading) -> Walk:
+def _record_walk(node: Record, reading: Reading) -> Walk:
     named = {name.removesuffix("!"): each for name, each in node.fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
     defaults: dict[str, Any] = {
@@ -208,7 +208,7 @@ def _is_kept(node: Node) -> bool:
     match node:
         case Whole() | Flag():
             return node.keep
-        case Struct() | Anything():
+        case Record() | Anything():
             return True
     return False
 
@@ -225,5 +225,5 @@ _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
     Anything: lambda _node, _reading: _walk_anything,
     ListOf: _sequence_walk,
     MapOf: _table_walk,
-    Struct: _record_walk,
+    Record: _record_walk,
 }

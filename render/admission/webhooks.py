@@ -13,7 +13,7 @@ from render.interpreter.webhooks import SECRET
 from render.model import Manifest
 
 from .findings import Findings
-from .schema import ListOf, Struct
+from .schema import ListOf, Record
 from .shared_schema import INTEGER32, TEXT, TEXTS
 from .syntax import quoted, subdomain_fault
 from .urls import parse_address
@@ -23,13 +23,13 @@ ANY, VERSION = "*", "v1alpha1"
 _ROOT = ("apiVersion", "kind", "metadata", "webhooks")
 _LISTS = ("operations", "apiGroups", "apiVersions", "kinds")
 _OPERATIONS = (ANY, *map(str, Operation))
-_SERVICE = Struct({"namespace!": TEXT, "name!": TEXT, "path": TEXT, "port": INTEGER32})
+_SERVICE = Record({"namespace!": TEXT, "name!": TEXT, "path": TEXT, "port": INTEGER32})
 _WEBHOOKS = ListOf(
-    Struct(
+    Record(
         {
             "name!": TEXT,
-            "clientConfig!": Struct({"url": TEXT, "service": _SERVICE, "caBundle": TEXT}),
-            "rules": ListOf(Struct({f"{name}!": TEXTS for name in _LISTS})),
+            "clientConfig!": Record({"url": TEXT, "service": _SERVICE, "caBundle": TEXT}),
+            "rules": ListOf(Record({f"{name}!": TEXTS for name in _LISTS})),
             "timeoutSeconds": INTEGER32,
             "interpreterContextVersions!": TEXTS,
         }

@@ -1,14 +1,13 @@
 """The bounds of a FederatedHPA: what its workload has at least and at most, whatever metrics say."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from render.model import Manifest, ObjectRef, group_of
 
 AUTOSCALING_GROUP, FEDERATED_HPA = "autoscaling.karmada.io", "FederatedHPA"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaBounds:
+class ReplicaBounds(Struct, frozen=True, kw_only=True):
     """The least and the most replicas of a workload."""
 
     minimum: int
@@ -19,8 +18,7 @@ class ReplicaBounds:
         return min(max(replicas, self.minimum), self.maximum) if replicas else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FederatedAutoscaler:
+class FederatedAutoscaler(Struct, frozen=True, kw_only=True):
     """A FederatedHPA of the source: what it scales, its bounds, and where it stands."""
 
     ref: ObjectRef

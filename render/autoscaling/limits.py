@@ -6,9 +6,11 @@ direction has its window and its policies. Karmada keeps all that in memory; her
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _FEW = 4
 
@@ -21,8 +23,7 @@ class PolicySelection(StrEnum):
     DISABLED = "Disabled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingPolicy:
+class ScalingPolicy(Struct, frozen=True, kw_only=True):
     """A limit of change in a period: so many pods, or so many percent."""
 
     is_percent: bool
@@ -30,8 +31,7 @@ class ScalingPolicy:
     period: timedelta
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingRules:
+class ScalingRules(Struct, frozen=True, kw_only=True):
     """The window and the policies of one direction."""
 
     window: timedelta
@@ -39,8 +39,7 @@ class ScalingRules:
     policies: tuple[ScalingPolicy, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingPace:
+class ScalingPace(Struct, frozen=True, kw_only=True):
     """The bounds of an autoscaler, and its rules for each direction (None: those without ``behavior``)."""
 
     minimum: int
@@ -50,16 +49,14 @@ class ScalingPace:
     down: ScalingRules | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimedNumber:
+class TimedNumber(Struct, frozen=True):
     """A number and its time: a recommendation, or a change of replicas."""
 
     value: int
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingMemory:
+class ScalingMemory(Struct, frozen=True, kw_only=True):
     """The memory of an autoscaler: recommendations, and how much was added and removed."""
 
     recommendations: tuple[TimedNumber, ...] = ()
@@ -67,8 +64,7 @@ class ScalingMemory:
     removed: tuple[TimedNumber, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacedReplicas:
+class PacedReplicas(Struct, frozen=True, kw_only=True):
     """The replicas to go to, the reasons of the conditions AbleToScale and ScalingLimited, and the memory."""
 
     replicas: int
@@ -78,8 +74,7 @@ class PacedReplicas:
     is_limited: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Limit:
+class _Limit(Struct, frozen=True):
     replicas: int
     reason: str
 

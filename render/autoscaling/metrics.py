@@ -7,8 +7,9 @@ without a metric count as using all of their share where less would be asked for
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 CPU = "cpu"
 _WHOLE = 100
@@ -17,8 +18,7 @@ RatioOf = Callable[[Mapping[str, int]], float]
 """The ratio of what pods use and of their target, from the use of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodMetric:
+class PodMetric(Struct, frozen=True, kw_only=True):
     """The use of one pod in thousandths, and the window it was measured in."""
 
     milli: int
@@ -26,8 +26,7 @@ class PodMetric:
     window: timedelta = timedelta(0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredPod:
+class MeasuredPod(Struct, frozen=True, kw_only=True):
     """A pod: its state, its requests in thousandths, and its metric, if it has one.
 
     ``is_ready`` is None where the pod has no such condition.
@@ -43,8 +42,7 @@ class MeasuredPod:
     metric: PodMetric | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricOptions:
+class MetricOptions(Struct, frozen=True, kw_only=True):
     """The settings of the controller: how far from its target a metric may be, and how long pods take to begin."""
 
     tolerance: float = 0.1
@@ -52,8 +50,7 @@ class MetricOptions:
     initial_readiness: timedelta = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricSample:
+class MetricSample(Struct, frozen=True, kw_only=True):
     """The moment that a metric is looked at: the pods, the replicas asked for now, and their calibration."""
 
     pods: Sequence[MeasuredPod]
@@ -67,16 +64,14 @@ class MetricSample:
         return abs(1.0 - ratio) <= self.options.tolerance
 
 
-@dataclass(frozen=True, slots=True)
-class MetricProposal:
+class MetricProposal(Struct, frozen=True):
     """The replicas that a metric asks for, and its value in thousandths."""
 
     replicas: int
     milli: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Groups:
+class _Groups(Struct, frozen=True, kw_only=True):
     ready: int
     unready: frozenset[str]
     missing: frozenset[str]

@@ -6,8 +6,10 @@ with it. Karmada stops at the first rule that it cannot start; rules after it do
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.timing import is_past
 
@@ -22,8 +24,7 @@ Scaling = Callable[[Scale], str]
 """Set the numbers of a rule; return why that failed, or an empty text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
+class Restarted(Struct, frozen=True):
     """The state after new rules were put in force, and why that ended early, if it did."""
 
     state: CronState

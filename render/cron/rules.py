@@ -1,8 +1,9 @@
 """The values of a CronFederatedHPA: its rules, what each did, and what it scales."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from render.autoscaling.bounds import ReplicaBounds
 from render.model import ObjectRef
@@ -11,8 +12,7 @@ SUCCESSES_KEPT = 3
 FAILURES_KEPT = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Scale(Struct, frozen=True, kw_only=True):
     """The numbers that a rule sets: replicas of a workload, or bounds of a FederatedHPA. None sets nothing."""
 
     replicas: int | None = None
@@ -20,8 +20,7 @@ class Scale:
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronRule:
+class CronRule(Struct, frozen=True, kw_only=True):
     """A rule: when it fires, in which time zone, and what it sets then."""
 
     name: str
@@ -33,8 +32,7 @@ class CronRule:
     failures_kept: int = FAILURES_KEPT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+class Execution(Struct, frozen=True, kw_only=True):
     """One run of a rule: when it was due, when it ran, and what it set, or the failure."""
 
     due: datetime
@@ -43,8 +41,7 @@ class Execution:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleHistory:
+class RuleHistory(Struct, frozen=True, kw_only=True):
     """The latest runs of a rule, newest first, and when it fires next (None: never, or it is suspended)."""
 
     name: str
@@ -53,16 +50,14 @@ class RuleHistory:
     failures: tuple[Execution, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronState:
+class CronState(Struct, frozen=True, kw_only=True):
     """The memory of a CronFederatedHPA: the rules in force by name, and the history of each."""
 
     in_force: Mapping[str, CronRule] = field(default_factory=dict)
     histories: tuple[RuleHistory, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronAutoscaler:
+class CronAutoscaler(Struct, frozen=True, kw_only=True):
     """A CronFederatedHPA of the source: what it scales, its rules, and where it stands.
 
     ``deadline`` is for how many seconds after it was due a rule may fire (None: for ever).
@@ -76,16 +71,14 @@ class CronAutoscaler:
     document: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronMemory:
+class CronMemory(Struct, frozen=True, kw_only=True):
     """The state of a CronFederatedHPA as the binding of the workload that it scales records it."""
 
     autoscaler: str
     state: CronState = field(default_factory=CronState)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaledReplicas:
+class ScaledReplicas(Struct, frozen=True, kw_only=True):
     """The replicas that a rule set, in place of the template's own, with the rule and the time it was due."""
 
     replicas: int
@@ -95,8 +88,7 @@ class ScaledReplicas:
     due: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaledBounds:
+class ScaledBounds(Struct, frozen=True, kw_only=True):
     """The bounds that a rule set, in place of the FederatedHPA's own, with the rule and the time it was due."""
 
     bounds: ReplicaBounds

@@ -12,8 +12,10 @@ cron does. Of 600 recorded schedules cronsim answers 433 as Karmada does, and cr
 """
 
 import re
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
@@ -52,8 +54,7 @@ _RANGES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldSchedule:
+class FieldSchedule(Struct, frozen=True, kw_only=True):
     """A schedule of five fields; ``is_any_day`` says that the day of the month or of the week is unrestricted."""
 
     minutes: frozenset[int]
@@ -65,8 +66,7 @@ class FieldSchedule:
     zone: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Every:
+class Every(Struct, frozen=True, kw_only=True):
     """A schedule that comes again and again after so many seconds."""
 
     seconds: int

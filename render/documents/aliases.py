@@ -5,8 +5,9 @@ later walk over the value would pay. The bound is kubectl's: few aliases in a sm
 times.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from .document import MAX_ALIASED, MAX_DEPTH, UnusableDocument
 
@@ -14,16 +15,14 @@ _OPEN = object()
 _TOO_MUCH = "aliases that expand beyond all measure"
 
 
-@dataclass(slots=True)
-class Anchor:
+class Anchor(Struct):
     """A named node: its value once it is complete. A scalar is kept as resolved, before JSON."""
 
     name: str
     value: Any = _OPEN
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
+class _Measure(Struct, frozen=True):
     """A container's nodes with all aliases expanded, its own nodes, and its height."""
 
     size: int

@@ -1,7 +1,8 @@
 """The values of this package: documents, positions in a file, and the errors that make a file unreadable."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 MAX_DEPTH = 200
 MAX_ALIASED = 400_000
@@ -15,8 +16,7 @@ class Position(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """One YAML or JSON document of a file.
 
     ``value`` is plain data (dict, list, str, int, float, bool, None) that is never modified in place: aliases share it.
@@ -28,8 +28,7 @@ class Document:
     index: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class DocumentError:
+class DocumentError(Struct, frozen=True, order=True):
     """One thing that keeps a document from being read; it names places and keys, never values."""
 
     line: int

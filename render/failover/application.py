@@ -5,8 +5,10 @@ else, or is no target. Timers are the instants at which they started.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.model import Manifest
@@ -25,16 +27,14 @@ Timers = Mapping[str, datetime]
 """The instant at which each cluster was first seen to be unhealthy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailoverGates:
+class FailoverGates(Struct, frozen=True, kw_only=True):
     """Karmada's feature gates that application failover asks."""
 
     graceful_eviction: bool = True
     stateful_failover_injection: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailingWorkload:
+class FailingWorkload(Struct, frozen=True, kw_only=True):
     """The inputs of application failover for one workload: its targets, what they report, and its policy's behavior.
 
     ``application`` is the policy's ``failover.application``.
@@ -46,8 +46,7 @@ class FailingWorkload:
     producer: str = PRODUCER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailoverPass:
+class FailoverPass(Struct, frozen=True, kw_only=True):
     """Targets, tasks and timers after one look; ``left`` are the clusters that it leaves now.
 
     ``wait`` is the number of seconds after which Karmada looks again (0: not by itself). ``error``: nothing changed,

@@ -1,7 +1,9 @@
 """Leaving a cluster: its target goes from the binding, and a task keeps what is there until it may go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import GracefulEvictionTask
 from render.model import TargetCluster
@@ -9,8 +11,7 @@ from render.model import TargetCluster
 DIRECTLY, GRACEFULLY, NEVER = "Directly", "Gracefully", "Never"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct, frozen=True):
     """The targets of a binding, and the tasks of the clusters that it is leaving."""
 
     targets: tuple[TargetCluster, ...]

@@ -6,8 +6,10 @@ new placements from a cluster that is not ready; what is there stays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
 from render.timing import Flip, Timed, after, is_past, strictly_after, written
@@ -46,8 +48,7 @@ _STOPPED_REPORTING = ClusterCondition(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthThresholds:
+class HealthThresholds(Struct, frozen=True, kw_only=True):
     """Seconds that a probe must say the same before it is believed, and that a heartbeat may stay away."""
 
     failure: float = 30
@@ -56,8 +57,7 @@ class HealthThresholds:
     startup: float = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
+class Probed(Struct, frozen=True):
     """The status that the last probe said, and since when probes say it (None: since before the first one seen)."""
 
     status: str
@@ -102,8 +102,7 @@ def changed(current: ClusterCondition | None, found: ClusterCondition, now: date
     return replace(found, since=current.since if current and is_same else written(now))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True, kw_only=True):
     """The memory of a cluster that reports by itself: its Ready condition, its lease, and the last sign of it.
 
     ``is_lease_saved`` is told apart from ``renewed``: Karmada also saves a lease that it could not read, and counts no
@@ -116,8 +115,7 @@ class Heartbeat:
     is_lease_saved: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelfReport:
+class SelfReport(Struct, frozen=True, kw_only=True):
     """The posts of a cluster that reports by itself: its Ready condition, and the renewal of its lease."""
 
     created: datetime

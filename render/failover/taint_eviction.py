@@ -9,8 +9,9 @@ The tolerations are those of the placement last applied, never of a newer policy
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.cluster import Taint
@@ -54,8 +55,7 @@ def leaving_at(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> da
     return min(ends, default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaintedBinding:
+class TaintedBinding(Struct, frozen=True, kw_only=True):
     """A binding that leaves tainted clusters: its targets and tasks, its policy's ``failover``, and what it reports.
 
     ``purge_mode`` is the fleet's, where the policy has none. ``is_state_preserved``: the gate of state preservation is

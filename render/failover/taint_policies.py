@@ -5,8 +5,9 @@ told from another by its key and effect; one that is there is left as it is, wit
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
 from render.taint_policy import ClusterTaintPolicy, MatchCondition

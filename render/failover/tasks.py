@@ -9,8 +9,10 @@ Task by task, in their order:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.timing import after, is_past, parse_instant, written
@@ -19,8 +21,7 @@ HEALTHY, UNHEALTHY, UNKNOWN_HEALTH = "Healthy", "Unhealthy", "Unknown"
 DEFAULT_GRACE_SECONDS = 600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPass:
+class TaskPass(Struct, frozen=True, kw_only=True):
     """The tasks that stay, the clusters whose tasks ended, and when the next grace period does (None: none will)."""
 
     tasks: tuple[GracefulEvictionTask, ...]

@@ -9,8 +9,10 @@ made it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, Binding, GracefulEvictionTask
 from render.cluster import Taint
@@ -31,8 +33,7 @@ from .taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicte
 from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_healthy, health_of, next_tasks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailoverRules:
+class FailoverRules(Struct, frozen=True, kw_only=True):
     """The rules that a fleet switches on, and its defaults for them."""
 
     gates: FailoverGates = field(default_factory=FailoverGates)
@@ -40,8 +41,7 @@ class FailoverRules:
     grace_seconds: int = DEFAULT_GRACE_SECONDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadHealth:
+class WorkloadHealth(Struct, frozen=True, kw_only=True):
     """The reports of clusters about a workload, and since when it is unhealthy in some.
 
     ``is_readable``: the health of its kind can be read. ``is_observed``: its schedule is up to date.
@@ -53,8 +53,7 @@ class WorkloadHealth:
     is_observed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class TaintPass:
+class TaintPass(Struct, frozen=True):
     """Targets and tasks after NoExecute taints, errors by cluster, and when the next taint evicts."""
 
     state: Leaving

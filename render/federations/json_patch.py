@@ -7,8 +7,9 @@ slash loses its first part, and a ``replace`` of the empty path replaces the who
 import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from msgspec import Struct
 
 _INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _ABSENT: Any = object()
@@ -22,8 +23,7 @@ class PatchFailed(ValueError):
         self.is_missing = is_missing
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPatch:
+class JsonPatch(Struct, frozen=True):
     """The library in one of its versions: 4.12 fails where 5.7 tests an absent key for no value."""
 
     version: int
@@ -96,8 +96,7 @@ JsonPatch.V4 = JsonPatch(4)
 JsonPatch.V5 = JsonPatch(5)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """An object or a list, and the last part of the path within it."""
 
     holder: Any

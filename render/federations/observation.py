@@ -4,16 +4,16 @@ The rule is ``podanalyzer`` and ``clustersReplicaState`` of KubeFed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from .decoding import WrongShape
 
 UNSCHEDULABLE_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(Struct, frozen=True, kw_only=True):
     """The replicas that run by cluster, the room where it is known, and whether to look again soon."""
 
     current: Mapping[str, int]
@@ -21,8 +21,7 @@ class Observed:
     is_unsettled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pods:
+class Pods(Struct, frozen=True, kw_only=True):
     """Counts over the pods of one workload; ``recent`` ones have been unschedulable for less than a minute."""
 
     running: int = 0

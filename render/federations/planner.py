@@ -5,14 +5,14 @@ names; minimums first, then rounds in which every open cluster takes its share r
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 ANY_CLUSTER = "*"
 _FNV_OFFSET, _FNV_PRIME, _BITS_32 = 2166136261, 16777619, 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preference:
+class Preference(Struct, frozen=True, kw_only=True):
     """The bounds and the weight of one cluster; no maximum is None."""
 
     min_replicas: int = 0
@@ -20,8 +20,7 @@ class Preference:
     weight: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaPlan:
+class ReplicaPlan(Struct, frozen=True, kw_only=True):
     """Replicas by cluster that can run, and those wished for beyond what a cluster has room for."""
 
     replicas: Mapping[str, int]
@@ -51,8 +50,7 @@ def by_weight(preferences: Mapping[str, Preference], clusters: Iterable[str], ke
     return sorted(named, key=lambda pair: (-pair[1].weight, hash32(pair[0], key)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedWorkload:
+class PlannedWorkload(Struct, frozen=True, kw_only=True):
     """The replicas to divide; ``key`` is the namespace and name of their workload.
 
     ``current`` are the replicas that run by cluster, ``capacity`` those that have room; both leave out what is not

@@ -4,9 +4,11 @@ Each front-end (``kubefed``) makes units of its documents; ``policies`` makes te
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.model import Manifest
 from render.placement import Toleration
@@ -27,8 +29,7 @@ class Grade(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(Struct, frozen=True, kw_only=True):
     """One thing to know about a conversion: a stable code, its grade, and words for people."""
 
     code: str
@@ -56,8 +57,7 @@ def refused(code: str, message: str) -> Remark:
     return Remark(code=code, grade=Grade.REFUSED, message=message)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class Placed(Struct, frozen=True, kw_only=True):
     """A document with the place that it was read from, as ``file:line``."""
 
     manifest: Manifest
@@ -100,8 +100,7 @@ class Placed:
         return Left(origin=self.origin, subject=self.subject, remark=remark)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(Struct, frozen=True, kw_only=True):
     """The clusters of a unit: those named, and of these the ones that a selector selects; None restricts nothing."""
 
     names: tuple[str, ...] | None = None
@@ -109,8 +108,7 @@ class Reach:
     is_nowhere: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
+class Weight(Struct, frozen=True, kw_only=True):
     """The weight of the clusters named in a division, or of all but those excluded."""
 
     weight: int
@@ -118,8 +116,7 @@ class Weight:
     excluded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """Operations in their order for the clusters named, for those selected, or else for all of them."""
 
     operations: tuple[Operation, ...]
@@ -134,8 +131,7 @@ class ByRoom(StrEnum):
     AGGREGATED = "Aggregated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(Struct, frozen=True, kw_only=True):
     """An object with its policy; replicas are divided where there are weights, or by the room that clusters have."""
 
     manifest: Manifest
@@ -162,8 +158,7 @@ class Unit:
         return max((remark.grade for remark in self.remarks), key=order.index, default=Grade.EXACT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class Left(Struct, frozen=True, kw_only=True):
     """A document that becomes no unit: left out on purpose (its remark is exact), or refused."""
 
     origin: str
@@ -177,8 +172,7 @@ def units_and_left(found: Iterable[Unit | Left]) -> tuple[list[Unit], list[Left]
     return [one for one in every if isinstance(one, Unit)], [one for one in every if isinstance(one, Left)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversion:
+class Conversion(Struct, frozen=True, kw_only=True):
     """All that a front-end made of a set of documents; ``members`` are Cluster objects, and ``kept`` stay as they are.
 
     ``others`` counts the documents that are none of its business.
@@ -206,8 +200,7 @@ class Conversion:
         return replace(self, units=tuple(units), kept=tuple(kept), left=tuple(left))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontEnd:
+class FrontEnd(Struct, frozen=True, kw_only=True):
     """One federation that fleets come from: its name as an option, and for people.
 
     ``is_its`` says of a document whether it can be of no other federation; ``converted`` takes the documents, and the

@@ -9,8 +9,9 @@ The first layer that has the operation answers; its error is an error, never a r
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
+
+from msgspec import Struct, field
 
 from render.model import Manifest
 from render.resources import Component, DependentObject
@@ -28,8 +29,7 @@ Kind = tuple[str, str]
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
+class Interpreter(Struct, frozen=True, kw_only=True):
     """The four layers of one repository; every method answers neutrally for a kind without the operation.
 
     ``customized`` and ``webhooks`` are the repository's own; ``send`` calls a webhook (None: rendering calls nothing,

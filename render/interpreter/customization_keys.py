@@ -1,15 +1,15 @@
 """The rules a ResourceInterpreterCustomization may have: a key, an operation, and the Lua function for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .operations import Operation
 
 KIND = "ResourceInterpreterCustomization"
 
 
-@dataclass(frozen=True, slots=True)
-class CustomizationRule:
+class CustomizationRule(Struct, frozen=True):
     """A rule of spec.customizations: its key, its operation, and the Lua function its script defines."""
 
     key: str

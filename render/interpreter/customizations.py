@@ -5,9 +5,10 @@ dependencies: there every script answers, and the answers are united.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
@@ -22,8 +23,7 @@ from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError,
 LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A script of a customization, for messages by its name."""
 
     customization: str

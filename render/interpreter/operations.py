@@ -1,9 +1,10 @@
 """The operations of a resource interpreter, their answers, and one kind's interpretation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest
 from render.resources import Component, DependentObject, ReplicaRequirements
@@ -47,16 +48,14 @@ class InterpreterError(Exception):
         self.where = where
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replicas:
+class Replicas(Struct, frozen=True, kw_only=True):
     """The replicas a workload wants, and the requirements of one of them (None: nothing known)."""
 
     replicas: int
     requirements: ReplicaRequirements | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpretation:
+class Interpretation(Struct, frozen=True, kw_only=True):
     """The knowledge about one kind: a function per operation, None where the kind has no such operation.
 
     ``aggregate`` answers with the template's new ``status`` (None: it has none). ``replica_field`` is the one integer

@@ -12,8 +12,9 @@ import binascii
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
@@ -32,8 +33,7 @@ LONGEST_REASON = 300
 _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookRule:
+class WebhookRule(Struct, frozen=True, kw_only=True):
     """The kinds and operations a webhook answers for: four lists, in each of which ``*`` alone is everything."""
 
     operations: tuple[str, ...]
@@ -48,8 +48,7 @@ class WebhookRule:
         return all(ANY in names or name in names for name, names in zip(asked, allowed, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Webhook:
+class Webhook(Struct, frozen=True, kw_only=True):
     """One webhook: its name and its configuration's, its rules and its address (``client_config`` as in the API).
 
     ``versions`` are those of ResourceInterpreterContext it accepts; none named is the only one there is.
@@ -80,8 +79,7 @@ Send = Callable[[Webhook, Mapping[str, Any]], Mapping[str, Any]]
 """Post a ResourceInterpreterContext to a webhook and return the one it answers with, or raise InterpreterError."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """An operation one webhook is asked for."""
 
     webhook: Webhook

@@ -5,7 +5,9 @@ the last decision stay as they are.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.interpreter import Interpreter, Operation
@@ -30,8 +32,7 @@ _POLICY_FIELDS = {
 """The fields of a policy, by their API names, and the fields of a binding that they make."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Struct, frozen=True, kw_only=True):
     """An interpreter's answer about a template's replicas; the empty one is that of a non-workload."""
 
     replicas: int = 0

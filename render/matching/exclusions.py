@@ -1,7 +1,9 @@
 """Objects Karmada never propagates, whatever the policies say: its own, events, leases, those of system namespaces."""
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.fleet import Fleet
 from render.model import Template
@@ -28,8 +30,7 @@ SKIPPED_KINDS = frozenset({("v1", "Event")})
 SYSTEM_NAMESPACES = frozenset({"karmada-system", "karmada-cluster"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exclusions:
+class Exclusions(Struct, frozen=True, kw_only=True):
     """Exclusions beyond the fixed list: groups, ``group/version``, ``(apiVersion, kind)``, namespaces by regexp.
 
     The defaults are Karmada's of ``--skipped-propagating-apis`` and ``--skipped-propagating-namespaces``; a regexp

@@ -7,8 +7,10 @@ for, keeps a template from meeting policies that cannot select it.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.fleet import ClaimMode
 from render.model import Template
@@ -42,8 +44,7 @@ class NoPolicyReason(StrEnum):
         return self not in {NoPolicyReason.NEVER_PROPAGATED, NoPolicyReason.NO_POLICY}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchOptions:
+class MatchOptions(Struct, frozen=True, kw_only=True):
     """Options of a match: the mode of claims, preemption between policies (Karmada's gate is off), and exclusions."""
 
     claims: ClaimMode = ClaimMode.PURE
@@ -51,8 +52,7 @@ class MatchOptions:
     exclusions: Exclusions = field(default_factory=Exclusions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """The policy of a template, or the reason why it has none.
 
     ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that no longer claims

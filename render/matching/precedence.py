@@ -5,7 +5,9 @@ until another one preempts it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.model import Template
 from render.policy import (
@@ -23,8 +25,7 @@ from render.selectors import ResourceSelector
 _SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedPolicy:
+class RankedPolicy(Struct, frozen=True, kw_only=True):
     """A policy that selects a template, with the selector and its specificity; ``why_lost`` is empty for the first."""
 
     policy: PropagationPolicy

@@ -5,7 +5,9 @@ limit, also one that the change is not about: a quota that is exceeded refuses t
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.model import Manifest
 from render.quantity import Amount
@@ -13,8 +15,7 @@ from render.quantity import Amount
 from .sums import Amounts, amounts, total, written_amount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FederatedQuota:
+class FederatedQuota(Struct, frozen=True, kw_only=True):
     """A FederatedResourceQuota: limits for a namespace, and what is used of them so far."""
 
     namespace: str
@@ -26,8 +27,7 @@ class FederatedQuota:
         return f"FederatedResourceQuota({self.namespace}/{self.name})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaAnswer:
+class QuotaAnswer(Struct, frozen=True, kw_only=True):
     """The quotas after a change, and why it is refused (none: it is allowed); a refusal leaves them as they are."""
 
     quotas: tuple[FederatedQuota, ...]

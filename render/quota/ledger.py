@@ -5,7 +5,8 @@ Then nothing more is placed of that resource, and everything may shrink.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import TargetCluster

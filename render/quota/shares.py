@@ -1,8 +1,9 @@
 """Static assignments: a ResourceQuota for each cluster that a FederatedResourceQuota names, and what members report."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.model import Manifest
 from render.quantity import Amount
@@ -12,8 +13,7 @@ from .sums import amounts, summed
 Plain = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedQuota:
+class ReportedQuota(Struct, frozen=True, kw_only=True):
     """The hard limits and the usage that one cluster reports of its share."""
 
     cluster: str

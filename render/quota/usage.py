@@ -1,8 +1,9 @@
 """The usage of a FederatedResourceQuota, as its status says it: what workloads request, and what clusters report."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.binding import Binding
 
@@ -13,8 +14,7 @@ from .sums import Amounts, summed, usage, written_amounts
 Plain = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaUsage:
+class QuotaUsage(Struct, frozen=True, kw_only=True):
     """A quota with what is used of it, and what clusters report of their shares.
 
     Where it is enforced, that is what placed workloads of its namespace request of the resources that it limits;

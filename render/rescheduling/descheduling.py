@@ -6,8 +6,9 @@ has without those that cannot be scheduled there, but never less than what is re
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.model import TargetCluster
@@ -18,16 +19,14 @@ UNKNOWN = -1
 """The ready replicas of a cluster that does not say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class PendingPods:
+class PendingPods(Struct, frozen=True, kw_only=True, order=True):
     """So many pods of a workload that no node of a cluster takes, and since when."""
 
     since: str
     pods: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingReplicas:
+class PendingReplicas(Struct, frozen=True, kw_only=True):
     """The pods of a workload that no node of a cluster takes, by since when, beside the replicas that are ready."""
 
     cluster: str
@@ -35,8 +34,7 @@ class PendingReplicas:
     pending: tuple[PendingPods, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descheduled:
+class Descheduled(Struct, frozen=True, kw_only=True):
     """The targets of a binding after its descheduling, and the replicas each cluster lost, in their order."""
 
     targets: tuple[TargetCluster, ...]

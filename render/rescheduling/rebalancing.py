@@ -6,9 +6,11 @@ spec names it; one that the spec does not name any more is remembered only where
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef, group_of
 from render.timing import after, whole_second
@@ -24,8 +26,7 @@ class RequestOutcome(StrEnum):
     PENDING = ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class NamedWorkload:
+class NamedWorkload(Struct, frozen=True, order=True):
     """A workload as a rebalancer names it; all four parts are its identity there."""
 
     api_version: str
@@ -39,8 +40,7 @@ class NamedWorkload:
         return ObjectRef(group_of(self.api_version), self.kind, self.namespace, self.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedWorkload:
+class ObservedWorkload(Struct, frozen=True, kw_only=True):
     """A workload and what became of it."""
 
     workload: NamedWorkload
@@ -48,8 +48,7 @@ class ObservedWorkload:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rebalancer:
+class Rebalancer(Struct, frozen=True, kw_only=True):
     """A WorkloadRebalancer: what it names, when it was created, and how long it stays once it has finished."""
 
     workloads: tuple[NamedWorkload, ...]
@@ -58,8 +57,7 @@ class Rebalancer:
     ttl_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RebalancerStatus:
+class RebalancerStatus(Struct, frozen=True, kw_only=True):
     """The memory of a rebalancer: its workloads, the generation it saw, and when it finished."""
 
     observed: tuple[ObservedWorkload, ...] = ()
@@ -67,8 +65,7 @@ class RebalancerStatus:
     finished: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RebalancerPass:
+class RebalancerPass(Struct, frozen=True, kw_only=True):
     """A rebalancer after a pass: its status, how many workloads need another try, and when it expires, if it does.
 
     ``is_expired``: its time is over. ``is_changed``: this pass changed the status, and nothing is deleted then.

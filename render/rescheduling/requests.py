@@ -6,8 +6,10 @@ so a binding records the names of the rebalancers that it has answered: one whos
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import Manifest
@@ -24,8 +26,7 @@ from .rebalancing import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescheduleRequest:
+class RescheduleRequest(Struct, frozen=True, kw_only=True):
     """A WorkloadRebalancer of the source: the name that bindings record, its workloads, and where it stands.
 
     ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever).

@@ -1,7 +1,8 @@
 """Try one affinity group: filter the clusters, choose among them, assign replicas."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.bits import Mask, members
 from render.fleet import Rescheduling
@@ -17,8 +18,7 @@ LOCALITY_SCORE = 100
 NO_CLUSTERS = Refusal(ScheduledReason.SCHEDULER_ERROR, "no clusters available to schedule")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """The attempt to schedule a binding with one affinity group.
 
     ``selection`` holds the candidates of spread constraints and ``division`` the replicas to divide, where the attempt

@@ -10,8 +10,10 @@ replicas placed since the observation (its ``reserved``); room given up is free 
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
@@ -44,8 +46,7 @@ class DecidedBinding(NamedTuple):
         return self.decision.condition is not None and not self.decision.is_scheduled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchContext:
+class BatchContext(Struct, frozen=True, kw_only=True):
     """The context of a batch: bindings and templates beside those to schedule.
 
     ``resting`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
@@ -57,8 +58,7 @@ class BatchContext:
     quotas: Sequence[FederatedQuota] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduledBatch:
+class ScheduledBatch(Struct, frozen=True, kw_only=True):
     """The decisions of a pass, in the order they were taken (refusals last), and the scheduler as they left it."""
 
     decisions: tuple[SchedulingDecision, ...]

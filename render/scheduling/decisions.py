@@ -1,7 +1,9 @@
 """The outcome of scheduling one binding: a decision with targets and Karmada's condition, or a refusal."""
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding, Condition
 from render.model import ObjectRef, TargetCluster
@@ -33,8 +35,7 @@ class ScheduledReason(StrEnum):
     QUOTA_EXCEEDED = "QuotaExceeded"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """The reason why no clusters could be chosen or no replicas assigned, in Karmada's words."""
 
     reason: ScheduledReason
@@ -49,8 +50,7 @@ class Refusal:
         return Refusal(self.reason, f"{step}: {self.message}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingDecision:
+class SchedulingDecision(Struct, frozen=True, kw_only=True):
     """The decision about a binding in this pass.
 
     ``targets`` are those it has afterwards, ``condition`` is None when nothing had to be decided. ``hint`` says what

@@ -5,7 +5,8 @@ the condition of a binding and its explanation cannot differ.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.bits import Mask, members
 from render.model import ObjectRef
@@ -22,16 +23,14 @@ from .state import PassState, Task
 from .webster import seat_by_seat
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
+class Rejected(Struct, frozen=True, kw_only=True):
     """A cluster that failed filters: each plugin with its reason, in their order."""
 
     cluster: str
     reasons: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A cluster that passed every filter, in the order of candidates.
 
     ``score`` and ``room`` decide the order after ``tier`` (the place in an overflow); ``room`` counts what the cluster
@@ -47,8 +46,7 @@ class Candidate:
     replicas: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredRegion:
+class ScoredRegion(Struct, frozen=True, kw_only=True):
     """A region as a group: its clusters, best first, and its score; chosen if any of them is selected."""
 
     name: str
@@ -57,8 +55,7 @@ class ScoredRegion:
     is_chosen: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(Struct, frozen=True, kw_only=True):
     """A cluster in a division: the replicas it has already (``base``), its votes, and the replicas they add."""
 
     cluster: str
@@ -67,8 +64,7 @@ class Vote:
     more: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedDivision:
+class ExplainedDivision(Struct, frozen=True, kw_only=True):
     """One division: its mode, the number of replicas, and the votes they are divided by."""
 
     mode: Mode
@@ -88,8 +84,7 @@ class ExplainedDivision:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedSeat:
+class ExplainedSeat(Struct, frozen=True, kw_only=True):
     """One replica of a division: the cluster that got it, its average, and those equal to it but for the tie rule."""
 
     number: int
@@ -98,8 +93,7 @@ class ExplainedSeat:
     tied: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedAttempt:
+class ExplainedAttempt(Struct, frozen=True, kw_only=True):
     """The attempt with one affinity group: rejected clusters, candidates, divisions, or the refusal it ended with."""
 
     affinity: str
@@ -110,8 +104,7 @@ class ExplainedAttempt:
     refusal: Refusal | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Struct, frozen=True, kw_only=True):
     """A decision and its grounds. ``terminating`` clusters were no candidates at all."""
 
     ref: ObjectRef

@@ -5,7 +5,8 @@ cluster that is being deleted is no candidate and gets no reason.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
@@ -27,8 +28,7 @@ PROPERTY_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class Filters(Struct, frozen=True, kw_only=True):
     """The clusters each filter lets pass, for one binding and one affinity group.
 
     ``candidates`` are the clusters that are not being deleted; exemptions of current targets are part of the masks.
@@ -76,8 +76,7 @@ PLUGINS = frozenset(
 """The names of the filters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(Struct, frozen=True):
     """Clusters that one filter rejects for one reason."""
 
     plugin: str

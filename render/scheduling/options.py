@@ -1,13 +1,13 @@
 """The switches of scheduling where Git lacks Karmada's events, clock and UIDs; all of them in one value."""
 
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from render.fleet import Fleet, Rescheduling, TieBreak
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingOptions:
+class SchedulingOptions(Struct, frozen=True, kw_only=True):
     """The switches of a pass; the defaults are Argosy's.
 
     ``requires_recorded_apis``: a cluster of which no APIs are recorded serves nothing, instead of anything.

@@ -1,8 +1,9 @@
 """Regions as groups: the score of each, and the combination of them that is chosen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
 
 # Karmada's weightUnit: room decides, and the average score only between groups of equal room.
 _SCALE = 1000
@@ -28,8 +29,7 @@ class Scored(Protocol):
         """Say whether every cluster gets all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A group by name, its size (``value``) and its score (``weight``)."""
 
     name: str
@@ -91,8 +91,7 @@ class _Way(NamedTuple):
     path: tuple[Group, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
+class _Bounds(Struct, frozen=True):
     minimum: int
     maximum: int
     target: int

@@ -4,10 +4,12 @@ Shares are ``(cluster index, replicas)``. Bits ascend with names, so sorting ind
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import compress, islice
 from operator import lt
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.bits import Mask
 
@@ -36,8 +38,7 @@ class Mode(StrEnum):
     STEADY = "keep"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Apportionment:
+class Apportionment(Struct, frozen=True, kw_only=True):
     """A number of replicas to divide among clusters by their votes, on top of a base; they stand in name order."""
 
     mode: Mode
@@ -47,8 +48,7 @@ class Apportionment:
     base: Mapping[int, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Division:
+class Division(Struct, frozen=True, kw_only=True):
     """A number of replicas to assign.
 
     ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, besides the

@@ -5,7 +5,8 @@ fit, from the lowest grade up; equal nodes are kept together and counted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.cluster import Cluster
 
@@ -14,8 +15,7 @@ from .requests import Request, units
 PODS_PER_NODE = 110
 
 
-@dataclass(slots=True)
-class Nodes:
+class Nodes(Struct):
     """``count`` equal nodes: the amount of every resource and of pods that each has left, in the units of requests."""
 
     count: int

@@ -1,8 +1,9 @@
 """A placement read once against the clusters of a pass: its affinity groups, tolerations and weights as masks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -31,8 +32,7 @@ class Strategy(StrEnum):
     UNSUPPORTED = "Unsupported"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AffinityGroup:
+class AffinityGroup(Struct, frozen=True, kw_only=True):
     """The clusters of one affinity: its primary ones, then those of its overflow in order (None: it has none)."""
 
     name: str
@@ -55,8 +55,7 @@ class AffinityGroup:
         return (*tiers, (BEYOND_OVERFLOW, ~seen))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementRules:
+class PlacementRules(Struct, frozen=True, kw_only=True):
     """A placement's rules as masks.
 
     ``groups`` are its affinity groups in order (one nameless group without ``clusterAffinities``). ``tolerated`` are

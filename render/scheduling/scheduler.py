@@ -9,7 +9,8 @@
    keeps them.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -27,8 +28,7 @@ from .triggers import trigger_of
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingCycle:
+class SchedulingCycle(Struct, frozen=True, kw_only=True):
     """One run of the scheduler for a binding: its trigger and every attempt in order (the last may succeed)."""
 
     task: Task

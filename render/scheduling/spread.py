@@ -9,8 +9,9 @@ met; clusters are added where the constraints leave room.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
@@ -26,8 +27,7 @@ TOO_FEW_IN_REGIONS = "the number of clusters is less than the cluster spreadCons
 ANY = SpreadConstraint()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSelection:
+class ClusterSelection(Struct, frozen=True, kw_only=True):
     """The candidates of a selection, and the replicas that must fit into it.
 
     ``candidates`` are cluster indexes, best first, ``available`` is room by cluster index (current replicas count as
@@ -43,8 +43,7 @@ class ClusterSelection:
     needed: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """The candidates of one region, best first, and their score as a group."""
 
     name: str

@@ -1,7 +1,8 @@
 """The state of a pass while it decides: the clusters, the capacity left, and placements already read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from render.binding import Binding
 from render.bits import Mask, mask_where
@@ -19,8 +20,7 @@ from .webster import is_descending
 from .workload_affinity import WorkloadGroups
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct, frozen=True, kw_only=True):
     """A binding as the scheduler works on it: with its placement's rules, its current targets and its tie rule."""
 
     binding: Binding

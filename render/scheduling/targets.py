@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from render.bits import Mask, mask_of
 from render.cluster_index import ClusterIndex
@@ -13,8 +14,7 @@ Share = tuple[int, int]
 TargetList = tuple[TargetCluster, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedTargets:
+class IndexedTargets(Struct, frozen=True, kw_only=True):
     """A list of targets by cluster index: as a mask, and replicas by index in the list's order.
 
     ``departed`` targets are no members any more: ``replicas`` leave them out, ``total`` counts them.

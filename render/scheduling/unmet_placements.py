@@ -7,7 +7,9 @@ told, because every later one leaves nothing, too.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
@@ -27,8 +29,7 @@ _ANY = ClusterAffinity()
 _NUMBER = re.compile("[0-9]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmet:
+class Unmet(Struct, frozen=True, kw_only=True):
     """A field of a placement that no cluster meets, or too few."""
 
     field: str

@@ -10,16 +10,16 @@ averages exceed can be given at once; what is left goes one at a time, through a
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heapreplace
+
+from msgspec import Struct
 
 _MARGIN = 1e-12
 # Below this every integer is an exact double, so votes compare as their averages do.
 _EXACT = 2**53
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class Seat(Struct, frozen=True, kw_only=True):
     """One seat as it is given: to which party, for which average, and which others had the same (``tied``)."""
 
     party: int

@@ -3,8 +3,9 @@
 The sums that it writes into the status of a federated object are not compared: nothing here is made of them.
 """
 
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from render.federations.decoding import WrongShape
 from render.federations.federation_v1.annotations import PREFERENCES, annotations_of, is_sent_to, preferences_of
@@ -53,7 +54,7 @@ def _selector(given: dict[str, Any]) -> dict[str, Any]:
 
 def _job(given: dict[str, Any]) -> dict[str, Any]:
     names = [each["name"] for each in given["clusters"]]
-    return {"clusters": {name: asdict(each) for name, each in job_shares(given["object"], names).items()}}
+    return {"clusters": {name: to_builtins(each) for name, each in job_shares(given["object"], names).items()}}
 
 
 def _workload(given: dict[str, Any]) -> dict[str, Any]:

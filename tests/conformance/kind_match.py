@@ -1,7 +1,8 @@
 """Policy matching: the winners, the binding a policy makes, and the errors; under Karmada's sticky claims."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.fleet import ClaimMode
@@ -106,7 +107,7 @@ def _difference(made: Binding | None, expected: dict[str, Any]) -> str | None:
     if made is None:
         return "no binding"
     made, want = (replace(each, requirements=_in_amounts(each.requirements)) for each in (made, want))
-    names = [name for name in Binding.__dataclass_fields__ if getattr(made, name) != getattr(want, name)]
+    names = [name for name in Binding.__struct_fields__ if getattr(made, name) != getattr(want, name)]
     return "; ".join(f"{name} {getattr(made, name)}, want {getattr(want, name)}" for name in names) or None
 
 

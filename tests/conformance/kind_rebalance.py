@@ -1,9 +1,10 @@
 """WorkloadRebalancer: pass after pass over one, with bindings that are there, missing, or refuse to be updated."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from reconciler.pipeline.dependencies import binding_name
 from render.rescheduling.rebalancing import (

@@ -1,8 +1,9 @@
 """Whole scheduling runs: trigger, every attempt with every failing filter, targets, condition and what is recorded."""
 
 import json
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import members

@@ -1,8 +1,9 @@
 """Whole stories: health, taints, evictions and application failover of one binding over many passes."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.binding import Binding
 from render.cluster import ClusterCondition, Taint

@@ -8,11 +8,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from reconciler.forge.address import API, PROJECT, TOKEN_FILE, Forge, forge_of
 from reconciler.forge.commit_statuses import CommitStatus, set_status
@@ -59,8 +60,7 @@ FORGES: Mapping[ChannelKind, ForgeKind] = {
 """The channels that set the status of the source commit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class Channel(Struct, frozen=True, kw_only=True):
     """A form of notifications, and the file with its address; a forge may have its API and project named as well.
 
     Events have no file, but the context of the cluster that they are written to.

@@ -5,7 +5,8 @@ that was healed is an event: it is over when it is told of.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reconciler.forge.commit_statuses import CommitState
 from reconciler.run.pass_job import PassReport
@@ -16,8 +17,7 @@ _SOURCE = "source"
 _REFUSED = frozenset({3, 6})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """One change to tell people of; ``is_solved``: a condition is over."""
 
     text: str
@@ -27,8 +27,7 @@ class Notice:
         return f"solved: {self.text}" if self.is_solved else self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceVerdict:
+class SourceVerdict(Struct, frozen=True, kw_only=True):
     """The verdict of a pass on its source commit, for the forge that has it."""
 
     state: CommitState

@@ -1,13 +1,13 @@
 """Messages: what one channel is told at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from .conditions import Notice, SourceVerdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """Notices of one pass over a fleet, or its verdict on the source; ``remote`` is the address of that."""
 
     id: str
@@ -15,5 +15,5 @@ class Message:
     source: str
     rendered: str
     remote: str = ""
-    notices: Sequence[Notice] = field(default=())
+    notices: Sequence[Notice] = ()
     verdict: SourceVerdict | None = None

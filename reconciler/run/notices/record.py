@@ -6,8 +6,10 @@ between sending and saying so is sent again, under the same id.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.forge.commit_statuses import CommitState
 from render.documents import DocumentErrors, emit, parse_documents
@@ -23,8 +25,7 @@ _MOST_UNSENT = 20
 _CLAIM_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsent:
+class Unsent(Struct, frozen=True, kw_only=True):
     """A message that one channel has not taken yet; ``next_try`` is when it is tried again."""
 
     channel: str
@@ -77,8 +78,7 @@ class Unsent:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """The record: conditions that people were told of, the last verdict of each channel, and what is to be sent."""
 
     conditions: Mapping[str, str] = field(default_factory=dict)

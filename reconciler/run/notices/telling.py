@@ -8,7 +8,9 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.publish.status_branch import Files, StatusBranch
@@ -24,8 +26,7 @@ Send = Callable[[Channel, Message], bool]
 _EVERYBODY = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class Telling(Struct, frozen=True, kw_only=True):
     """The telling of one fleet: its name, its status branch, the address of its source ("": none), and the channels."""
 
     fleet: str

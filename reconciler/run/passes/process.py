@@ -18,9 +18,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.bugs import bug_lines
 from reconciler.console.log import Log, LogFormat
@@ -40,8 +42,7 @@ if TYPE_CHECKING:
 _MOST_TEXT = 20_000
 
 
-@dataclass(slots=True)
-class Stopping:
+class Stopping(Struct):
     """The wish that a pass stops: asked for at its members, and an interruption before that."""
 
     is_asked_for: bool = False
@@ -59,8 +60,7 @@ class Stopping:
             raise KeyboardInterrupt
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(Struct):
     """The steps of a pass: their seconds, how often each was done, and those that failed."""
 
     seconds: dict[str, float] = field(default_factory=dict)

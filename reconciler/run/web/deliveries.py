@@ -2,7 +2,8 @@
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MOST_SEEN, _SEEN_SECONDS = 10_000, 24 * 3600.0
 _MOST_SOURCES = 4_096
@@ -28,8 +29,7 @@ class SeenDeliveries:
             return True
 
 
-@dataclass(slots=True)
-class _Allowance:
+class _Allowance(Struct):
     left: float
     at: float
     is_known: bool = False

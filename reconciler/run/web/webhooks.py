@@ -7,10 +7,11 @@ still wakes, so that no push is missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.console.log import Log
 from render.errors import ConfigError
@@ -27,8 +28,7 @@ Wake = Callable[[str], bool]
 """Wake a fleet by name, or all ("") ; False where there is no such fleet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class WebhookSecret:
+class WebhookSecret(Struct, frozen=True, kw_only=True, order=True):
     """The file of a secret that a provider signs with; it is read whenever it is needed, as it may be exchanged."""
 
     provider: Provider
@@ -47,8 +47,7 @@ class WebhookSecret:
         return secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookReply:
+class WebhookReply(Struct, frozen=True, kw_only=True):
     """An answer, and the word by which it is counted."""
 
     status: HTTPStatus
@@ -66,8 +65,7 @@ TOO_MANY = WebhookReply(status=HTTPStatus.TOO_MANY_REQUESTS, result="limited")
 NO_SECRET = WebhookReply(status=HTTPStatus.SERVICE_UNAVAILABLE, result="secret")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Webhooks:
+class Webhooks(Struct, frozen=True, kw_only=True):
     """The WSGI application of the public address."""
 
     secrets: Callable[[], Iterable[WebhookSecret]]

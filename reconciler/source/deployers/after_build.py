@@ -5,8 +5,9 @@ object that needs one is left out, and said.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
@@ -33,8 +34,7 @@ class _Holder(NamedTuple):
     hidden: frozenset[str] | None = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variables:
+class Variables(Struct, frozen=True, kw_only=True):
     """The variables of a Kustomization; ``holders`` come in order, and the later one counts."""
 
     holders: tuple[_Holder, ...]
@@ -104,8 +104,7 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class Finished:
+class Finished(Struct):
     """The output of a folder after all that is done to it, and the objects that are left out."""
 
     output: bytes = b""

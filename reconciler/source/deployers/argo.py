@@ -7,8 +7,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
@@ -35,8 +37,7 @@ _READ = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArgoSources:
+class ArgoSources(Struct, frozen=True, kw_only=True):
     """Everything that an Application may take its folders from: this repository, of address ``own``, and Sources.
 
     ``charts`` are the folders of charts, and ``destinations`` the clusters that it may be for.

@@ -5,11 +5,13 @@ cluster that Argo CD itself runs in is no member, so a destination that names it
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from reconciler.source.manifests import LocatedManifest
 from render.model import group_of
+from render.values import DiscreetStruct
 
 from .generators.parameters import server_of
 from .request import UnusableDeployer
@@ -20,12 +22,13 @@ _LOCAL_SERVERS = frozenset({"https://kubernetes.default.svc", "https://kubernete
 _HINT = "write a Cluster of that name, or with that spec.apiEndpoint"
 
 
-@dataclass(frozen=True, slots=True)
-class Destinations:
+class Destinations(DiscreetStruct, frozen=True):
     """The Clusters of a source, as they are written; without any, no destination is looked at."""
 
+    UNSHOWN = ("_names_by_server",)
+
     clusters: tuple[Mapping[str, Any], ...] = ()
-    _names_by_server: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _names_by_server: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifests: Iterable[LocatedManifest]) -> "Destinations":

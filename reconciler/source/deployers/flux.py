@@ -8,8 +8,9 @@ import json
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.manifests import LocatedManifest
@@ -70,8 +71,7 @@ SourceKey = tuple[str, str, str]
 NO_SOURCE: SourceKey = ("", "", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxSources:
+class FluxSources(Struct, frozen=True, kw_only=True):
     """Everything that a Kustomization may take its folder from.
 
     ``repository`` is the tree of this one; ``objects`` are the sources of Flux among the manifests, by kind, namespace

@@ -1,8 +1,9 @@
 """The objects of other tools that are read, by kind, and what they may take their folders from."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
@@ -27,8 +28,7 @@ from .trees import LockedTrees, SourceTree
 _FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderSources:
+class FolderSources(Struct, frozen=True, kw_only=True):
     """Everything that objects of other tools may take their folders from, at one time."""
 
     flux: FluxSources
@@ -59,8 +59,7 @@ class FolderSources:
         return applications_of(place.manifest, generators), frozenset(generators.inputs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readers:
+class Readers(Struct, frozen=True, kw_only=True):
     """The kinds that argosy.yaml asks for, over one snapshot; ``charts`` are its folders of charts."""
 
     home: FleetSource

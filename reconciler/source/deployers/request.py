@@ -1,15 +1,16 @@
 """A folder that an object of another tool deploys, as it is to be built, and what came of it."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import Origin
 from reconciler.source.manifests import LocatedManifest
+from render.values import DiscreetStruct
 
 from .trees import SourceTree
 
@@ -22,8 +23,7 @@ class UnusableDeployer(Exception):
         self.path, self.message, self.hint = path, message, hint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderRequest:
+class FolderRequest(Struct, frozen=True, kw_only=True):
     """A folder of a tree to build.
 
     ``additions`` are fields of a kustomization that are added to the one of the folder, as the tool adds them.
@@ -36,7 +36,7 @@ class FolderRequest:
     place: LocatedManifest
     tree: SourceTree
     folder: str
-    additions: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    additions: Mapping[str, Any] = field(default_factory=dict)
     resources: tuple[str, ...] | None = None
     namespace: str = ""
     destination: frozenset[str] | None = None
@@ -52,8 +52,7 @@ class FolderRequest:
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltFolder:
+class BuiltFolder(DiscreetStruct, frozen=True, kw_only=True):
     """The outcome of a build: its output with the origin of each document, or why there is none.
 
     ``claimed`` are the files of the repository that it reads, ``inputs`` all that it depends on. ``complaint`` is what
@@ -61,7 +60,9 @@ class BuiltFolder:
     ``left_out`` are objects that cannot be delivered.
     """
 
-    output: bytes = dataclasses.field(default=b"", repr=False)
+    UNSHOWN = ("output",)
+
+    output: bytes = b""
     origins: tuple[Origin, ...] = ()
     claimed: frozenset[str] = frozenset()
     inputs: tuple[tuple[str, bytes], ...] = ()

@@ -7,8 +7,10 @@ another one deploys is read as that one makes it.
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of
@@ -20,6 +22,7 @@ from render.documents import emit
 from render.errors import Problem
 from render.gitobjects import object_id
 from render.model import ObjectRef
+from render.values import DiscreetStruct
 from render.words import listed
 
 from .after_build import Finished, LeftOut, Settings, finished_by_flux
@@ -42,19 +45,19 @@ BuildFolders = Callable[[Sequence[FolderRequest], LockedTrees], Sequence[BuiltFo
 """Build folders, and return the outcome of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeployedFolder:
+class DeployedFolder(DiscreetStruct, frozen=True, kw_only=True):
     """The outcome of one object: the file with what its folder makes, and what is wrong with the rest."""
 
+    UNSHOWN = ("output",)
+
     file: BuiltFile | None = None
-    output: bytes = field(default=b"", repr=False)
+    output: bytes = b""
     places: tuple[LocatedManifest, ...] = ()
     claimed: frozenset[str] = frozenset()
     broken: tuple[Broken, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployed:
+class Deployed(Struct, frozen=True, kw_only=True):
     """The folders that are deployed."""
 
     outcomes: tuple[DeployedFolder, ...] = ()
@@ -78,8 +81,7 @@ class Deployed:
         return frozenset().union(*(each.claimed for each in self.outcomes))
 
 
-@dataclass(slots=True)
-class Rounds:
+class Rounds(Struct):
     """The rounds over one snapshot; every folder is built once for the same request."""
 
     readers: Readers

@@ -4,8 +4,9 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from reconciler.locked.content import Files
 from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource
@@ -13,6 +14,7 @@ from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.files import FILE_MODE, SourceFile
 from reconciler.source.manifests import ReadBlobs
+from render.values import DiscreetStruct
 
 
 class UncommittedFile(NamedTuple):
@@ -27,8 +29,7 @@ class UncommittedFile(NamedTuple):
 _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SourceTree:
+class SourceTree(DiscreetStruct, frozen=True, kw_only=True, eq=False):
     """Files that folders are built from.
 
     ``name`` tells it from others ("": the repository). ``here`` has the path in the repository of each file that
@@ -36,9 +37,11 @@ class SourceTree:
     the whole tree depends on.
     """
 
+    UNSHOWN = ("read",)
+
     name: str = ""
     files: Sequence[SourceFile]
-    read: ReadBlobs = field(repr=False)
+    read: ReadBlobs
     here: Mapping[str, str] | None = None
     inputs: tuple[tuple[str, bytes], ...] = ()
 
@@ -92,8 +95,7 @@ def _is_version(source: ExternalSource, locked: LockedSource, version: str) -> b
     return version in named
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockedTrees:
+class LockedTrees(Struct, frozen=True, kw_only=True):
     """The contents of the fleet's Sources as trees; ``lock`` is the file that locks them."""
 
     sources: Sequence[ExternalSource] = ()

@@ -4,41 +4,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.schema import ListOf, Quantity, Struct, Text
+from render.admission.schema import ListOf, Quantity, Record, Text
 from render.admission.shared_schema import INTEGER32, LABEL_SELECTOR, POINTER32, TEXT
 
 from .metrics import check_metric
 from .references import SCALE_TARGET, check_reference
 
-_METRIC = Struct({"name!": TEXT, "selector": LABEL_SELECTOR})
-_TARGET = Struct({"type!": TEXT, "value": Quantity(), "averageValue": Quantity(), "averageUtilization": POINTER32})
-_SCALING_RULES = Struct(
+_METRIC = Record({"name!": TEXT, "selector": LABEL_SELECTOR})
+_TARGET = Record({"type!": TEXT, "value": Quantity(), "averageValue": Quantity(), "averageUtilization": POINTER32})
+_SCALING_RULES = Record(
     {
         "stabilizationWindowSeconds": POINTER32,
         "selectPolicy": TEXT,
-        "policies": ListOf(Struct({"type!": TEXT, "value!": INTEGER32, "periodSeconds!": INTEGER32})),
+        "policies": ListOf(Record({"type!": TEXT, "value!": INTEGER32, "periodSeconds!": INTEGER32})),
         "tolerance": Quantity(),
     }
 )
 
-AUTOSCALER_SPEC = Struct(
+AUTOSCALER_SPEC = Record(
     {
         "scaleTargetRef!": SCALE_TARGET,
         "minReplicas": POINTER32,
         "maxReplicas!": INTEGER32,
         "metrics": ListOf(
-            Struct(
+            Record(
                 {
                     "type!": Text(),
-                    "resource": Struct({"name!": TEXT, "target!": _TARGET}),
-                    "containerResource": Struct({"name!": TEXT, "container!": TEXT, "target!": _TARGET}),
-                    "pods": Struct({"metric!": _METRIC, "target!": _TARGET}),
-                    "object": Struct({"describedObject!": SCALE_TARGET, "metric!": _METRIC, "target!": _TARGET}),
-                    "external": Struct({"metric!": _METRIC, "target!": _TARGET}),
+                    "resource": Record({"name!": TEXT, "target!": _TARGET}),
+                    "containerResource": Record({"name!": TEXT, "container!": TEXT, "target!": _TARGET}),
+                    "pods": Record({"metric!": _METRIC, "target!": _TARGET}),
+                    "object": Record({"describedObject!": SCALE_TARGET, "metric!": _METRIC, "target!": _TARGET}),
+                    "external": Record({"metric!": _METRIC, "target!": _TARGET}),
                 }
             )
         ),
-        "behavior": Struct({"scaleUp": _SCALING_RULES, "scaleDown": _SCALING_RULES}),
+        "behavior": Record({"scaleUp": _SCALING_RULES, "scaleDown": _SCALING_RULES}),
     }
 )
 

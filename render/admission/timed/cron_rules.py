@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.schema import INT32, Flag, ListOf, Struct, Text, Whole
+from render.admission.schema import INT32, Flag, ListOf, Record, Text, Whole
 from render.admission.shared_schema import POINTER32, TEXT
 from render.cron import Every, next_time, parse_schedule, time_zone
 from render.timing import FIRST, after
@@ -17,11 +17,11 @@ from .references import SCALE_TARGET, check_reference
 HISTORY_LIMIT = 32
 AUTOSCALING_VERSION = "autoscaling.karmada.io/v1alpha1"
 
-CRON_SPEC = Struct(
+CRON_SPEC = Record(
     {
         "scaleTargetRef!": SCALE_TARGET,
         "rules!": ListOf(
-            Struct(
+            Record(
                 {
                     "name!": Text(min_length=1, max_length=32),
                     "schedule!": TEXT,

@@ -1,9 +1,9 @@
 """The kinds of Karmada that act on time and on what is observed, as they are admitted."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from render.admission.findings import Findings
-from render.admission.schema import Struct
+from render.admission.schema import Record
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
 
@@ -40,7 +40,7 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
     )
 
 
-def _kind(api_version: str, kind: str, schema: Struct, check: Rules | None = None) -> AdmittedKind:
+def _kind(api_version: str, kind: str, schema: Record, check: Rules | None = None) -> AdmittedKind:
     """Return a kind without a mutating webhook; its rules look at documents alone that the schema accepts."""
 
     def check_complete(document: Object, findings: Findings) -> None:

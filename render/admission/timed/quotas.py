@@ -7,15 +7,15 @@ from typing import Any
 from render.admission.clusters import cluster_name_fault
 from render.admission.findings import Findings
 from render.admission.policy_warnings import WITHOUT_ENFORCEMENT
-from render.admission.schema import ListOf, MapOf, Quantity, Struct
+from render.admission.schema import ListOf, MapOf, Quantity, Record
 from render.admission.shared_schema import TEXT
 from render.admission.syntax import label_key_fault, quoted
 from render.quantity import parse_quantity
 
 _AMOUNTS = MapOf(Quantity())
 
-QUOTA_SPEC = Struct(
-    {"overall!": _AMOUNTS, "staticAssignments": ListOf(Struct({"clusterName!": TEXT, "hard!": _AMOUNTS}))}
+QUOTA_SPEC = Record(
+    {"overall!": _AMOUNTS, "staticAssignments": ListOf(Record({"clusterName!": TEXT, "hard!": _AMOUNTS}))}
 )
 
 _COUNTED = (

@@ -4,26 +4,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.schema import ListOf, Struct, Text
+from render.admission.schema import ListOf, Record, Text
 from render.admission.shared_schema import POINTER32, TEXT, TEXTS
 
-REBALANCER_SPEC = Struct(
+REBALANCER_SPEC = Record(
     {
         "workloads!": ListOf(
-            Struct({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT}), min_items=1
+            Record({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT}), min_items=1
         ),
         "ttlSecondsAfterFinished": POINTER32,
     }
 )
 
-_CONDITION_MATCH = Struct(
+_CONDITION_MATCH = Record(
     {"conditionType!": TEXT, "operator!": Text(choices=("Equal", "NotEqual")), "conditionStatus!": TEXT}
 )
 
-REMEDY_SPEC = Struct(
+REMEDY_SPEC = Record(
     {
-        "clusterAffinity": Struct({"clusterNames": TEXTS}),
-        "decisionMatches": ListOf(Struct({"clusterConditionMatch": _CONDITION_MATCH})),
+        "clusterAffinity": Record({"clusterNames": TEXTS}),
+        "decisionMatches": ListOf(Record({"clusterConditionMatch": _CONDITION_MATCH})),
         "actions": TEXTS,
     }
 )

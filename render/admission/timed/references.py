@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.schema import Struct
+from render.admission.schema import Record
 from render.admission.shared_schema import TEXT
 from render.admission.syntax import quoted
 
-SCALE_TARGET = Struct({"apiVersion": TEXT, "kind!": TEXT, "name!": TEXT})
+SCALE_TARGET = Record({"apiVersion": TEXT, "kind!": TEXT, "name!": TEXT})
 
 _NO_SEGMENTS = (".", "..")
 _NO_PARTS = ("/", "%")

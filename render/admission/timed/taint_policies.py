@@ -5,17 +5,17 @@ from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.policy_warnings import WITHOUT_FAILOVER
-from render.admission.schema import ListOf, Struct
+from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 
-_CONDITIONS = ListOf(Struct({"conditionType!": TEXT, "operator!": TEXT, "statusValues!": TEXTS}))
+_CONDITIONS = ListOf(Record({"conditionType!": TEXT, "operator!": TEXT, "statusValues!": TEXTS}))
 
-TAINT_POLICY_SPEC = Struct(
+TAINT_POLICY_SPEC = Record(
     {
         "targetClusters": CLUSTER_AFFINITY,
         "addOnConditions": _CONDITIONS,
         "removeOnConditions": _CONDITIONS,
-        "taints!": ListOf(Struct({"key!": TEXT, "effect!": TEXT, "value": TEXT}), min_items=1),
+        "taints!": ListOf(Record({"key!": TEXT, "effect!": TEXT, "value": TEXT}), min_items=1),
     }
 )
 

@@ -13,7 +13,8 @@ labels:
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.documents.chunks import ParsedChunk
 from render.documents.document import DocumentErrors

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from render.documents.document import DocumentError, Position
 from render.documents.positions import Path, Step
@@ -48,8 +49,7 @@ class Mark(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     """A value as it is written, from ``start`` to ``end`` (the place after it).
 
     ``is_marked``: it has an anchor or a tag. ``is_flow``: it is written in braces or brackets. A scalar that is not

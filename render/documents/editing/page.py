@@ -2,8 +2,9 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.documents.chunks import Chunk, ParsedChunk, decoded
 from render.documents.document import DocumentError
@@ -21,8 +22,7 @@ _COMMENT = re.compile(r"(?:^|\s)#")
 _PLAIN = re.compile(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
 
 
-@dataclass(slots=True, kw_only=True)
-class Page:
+class Page(Struct, kw_only=True):
     """A file as lines without their LF, and the root of the document to change; ``first`` is its first line."""
 
     lines: list[str]

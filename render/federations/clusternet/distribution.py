@@ -1,8 +1,10 @@
 """The route that the feeds of a subscription take: clusters, and how the replicas of each feed are divided."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from render.federations.decoding import checked_selector, label_selector
 from render.federations.units import (
@@ -33,8 +35,7 @@ from .scheduling import (
 from .targets import Targets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(Struct, frozen=True, kw_only=True):
     """The clusters of a subscription, and the replicas of each of its feeds by key of cluster."""
 
     reach: Reach

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape
 from render.federations.json_patch import PatchFailed

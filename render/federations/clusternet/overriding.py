@@ -6,8 +6,9 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import checked_selector, label_selector
@@ -32,8 +33,7 @@ class _Blank:
 BLANK: Any = _Blank()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartForCluster:
+class ChartForCluster(Struct, frozen=True, kw_only=True):
     """A HelmChart as a cluster installs it; values of None are the chart's own."""
 
     chart: Mapping[str, Any]

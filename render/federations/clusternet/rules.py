@@ -6,8 +6,10 @@ whole difference take their place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, label_selector
 from render.federations.json_patch import PatchFailed
@@ -24,16 +26,14 @@ Made = Callable[[Sequence[Manifest]], dict[str, Any]]
 """Return an object with overriding documents applied; PatchFailed where they cannot be."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverriddenFeed:
+class OverriddenFeed(Struct, frozen=True, kw_only=True):
     """The rules of one object, and what to know about them."""
 
     rules: tuple[Rule, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class Reached(Struct, frozen=True, kw_only=True):
     """The clusters that an object goes to, and the name of each by key and by namespace."""
 
     clusters: Sequence[ManagedCluster]

@@ -7,8 +7,9 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.cluster import Taint
 from render.federations.decoding import WrongShape, checked_selector, label_selector
@@ -26,8 +27,7 @@ class NotScheduled(ValueError):
     """Clusternet cannot schedule the subscription; what it was bound to stays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManagedCluster:
+class ManagedCluster(Struct, frozen=True, kw_only=True):
     """A registered cluster: ``key`` is its namespace and name."""
 
     key: str
@@ -36,16 +36,14 @@ class ManagedCluster:
     is_leaving: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedOrder:
+class FeedOrder(Struct, frozen=True, kw_only=True):
     """One feed with the replicas that its object wants, None for an object without a count."""
 
     key: str
     replicas: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusternetFleet:
+class ClusternetFleet(Struct, frozen=True, kw_only=True):
     """The clusters, the feeds that are known, and by feed and cluster the replicas that there is room for."""
 
     clusters: Sequence[ManagedCluster]

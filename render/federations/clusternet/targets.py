@@ -1,17 +1,17 @@
 """The clusters that a subscription is bound to with their replicas, and new shares merged into old ones."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from .dividing import int32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
+class Targets(Struct, frozen=True, kw_only=True):
     """Clusters as ``namespace/name``, and replicas by feed in their order; None where nothing is divided."""
 
     clusters: tuple[str, ...] = ()
-    replicas: Mapping[str, tuple[int, ...]] | None = field(default=None)
+    replicas: Mapping[str, tuple[int, ...]] | None = None
 
     def in_order(self) -> "Targets":
         """Return them in the order of names; a list of another length stays as it is."""

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.federations.decoding import WrongShape, integer, sequence, text, truth
 from render.federations.planner import ANY_CLUSTER, Preference
@@ -46,8 +47,7 @@ class _Object(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllocationPreferences:
+class AllocationPreferences(Struct, frozen=True, kw_only=True):
     """The preferences of a workload; an annotation without clusters leaves every cluster without replicas."""
 
     clusters: Mapping[str, Preference] = field(default_factory=dict)

@@ -4,16 +4,16 @@ It walks a map in random order; here clusters take their turn by name.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.model import Manifest
 
 _LEAST_STEP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The bounds of the autoscaler in one cluster."""
 
     min_replicas: int

@@ -1,8 +1,9 @@
 """Federation v1's plain objects with annotations as units, and its Clusters as members."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape
 from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster

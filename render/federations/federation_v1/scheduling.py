@@ -1,8 +1,9 @@
 """The clusters that Federation v1 sends an object to, and the replicas of each, as its controllers divide them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.federations.observation import Selects, observed
@@ -21,8 +22,7 @@ from .annotations import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scheduled:
+class Scheduled(Struct, frozen=True, kw_only=True):
     """The clusters that a workload goes to, and those that it leaves; the replicas of each cluster it goes to.
 
     A cluster of ``kept`` keeps its object where there is one, and none is made: an autoscaler chose others.
@@ -80,8 +80,7 @@ def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Ma
     return plan(planned, preferences.clusters, clusters).totals
 
 
-@dataclass(frozen=True, slots=True)
-class JobShare:
+class JobShare(Struct, frozen=True):
     """The parallelism of a Job in one cluster, and its completions, if it has any."""
 
     parallelism: int

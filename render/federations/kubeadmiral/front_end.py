@@ -1,8 +1,9 @@
 """KubeAdmiral's documents as units: plain objects that name a policy in a label, and the policies that they name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, sequence
 from render.federations.kubefed.preferences import preferences_of

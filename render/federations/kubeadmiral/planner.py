@@ -6,13 +6,13 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from render.federations.planner import Preference, ReplicaPlan, by_weight, rounded_up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmiralWorkload:
+class AdmiralWorkload(Struct, frozen=True, kw_only=True):
     """The replicas to divide; ``key`` is the namespace and name of their workload.
 
     ``estimated`` is the room that a cluster is thought to have, beyond which replicas count as overflow; ``limited``

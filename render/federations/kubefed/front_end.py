@@ -1,8 +1,9 @@
 """KubeFed's documents as units: federated objects, their namespaces, replica preferences, types and clusters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape
 from render.federations.ingresses import is_old_ingress, upgraded_ingress

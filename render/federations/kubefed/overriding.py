@@ -1,8 +1,9 @@
 """The object that a federated one stands for, and its overrides (``resource.go`` and ``overrides.go`` of KubeFed)."""
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.federations.decoding import WrongShape, entry, sequence, struct, text
 from render.model import Manifest
@@ -10,8 +11,7 @@ from render.model import Manifest
 _FIXED_PATHS = frozenset({"/metadata/namespace", "/metadata/name", "/metadata/generateName", "/kind"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetType:
+class TargetType(Struct, frozen=True, kw_only=True):
     """The type that a federated type stands for, as its FederatedTypeConfig says."""
 
     group: str
@@ -25,8 +25,7 @@ class TargetType:
         return f"{self.group}/{self.version}"
 
 
-@dataclass(frozen=True, slots=True)
-class SentObject:
+class SentObject(Struct, frozen=True):
     """The object that clusters are sent before their overrides, and the warnings on the way."""
 
     manifest: dict[str, Any]

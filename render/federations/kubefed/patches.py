@@ -1,8 +1,9 @@
 """Overrides of KubeFed as plaintext overriders: the operations that do the same to this template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.federations.json_patch import JsonPatch, PatchFailed, exact_path
 from render.federations.units import Remark, Rule, refused
@@ -11,8 +12,7 @@ from render.model import Manifest
 _IDENTITY = frozenset({"/apiVersion", ""})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainPatches:
+class PlainPatches(Struct, frozen=True, kw_only=True):
     """The rules, one a cluster, and what to know about them."""
 
     rules: tuple[Rule, ...] = ()

@@ -1,8 +1,9 @@
 """The clusters of a federated object: its own placement within that of its namespace (KubeFed's ``placement.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.federations.decoding import checked_selector, entry, label_selector, sequence, struct, text
 from render.model import Manifest
@@ -10,8 +11,7 @@ from render.selection import matches
 from render.selectors import LabelSelector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FederatedPlacement:
+class FederatedPlacement(Struct, frozen=True, kw_only=True):
     """A placement as it is written: a list of names, which wins, or else a selector; None is absent."""
 
     names: tuple[str, ...] | None = None
@@ -42,8 +42,7 @@ def placement_of(federated: Manifest) -> FederatedPlacement:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Federation:
+class Federation(Struct, frozen=True, kw_only=True):
     """The registered clusters with their labels, and what KubeFed's control plane serves.
 
     ``is_limited`` says that it serves one namespace, where an absent FederatedNamespace restricts nothing; elsewhere it

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.federations.decoding import WrongShape
 from render.federations.observation import Observed, observed
@@ -17,8 +18,7 @@ REPLICAS_PATH = "/spec/replicas"
 SERVED_KINDS = {"FederatedDeployment": "Deployment", "FederatedReplicaSet": "ReplicaSet"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Divided:
+class Divided(Struct, frozen=True, kw_only=True):
     """The replicas by cluster, None where nothing is divided; ``status`` is ok, recheck or error.
 
     ``federated`` is the object that would be written, None where it stays as it is.
@@ -43,8 +43,7 @@ def preferences_of(clusters: Mapping[str, Mapping[str, Any] | None] | None) -> d
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreferenceInputs:
+class PreferenceInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass of KubeFed's controller: the preference, what it is for, and the clusters that are ready.
 
     ``members`` are ``{object, pods}`` by cluster, the live workload with its pods.

@@ -1,7 +1,8 @@
 """KubeSphere's documents as units: its own become KubeFed's, whose front-end converts them with all others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from render.federations.kubefed.front_end import converted as federated_converted
 from render.federations.kubefed.front_end import is_kubefed

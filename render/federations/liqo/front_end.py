@@ -5,8 +5,10 @@ ForeignClusters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, entry, sequence, struct
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
@@ -66,8 +68,7 @@ def _check_shape(document: Placed) -> None:
     check_shape(document.manifest, is_its=_is_its(document))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Offloaded:
+class _Offloaded(Struct, frozen=True, kw_only=True):
     """One offloaded namespace: its peers, and whether its pods may run there, at home, or both."""
 
     document: Placed

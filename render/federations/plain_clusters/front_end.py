@@ -7,13 +7,15 @@ other form is a rule for its clusters. Together they give every cluster exactly 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from render.federations.manifests import member_cluster
 from render.federations.operations import differences
 from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact, refused
 from render.model import Manifest, ObjectRef
+from render.values import DiscreetStruct
 from render.words import counted
 
 from .system_objects import KINDS_LEFT_OUT, OWNED, left_out
@@ -23,12 +25,13 @@ _ONE_BY_ONE = frozenset({"secret-left-out", "pod-left-out"})
 """The reasons of which each object is told by itself; those of all others are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveCluster:
+class LiveCluster(DiscreetStruct, frozen=True, kw_only=True):
     """A cluster with the objects that were listed in it, those that autoscalers scale, and what could not be listed."""
 
+    UNSHOWN = ("objects",)
+
     name: str
-    objects: Sequence[Manifest] = field(repr=False)
+    objects: Sequence[Manifest]
     scaled: frozenset[ObjectRef] = frozenset()
     unlisted: Mapping[str, str] = field(default_factory=dict)
 
@@ -54,8 +57,7 @@ def split(manifests: Mapping[str, Manifest]) -> Split:
     return Split(template, tuple(rules))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadCluster:
+class ReadCluster(Struct, frozen=True, kw_only=True):
     """A cluster with the written forms of its objects, and what of it was left out."""
 
     name: str

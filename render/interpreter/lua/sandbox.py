@@ -9,9 +9,10 @@ ends long library calls, which no instruction count reaches.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from render.interpreter.operations import InterpreterError
 
@@ -29,8 +30,7 @@ class ScriptExhausted(InterpreterError):
     """A script that used up its instructions or its time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """The most one call may use: instructions, or else seconds of processor time, and bytes of memory."""
 
     steps: int = 10_000_000
@@ -38,7 +38,10 @@ class Limits:
     memory: int = 32 * 2**20
 
 
-def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = Limits()) -> list[Any]:
+_LIMITS = Limits()
+
+
+def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = _LIMITS) -> list[Any]:
     """Run a script, call one of its functions and return its results as plain data."""
     try:
         succeeded, text = _machine(limits)(_encoded(source), function.encode(), lua_source(arguments))

@@ -1,8 +1,9 @@
 """Deployments, replica sets, stateful sets and daemon sets."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.interpreter.fields import (
     count_at,
@@ -25,8 +26,7 @@ REPLICA_FIELD = ("spec", "replicas")
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counters:
+class Counters(Struct, frozen=True, kw_only=True):
     """The numbers of a workload's status: those to add up, those always written, those a member reports.
 
     ``is_scaled`` kinds have spec.replicas, which must be an integer for every operation.

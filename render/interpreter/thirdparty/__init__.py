@@ -1,10 +1,11 @@
 """The custom resources Karmada bundles rules for: one module per family, imported when a kind of it occurs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.interpreter.lua.conversion import without_empty
 from render.interpreter.operations import Interpretation

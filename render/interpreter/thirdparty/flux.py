@@ -1,8 +1,9 @@
 """Flux: releases, kustomizations and their sources, which differ in a table's rows only."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpreter.operations import Interpretation, Items
@@ -25,8 +26,7 @@ SECRET_KINDS = {"Secret", "ConfigMap"}
 FAILURES = ("failures", "upgradeFailures", "installFailures")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxRules:
+class FluxRules(Struct, frozen=True, kw_only=True):
     """The differences between Flux kinds, one row a kind.
 
     ``words`` are text in a status, always written; ``values`` are anything, written when a member has it; ``notes`` are

@@ -1,9 +1,10 @@
 """Ray: clusters, jobs on them and services on them - a head and groups of workers each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import floor
 from typing import Any
+
+from msgspec.structs import replace
 
 from render.interpreter.fields import mapping_at, objects_at, text_at, with_value
 from render.interpreter.operations import Interpretation, Replicas

@@ -4,8 +4,9 @@ A value that a template lacks is printed as Go prints it, or is an error where `
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from .functions import FUNCTIONS
 from .syntax import Branch, Fields, Function, Literal, Node, Operand, Pipeline, TemplateError, Variable
@@ -14,8 +15,7 @@ from .values import LONGEST_TEXT, MISSING, Budget, Missing, is_true, printed
 _MOST_ITEMS = 10_000
 
 
-@dataclass(slots=True)
-class Evaluation:
+class Evaluation(Struct):
     """One run of a template; ``is_strict``: a missing key is an error."""
 
     parameters: Mapping[str, Any]

@@ -5,9 +5,10 @@ What asks a forge, a service or another cluster is refused by name, as a render 
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
+
+from msgspec import Struct, field
 
 from reconciler.source.deployers.request import UnusableDeployer
 from reconciler.source.deployers.trees import SourceTree
@@ -36,8 +37,7 @@ TreeOf = Callable[[str, Any], SourceTree]
 """Return the tree of a repository that a field names by its address; UnusableDeployer where there is none."""
 
 
-@dataclass(slots=True)
-class Generators:
+class Generators(Struct):
     """The generators of one ApplicationSet, with what they ask for; ``inputs`` are the files that were read for it."""
 
     texts: TemplateTexts

@@ -9,8 +9,9 @@ Definitions of other templates, ``break`` and ``continue`` are refused by name.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 _TOKEN = re.compile(
     r"""(?P<space>\s*)(?:
@@ -71,8 +72,7 @@ class Pipeline(NamedTuple):
 Operand = Literal | Variable | Function | Fields | Pipeline
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """An ``if``, ``with`` or ``range``, with what it holds for either case."""
 
     kind: str

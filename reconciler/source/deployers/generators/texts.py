@@ -1,8 +1,9 @@
 """Parameters filled into the texts of a value: by their names in braces, or by Go's templates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from .evaluation import Evaluation
 from .syntax import Node, TemplateError, parsed_template
@@ -13,8 +14,7 @@ _STRICT = "missingkey=error"
 _OPTIONS = frozenset({_STRICT, "missingkey=default", "missingkey=invalid", "missingkey=zero"})
 
 
-@dataclass(slots=True)
-class TemplateTexts:
+class TemplateTexts(Struct):
     """The way in which one ApplicationSet has its texts filled; ``is_go``: they are templates of Go."""
 
     is_go: bool = False

@@ -1,9 +1,10 @@
 """Values of Go as its templates print and judge them: numbers, lists and maps in the forms of its ``fmt``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct
 
 from .syntax import TemplateError
 
@@ -12,8 +13,7 @@ LONGEST_TEXT = 1 << 20
 _LEAST_EXPONENT, _MOST_EXPONENT = -4, 6
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """The work that all templates of one object may take together; TemplateError where it is used up."""
 
     left: int = 1_000_000
