@@ -15,7 +15,7 @@ from .lines import Block, Kind, KnownLines, LineEntry, NotOrdinary
 
 _LINES = KnownLines()
 _SEPARATOR = re.compile("---(?: +(?:#[ -~]*)?)?")
-_UNFIT_FOR_BLOCK = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_UNFIT_FOR_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _END = LineEntry(-1, Kind.KEY, "", None)
 _KEY, _KEY_AND_SCALAR, _DASH, _DASH_AND_SCALAR, _DASH_AND_ENTRY = (
     Kind.KEY,
