@@ -1,6 +1,6 @@
 """The status of Argo CD's Applications and Flux's Kustomizations, read back as what became of clusters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ import pytest
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import PartReport, ToldObject, ToolReport, parse_tool_reports
 from reconciler.reconcile.observation import utc
+from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from reconciler.repository import open_repository
@@ -203,15 +204,18 @@ def test_objects_of_another_fleet_are_not_looked_at() -> None:
         assert parse_tool_reports(deployer, others, ["argosy-b/rendered"], "argosy-b") == []
 
 
-def a_fleet(folder: Path, hub: Path, *emitted: Deployer) -> Repository:
-    """A fleet of two clusters that tools deliver to; passes read their hub."""
-    status = {"kubeconfig": str(hub)}
-    emit = [{"for": each.value, "repository": "https://git.example.com/x.git", "status": status} for each in emitted]
+def a_fleet(
+    folder: Path, hub: Path, deployer: Deployer, *, placing: str = "Hub", mirrors: Sequence[str] = ()
+) -> Repository:
+    """A fleet of two clusters that a tool delivers to; passes read it in its hub, or where it is."""
+    place = {"in": placing, "status": {"kubeconfig": str(hub)}}
+    emission = {"for": deployer.value, "repository": "https://git.example.com/x.git", **place}
+    spec = {"emit": [emission], "mirrors": list(mirrors)}
     selectors = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
     work = Repository.create(folder)
     work.commit(
         {
-            "argosy.yaml": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"emit": emit}},
+            "argosy.yaml": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": spec},
             "clusters.yaml": [a_cluster("eu"), a_cluster("us")],
             "policy.yaml": a_cluster_policy("all", selectors=selectors, placement=on_clusters("eu", "us")),
             "web.yaml": a_deployment("web"),
@@ -221,15 +225,21 @@ def a_fleet(folder: Path, hub: Path, *emitted: Deployer) -> Repository:
     return work
 
 
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[FakeCluster]:
-    """A hub that has the kinds of both tools; its kubeconfig is ``hub.yaml``."""
-    made = FakeCluster(name="hub")
+def a_hub(name: str = "hub") -> FakeCluster:
+    """A cluster that has the kinds of both tools."""
+    made = FakeCluster(name=name)
     for version, kind, plural, _ in KINDS.values():
         names = {"kind": kind, "plural": plural}
         spec = {"group": version.split("/")[0], "scope": "Namespaced", "names": names}
         definition = {"spec": {**spec, "versions": [{"name": version.split("/")[1]}]}, "metadata": {"name": plural}}
         made.objects["customresourcedefinitions.apiextensions.k8s.io", "", plural] = definition
+    return made
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[FakeCluster]:
+    """A hub whose kubeconfig is ``hub.yaml``."""
+    made = a_hub()
     with serving_members([made], tmp_path / "kubeconfigs"):
         yield made
 
@@ -290,6 +300,48 @@ def test_what_tools_tell_of_a_commit_is_what_status_and_wait_tell(
     assert work.show("clusters/eu.yaml", "argosy/status").count(second) == 1
 
 
+def test_a_tool_in_each_member_is_asked_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It names commits of the mirror it reads; those stand for the rendered commits they were taken from."""
+    folder = tmp_path / "kubeconfigs"
+    work = a_fleet(tmp_path / "work", folder / "{cluster}.yaml", Deployer.ARGO_CD, placing="Member", mirrors=["eu"])
+    first = passed(work, capsys, "--bootstrap")
+    own = {"eu": work.git("rev-parse", "argosy/cluster/eu"), "us": first}
+    members = [a_hub(name) for name in own]
+    for member in members:
+        name = member.name
+        synced = resources("Synced", "Synced", health={"status": "Healthy"})
+        found = an_application(name, sync="Synced", revision=own[name], resources=synced)
+        found["spec"]["source"]["targetRevision"] = "argosy/cluster/eu" if name == "eu" else "argosy/rendered"
+        other = {"name": "other", "namespace": "argocd", "labels": {"argosy.dev/cluster": "other"}}
+        put(member, {**found, "metadata": other})
+        put(member, found)
+    with serving_members(members, folder):
+        passed(work, capsys)
+        assert argosy(work, capsys, "wait", "--for", "healthy", "--timeout", "1s").code == 0
+    for name in own:
+        assert first in work.show(f"clusters/{name}.yaml", "argosy/status")
+    text = argosy(work, capsys, "status", "cluster/eu").out
+    assert "applied by: ArgoCD" in text.splitlines()
+
+
+def test_what_a_run_applied_is_not_taken_back_by_a_tool_that_knows_nothing_of_it(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = a_fleet(tmp_path / "work", tmp_path / "kubeconfigs" / "hub.yaml", Deployer.FLUX)
+    first = passed(work, capsys, "--bootstrap")
+    ours = FakeCluster(name="us")
+    with serving_members([ours], tmp_path / "own") as served:
+        kubeconfigs = str(served.kubeconfigs)
+        assert argosy(work, capsys, "apply", "--cluster", "us", "--kubeconfigs", kubeconfigs).code == 0
+    tell(hub, Deployer.FLUX, first, "eu")
+    passed(work, capsys)
+    assert argosy(work, capsys, "wait", "--timeout", "1s").code == 0
+    assert "deployer" not in work.show("clusters/us.yaml", "argosy/status")
+    tell(hub, Deployer.FLUX, first, "eu", "us")
+    passed(work, capsys)
+    assert "argosy.dev/deployer: Flux" in work.show("clusters/us.yaml", "argosy/status")
+
+
 def test_a_hub_that_cannot_be_asked_is_said_and_changes_nothing(
     tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,6 +369,26 @@ def test_a_message_repeats_nothing_that_objects_keep_secret(
     told = work.show("clusters/eu.yaml", "argosy/status")
     assert "hunter2secret" not in work.git("log", "-p", "argosy/status")
     assert "ConfigMap/default/settings is invalid: Invalid value: (hidden): not (hidden)" in told.replace("\n", " ")
+
+
+def test_parts_that_have_different_commits_are_under_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    work = a_fleet(tmp_path / "work", tmp_path / "nowhere", Deployer.FLUX)
+    first = passed(work, capsys, "--bootstrap")
+    work.commit({"settings.yaml": a_config_map("settings", a="2")})
+    tip = passed(work, capsys)
+    parts = tuple(PartReport(name=commit, commit=commit, outcome="Converged") for commit in (first, tip))
+
+    def applied(*reported: PartReport) -> tuple[str, int]:
+        with open_repository(str(work.path)) as repository:
+            commits = RenderedCommits(repository)
+            made = ToolFiles(commits=commits, tip=tip, recorded=RecordedStatus(), now=NOON, grace=600.0)
+            files = made.files([ToolReport(cluster="eu", deployer=Deployer.FLUX, parts=reported)])
+        record = parse_cluster_record(parse_documents(files["clusters/eu.yaml"] or b"")[0].value)
+        return record.applied, len(files) - 1
+
+    assert [applied(*parts), applied(parts[0]), applied(parts[1])] == [("", 0), (first, 2), (tip, 2)]
+    # One that is at another branch's commit is no account of this fleet.
+    assert applied(PartReport(name="x", commit=work.git("rev-parse", "main"), outcome="Converged")) == ("", 0)
 
 
 def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(

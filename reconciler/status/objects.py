@@ -237,6 +237,8 @@ def cluster_text(
         lines.append(f"does not answer since {record.state.failing_since}")
     if "nodeSummary" in status:
         lines.append("nodes: {readyNum} of {totalNum} ready".format(**status["nodeSummary"]))
+    if record.deployer:
+        lines.append(f"applied by: {record.deployer}")
     converged = recorded.converged(cluster)
     ago = f", {age(record.since, now)}" if record.since else ""
     lines.append(
@@ -296,6 +298,7 @@ def cluster_value(cluster: str, recorded: RecordedStatus, progress: MemberProgre
         "outcome": record.outcome or None,
         "since": record.since or None,
         "failingSince": record.state.failing_since or None,
+        **({"deployer": record.deployer} if record.deployer else {}),
         **plain_progress(progress),
         "status": record.state.status,
         "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, progress)],

@@ -103,7 +103,8 @@ def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) ->
     # A cluster that was taken in again has no converged commit, whatever was applied to the one before it.
     if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
         held = f"it has {converged[:12]}" if converged else "it has none"
-        message = f"no run has got to {commit[:12]} yet; {held}"
+        teller = f"{record.deployer} has not" if record.deployer else "no run has"
+        message = f"{teller} got to {commit[:12]} yet; {held}"
         return MemberProgress(reason="Behind", message=message, since=record.since, is_complete=is_complete)
     return MemberProgress(since=record.since, is_complete=is_complete)
 
@@ -112,7 +113,7 @@ def _failed(record: ClusterRecord, now: float) -> MemberProgress:
     why = f"{record.outcome}: {record.message}" if record.message else record.outcome
     return MemberProgress(
         reason=record.outcome,
-        message=f"the last run failed{_first(record.since, now)}: {why}",
+        message=f"{record.deployer or 'the last run'} failed{_first(record.since, now)}: {why}",
         hint=record.hint,
         since=record.since,
         is_known=False,

@@ -161,6 +161,7 @@ CLUSTER_STATUS = {
     "outcome?": nullable(text("How the last pass over it ended.")),
     "since?": nullable(text("The time since when the outcome is so.")),
     "failingSince?": nullable(text("The time since when it does not answer.")),
+    "deployer?": text("The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."),
     **_PROGRESS,
     "status?": manifest("Karmada's Cluster status."),
     "objects": records(_LIVE_OBJECT, "Its objects."),
