@@ -13,7 +13,7 @@ from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from reconciler.repository import open_repository
-from render.documents import parse_documents
+from render.documents import emit, parse_documents
 from render.fleet import Deployer
 from render.model import ObjectRef
 
@@ -157,6 +157,23 @@ TOLD = [
         "a commit that was compared and not synced yet is under way",
         an_application(sync="OutOfSync", operationState={"phase": "Running"}),
         {},
+    ),
+    Told(
+        "an operation that is tried again has failed",
+        an_application(
+            sync="OutOfSync",
+            resources=resources("Synced", "OutOfSync"),
+            operationState={**FAILED, "phase": "Running", "retryCount": 1},
+        ),
+        {
+            "commit": COMMIT,
+            "outcome": "Incomplete",
+            "message": "one or more tasks failed",
+            "objects": (
+                ToldObject(ref=SETTINGS, version="v1"),
+                ToldObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
+            ),
+        },
     ),
     Told(
         "what differs once it was synced is drift",
@@ -404,19 +421,25 @@ def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
     found = a_kustomization("eu", ready="True X", revision=revision, lastAppliedRevision=revision)
     condition = found["status"]["conditions"][0]
 
-    def ready_after(seconds: int) -> list[str]:
+    def ready_after(seconds: int, *, is_heard: bool = True) -> list[str]:
         with open_repository(str(work.path)) as repository:
-            commits = RenderedCommits(repository)
-            now = utc(asked + seconds)
-            made = ToolFiles(commits=commits, tip=tip, recorded=RecordedStatus(), now=now, grace=600.0)
-            files = made.files(parse_tool_reports(Deployer.FLUX, [found], ["argosy/rendered"], "argosy"))
+            made = ToolFiles(
+                commits=RenderedCommits(repository), tip=tip, recorded=recorded, now=utc(asked + seconds), grace=600.0
+            )
+            told = parse_tool_reports(Deployer.FLUX, [found], ["argosy/rendered"], "argosy")
+            files = made.files(told) if is_heard else made.unheard("eu", Deployer.FLUX)
         status = parse_documents(files["clusters/eu.yaml"] or b"")[0].value["status"]
         return [f"{each['type']} {each['status']} {each['reason']}" for each in status.get("conditions", ())]
 
+    annotations = {"argosy.dev/deployer": "Flux", "argosy.dev/applied": first, "argosy.dev/outcome": "Converged"}
+    record = {"kind": "Cluster", "metadata": {"name": "eu", "annotations": annotations}}
+    recorded = RecordedStatus(files={"clusters/eu.yaml": emit(record)})
+    unknown = ["Ready Unknown ClusterStatusUnknown"]
+    assert [ready_after(each, is_heard=False) for each in (600, 601)] == [[], unknown]
     condition["lastTransitionTime"] = utc(asked - 3600)
-    assert [ready_after(600), ready_after(601)] == [[], ["Ready Unknown ClusterStatusUnknown"]]
+    assert [ready_after(600), ready_after(601)] == [[], unknown]
     condition["lastTransitionTime"] = utc(asked + 1)
-    assert [ready_after(601), ready_after(602)] == [[], ["Ready Unknown ClusterStatusUnknown"]]
+    assert [ready_after(601), ready_after(602)] == [[], unknown]
     # A tool that tried the commit is not silent, whatever came of it.
     found["status"]["lastAttemptedRevision"] = f"argosy/rendered@sha1:{tip}"
     condition |= {"status": "False", "reason": "BuildFailed", "message": "no such file"}

@@ -179,8 +179,9 @@ def _argo_part(found: Manifest) -> PartReport:
     error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
     if sync.get("status") != "OutOfSync":
         return _with(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
-    is_failed = operation.get("phase") in {"Failed", "Error"} and last == compared
-    if is_failed:
+    # One that is tried again without end is told as running; how often it was says that it failed.
+    is_failed = operation.get("phase") in {"Failed", "Error"} or _number(operation.get("retryCount")) > 0
+    if is_failed and last == compared and operation.get("phase") != "Succeeded":
         return _with(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
     if operation.get("phase") == "Succeeded" and last == compared:
         unequal = sum(not each.is_applied for each in objects)
