@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import force_setattr
 
 from reconciler.repository import (
     ABSENT,
@@ -259,7 +260,7 @@ def test_a_whole_id_costs_no_process(tmp_path: Path) -> None:
     tree = repository.git("rev-parse", "HEAD^{tree}")
     opened = open_repository(repository.path)
     assert opened.algorithm == "sha1"  # git has said that this is a repository, and how it is configured
-    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
+    force_setattr(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
     assert (opened.resolve(commit), opened.is_ancestor(commit, commit)) == (commit, True)
     with pytest.raises((GitError, OSError)):
         opened.resolve(tree)
@@ -271,7 +272,7 @@ def test_what_a_commit_says_is_asked_once(tmp_path: Path) -> None:
     second = repository.commit({"a": "1"})
     opened = open_repository(repository.path)
     files, below = opened.snapshot(second).files, opened.snapshot(second, "apps").files
-    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
+    force_setattr(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
     assert (opened.snapshot(second).files, opened.snapshot(second, "apps").files) == (files, below)
     assert opened.is_ancestor(first, second)
     with pytest.raises((GitError, OSError)):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from reconciler.repository import open_repository
 from reconciler.repository.stored_objects import FEW, StoredObjects, with_delta
@@ -153,7 +154,7 @@ def test_few_objects_cost_no_process_and_many_cost_one(tmp_path: Path) -> None:
     opened = open_repository(repository.path)
     opened.read_blobs(list(objects.blobs)[:1])  # git has said that this is a repository, and how it is configured
     # From here on git cannot be run.
-    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")
+    force_setattr(opened.git, "folder", tmp_path / "nowhere")
     few = list(objects.blobs)[:FEW]
     assert opened.read_blobs(few) == {id_: objects.blobs[id_] for id_ in few}
     with pytest.raises((GitError, OSError)):
