@@ -33,7 +33,7 @@ from render.documents import emit, parse_documents
 from tests.build import AUTHOR, Repository
 from tests.fakes import FakeCluster
 from tests.memory_fleet import add_node, settle
-from tests.prepared import Prepared
+from tests.prepared import CLOCK, prepared
 from tests.reference import page
 from tests.served import serving_members
 from tests.waiting import SECONDS
@@ -50,7 +50,6 @@ LINES = re.compile(
 )
 MOMENT = 1_768_467_600  # 2026-01-15 09:00 UTC
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
-_CLOCK = "import os, time\ntime.time = lambda: float(os.environ['DOCS_TIME'])\n"
 _PLAIN = re.compile(r"argosy(?: (?:[\w./:=@,^+-]+|'[^'\n]*'))+")
 """A command in which a shell would have nothing to do."""
 
@@ -60,30 +59,13 @@ def documents() -> list[Path]:
     return [README, *sorted(EXAMPLES.glob("*/README.md")), EXAMPLES / "README.md"]
 
 
-@contextmanager
-def started_program() -> Iterator[Prepared]:
-    """Start the program for commands that need no shell, once for many documents."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**fixed_environment(Path(folder)), **with_clock(Path(folder))}
-        with Prepared.started({**environment, "DOCS_TIME": str(MOMENT)}) as program:
-            yield program
-
-
-def made(path: Path, program: Prepared) -> str:
+def made(path: Path) -> str:
     """Return a document with the output of every command as it is today."""
     text = path.read_text(encoding="utf-8")
     if path == REFERENCE:
         return page()
-    with tempfile.TemporaryDirectory() as folder, Script.begun(Path(folder), program) as script:
+    with tempfile.TemporaryDirectory() as folder, Script.begun(Path(folder)) as script:
         return LINES.sub(script.replaced, text)
-
-
-def with_clock(folder: Path) -> dict[str, str]:
-    """Return the environment in which Python's clock shows the time that ``DOCS_TIME`` says."""
-    clock = folder / "clock"
-    clock.mkdir()
-    (clock / "sitecustomize.py").write_text(_CLOCK)
-    return {"PYTHONPATH": str(clock)}
 
 
 def fixed_environment(folder: Path) -> dict[str, str]:
@@ -118,7 +100,6 @@ class Script:
     """A document being run: the folder commands run in, and the members there are."""
 
     home: Path
-    argosy: Prepared
     stack: ExitStack
     environment: dict[str, str]
     place: Path
@@ -130,11 +111,14 @@ class Script:
 
     @classmethod
     @contextmanager
-    def begun(cls, home: Path, argosy: Prepared) -> Iterator["Script"]:
+    def begun(cls, home: Path) -> Iterator["Script"]:
         """Begin in an empty folder; members are served until the end of the block."""
-        environment = {**fixed_environment(home), **with_clock(home)}
+        environment, scripts = fixed_environment(home), home / "bin"
+        scripts.mkdir()
+        prepared().program(scripts / "argosy")
+        environment["PATH"] = f"{scripts}:{environment['PATH']}"
         with ExitStack() as stack:
-            yield cls(home=home, argosy=argosy, stack=stack, environment=environment, place=home)
+            yield cls(home=home, stack=stack, environment=environment, place=home)
 
     def replaced(self, found: re.Match[str]) -> str:
         """Do what a comment says, or run a block, and return it as it is today."""
@@ -158,11 +142,11 @@ class Script:
 
     def _shown(self, command: str) -> str:
         self.count += 1
-        environment = {**self.environment, "DOCS_TIME": str(MOMENT + 60 * self.count)}
+        environment = {**self.environment, CLOCK: str(MOMENT + 60 * self.count)}
         for member in self.members.values():
             member.now = MOMENT + 60 * self.count
         if _PLAIN.fullmatch(command):
-            output = trimmed(self.argosy.output(shlex.split(command)[1:], self.place, environment))
+            output = trimmed(prepared().output(shlex.split(command)[1:], self.place, environment))
         else:
             output = run(["bash", "-c", command], self.place, environment)
         first, *more = command.splitlines()
@@ -275,23 +259,13 @@ def trimmed(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def made_in_turn(paths: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return documents as they are today, one made after the other."""
-    with started_program() as program:
-        return [(path, made(path, program)) for path in paths]
-
-
 def main(arguments: Sequence[str]) -> int:
     """Write the documents named, or all; without ``--write`` name those that would change."""
     names = {Path(name).resolve() for name in arguments if not name.startswith("-")}
     chosen = [path for path in documents() if not names or path in names]
-    workers = os.cpu_count() or 2
-    with ThreadPoolExecutor(workers) as pool:
-        texts = {
-            path: text
-            for part in pool.map(made_in_turn, (chosen[n::workers] for n in range(workers)))
-            for path, text in part
-        }
+    prepared()  # once for all threads
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        texts = dict(zip(chosen, pool.map(made, chosen), strict=True))
     stale = [path for path, text in texts.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         print(path.relative_to(ROOT))

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from tests.waiting import SECONDS, running
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("render", "overrides", "reconciler")
+CLOCK = "PREPARED_CLOCK"
+"""The environment variable of a command whose clock stands at the time, in seconds, that it says."""
 ALL_SECONDS = 7200.0
 """The time for all commands of a process."""
 
@@ -133,6 +136,24 @@ class Prepared:
             written.seek(0)
             return written.read()
 
+    def ended(
+        self,
+        arguments: Sequence[str],
+        *,
+        folder: Path = ROOT,
+        environment: Mapping[str, str] | None = None,
+        stdout: IO[str] | None = None,
+    ) -> tuple[int, str, str]:
+        """Run a command to its end; return its code and both streams, the first where that goes nowhere else."""
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            with self.running(
+                arguments, folder=folder, environment=environment, stdout=stdout or out, stderr=err
+            ) as command:
+                code = command.wait(SECONDS)
+            for stream in (out, err):
+                stream.seek(0)
+            return code, out.read(), err.read()
+
     def program(self, path: Path) -> None:
         """Write a program to a file that hands its command line, folder, environment and streams over."""
         asking = shlex.join([sys.executable, "-IS", str(ROOT / "tests" / "asking.py"), self.address])
@@ -150,6 +171,8 @@ def prepared() -> Prepared:
 
 def serve(address: str) -> None:
     """Import everything, then fork a process for each command, until nobody is there any more to ask for one."""
+    real = time.time
+    time.time = lambda: float(os.environ.get(CLOCK, "0")) or real()  # before the imports: defaults hold the function
     for package in PACKAGES:
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not module.name.endswith(".__main__"):

@@ -1,7 +1,7 @@
 """Rules of every command line: global options on both sides of the command, and the report of a bug."""
 
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.cli import COMMANDS, run
 from tests.build import Repository, a_cluster, a_deployment, a_policy
-from tests.waiting import SECONDS, running
+from tests.prepared import prepared
 
 PLACES = [
     ("-C", "{repo}", "doctor", "--offline"),
@@ -69,22 +69,20 @@ def test_a_missing_module_is_named(
     "words", [("--version",), ("render", "--bootstrap", "-o", "yaml"), ("validate",)], ids=" ".join
 )
 def test_output_that_finds_no_room_is_told_of(words: tuple[str, ...], repository: Repository) -> None:
-    with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *words]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=SECONDS)
-    assert (ended.returncode, ended.stderr.decode().splitlines()[-1]) == (
+    with Path("/dev/full").open("w") as full:
+        code, _, errors = prepared().ended(["-C", str(repository.path), *words], stdout=full)
+    assert (code, errors.splitlines()[-1]) == (
         3,
         "argosy: there is no room to write: no space left on device",
     )
 
 
 def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) -> None:
-    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "render", "--bootstrap", "-o", "yaml"]
-    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == ""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        command = ["-C", str(repository.path), "render", "--bootstrap", "-o", "yaml"]
+        assert prepared().ended(command, stdout=pipe)[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """``--watch``: a run now, a run for every save, and errors that end neither."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -16,7 +13,8 @@ from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.publish.memory import SourceMemory
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
-from tests.waiting import SECONDS, running
+from tests.prepared import prepared
+from tests.waiting import SECONDS, eventually
 
 EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 
@@ -75,20 +73,23 @@ def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: py
 
 
 @pytest.mark.parametrize("command", ["diff", "render", "test", "validate"])
-def test_a_save_is_seen(command: str, repository: Repository) -> None:
-    environment = {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
-    arguments = [sys.executable, "-m", "reconciler", "-C", str(repository.path), command, "--watch"]
-    with running(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        lines = (line.split() for line in process.stderr if line.startswith("watching"))
-        first = next(lines)
+def test_a_save_is_seen(command: str, repository: Repository, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def told(times: int) -> list[str]:
+        """The words of a line of the log, once there are so many."""
+        lines = [line.split() for line in log.read_text().splitlines(keepends=True) if line.startswith("watching")]
+        return lines[times - 1] if len(lines) >= times else []
+
+    arguments = ["-C", str(repository.path), command, "--watch"]
+    with log.open("w") as file, prepared().running(arguments, stderr=file) as process:
+        first = eventually(lambda: told(1), "the first run")
         repository.write({"nginx.yaml": a_deployment(replicas=7)})
-        second = next(lines)
+        second = eventually(lambda: told(2), "a run for what was saved")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=SECONDS)
+        assert process.wait(SECONDS) == 130
     codes = ["code=0", "code=1"] if command == "diff" else ["code=0", "code=0"]
     assert [first[1], second[1], first[3], second[3]] == ["saved=0", "saved=1", *codes]
-    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

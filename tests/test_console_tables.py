@@ -4,8 +4,6 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
-import sys
 import termios
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +13,7 @@ import pytest
 from reconciler.console.cluster_lists import cluster_cell, cluster_words
 from reconciler.console.text import table
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
-from tests.waiting import SECONDS
+from tests.prepared import prepared
 
 TWELVE = [f"member{number:02}" for number in range(1, 13)]
 THOUSAND = [f"member{number:04}" for number in range(1000)]
@@ -113,13 +111,11 @@ def in_terminal(repository: Repository, width: int, *arguments: str) -> list[str
     """The lines that a command prints on a terminal of so many columns."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *arguments]
     environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    done = subprocess.run(
-        command, stdout=follower, stderr=subprocess.PIPE, env=environment, check=True, timeout=SECONDS
-    )
-    assert done.stderr == b""
-    os.close(follower)
+    with os.fdopen(follower, "w") as terminal:
+        command = ["-C", str(repository.path), *arguments]
+        ended = prepared().ended(command, environment=environment, stdout=terminal)
+    assert ended == (0, "", "")
     with os.fdopen(leader, "rb", buffering=0) as reader:
         return reader.read(65536).decode().replace("\r\n", "\n").splitlines()
 

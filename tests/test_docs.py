@@ -14,8 +14,7 @@ from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.documents import parse_documents
 from render.words import counted
-from tests.docs import EXAMPLES, README, ROOT, documents, made, started_program
-from tests.prepared import Prepared
+from tests.docs import EXAMPLES, README, ROOT, documents, made
 
 GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
 PAGES = [*documents(), *GITHUB]
@@ -43,16 +42,10 @@ def prose(path: Path) -> str:
     return BLOCK.sub("", text_of(path))
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[Prepared]:
-    with started_program() as started:
-        yield started
-
-
 @pytest.mark.parametrize("path", documents(), ids=named)
-def test_every_run_prints_what_the_document_says(path: Path, program: Prepared) -> None:
+def test_every_run_prints_what_the_document_says(path: Path) -> None:
     """``python -m tests.docs --write`` writes it again."""
-    assert made(path, program) == text_of(path)
+    assert made(path) == text_of(path)
 
 
 def test_the_readme_is_short() -> None:

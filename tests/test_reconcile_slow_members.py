@@ -26,6 +26,7 @@ from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clu
 from .clusters import Member, remove_namespaces
 from .fakes import FakeCluster
 from .memory_fleet import DOWN, MemoryFleet, add_node
+from .prepared import prepared
 from .served import kubeconfig_of, serving_members
 from .waiting import SECONDS, eventually, happened, running
 
@@ -233,7 +234,7 @@ class Silent:
 
 
 def a_hanging_fleet(tmp_path: Path, host: str, *others: str) -> list[str]:
-    """Commit a fleet whose member ``silent`` is at an address; return the command that reconciles it."""
+    """Commit a fleet whose member ``silent`` is at an address; return the arguments that reconcile it."""
     repository, folder = Repository.create(tmp_path / "hanging"), tmp_path / "kubeconfigs"
     names = ["silent", *others]
     policy = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters(*names))
@@ -241,25 +242,25 @@ def a_hanging_fleet(tmp_path: Path, host: str, *others: str) -> list[str]:
     repository.commit({**clusters, "settings.yaml": a_config_map("settings", a="1"), "policy.yaml": policy})
     folder.mkdir(exist_ok=True)
     (folder / "silent.yaml").write_bytes(emit(kubeconfig_of("silent", host)))
-    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "reconcile", "--bootstrap"]
-    return [*command, "--kubeconfigs", str(folder)]
+    return ["-C", str(repository.path), "reconcile", "--bootstrap", "--kubeconfigs", str(folder)]
 
 
 def test_a_pass_that_waits_can_be_interrupted(tmp_path: Path) -> None:
     silent = Silent()
-    with raw_server(silent) as host:
-        command = a_hanging_fleet(tmp_path, host)
-        with running(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            happened(silent.asked, "the first request")
-            process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=SECONDS)
-    assert (process.returncode, *said) == (130, "", "\nargosy: interrupted\n")
+    with (
+        raw_server(silent) as host,
+        (tmp_path / "said").open("w+") as said,
+        prepared().running(a_hanging_fleet(tmp_path, host), stdout=said, stderr=said) as process,
+    ):
+        happened(silent.asked, "the first request")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS) == 130
+    assert (tmp_path / "said").read_text() == "\nargosy: interrupted\n"
 
 
 def test_the_log_says_who_is_not_waited_for(tmp_path: Path) -> None:
     with raw_server(Silent()) as host, serving_members([FakeCluster(name="eu")], tmp_path / "kubeconfigs"):
-        command = [*a_hanging_fleet(tmp_path, host, "eu"), "--timeout", "5s"]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS)
+        code, _, errors = prepared().ended([*a_hanging_fleet(tmp_path, host, "eu"), "--timeout", "5s"])
     said = (
         "not waited for, and taken as last recorded, until they answer: silent\n"
         "eu: ConfigMap default/settings: created (Missing)\n"
@@ -267,7 +268,7 @@ def test_the_log_says_who_is_not_waited_for(tmp_path: Path) -> None:
         f"silent: Unreachable: {host} did not answer in time\n"
         "  hint: see whether the cluster is up\n"
     )
-    assert (run.returncode, run.stderr) == (7, said)
+    assert (code, errors) == (7, said)
 
 
 @pytest.mark.cluster

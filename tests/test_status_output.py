@@ -3,9 +3,6 @@
 import io
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,8 @@ from reconciler.status.branches import Pacing
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
-from .waiting import SECONDS, running
+from .prepared import prepared
+from .waiting import SECONDS, eventually
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 EVERYWHERE = ("ap", "eu", "us")
@@ -386,23 +384,21 @@ def test_watching_outlives_a_remote_that_is_away(clone: Repository, capsys: pyte
     ]
 
 
-@pytest.fixture
-def watcher(clone: Repository) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-m", "reconciler", "status", "--watch"]
-    with running(command, cwd=clone.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        yield process
-
-
-def test_in_a_pipe_watching_is_plain_and_ends_cleanly(watcher: "subprocess.Popen[str]", clone: Repository) -> None:
-    assert watcher.stdout is not None
-    seen = [watcher.stdout.readline() for _ in range(6)]
-    watcher.send_signal(signal.SIGINT)
-    rest, errors = watcher.communicate(timeout=SECONDS)
+def test_in_a_file_watching_is_plain_and_ends_cleanly(clone: Repository, tmp_path: Path) -> None:
+    out, err = tmp_path / "out", tmp_path / "err"
+    with (
+        out.open("w") as stdout,
+        err.open("w") as stderr,
+        prepared().running(["status", "--watch"], folder=clone.path, stdout=stdout, stderr=stderr) as watcher,
+    ):
+        eventually(lambda: len(out.read_text().splitlines()) >= 6, "the first table")
+        watcher.send_signal(signal.SIGINT)
+        code = watcher.wait(SECONDS)
     tip = clone.git("rev-parse", "origin/argosy/rendered")[:12]
-    assert plain(clone, "".join([*seen, rest]).replace(tip, "RENDERED")) == (
+    assert plain(clone, out.read_text().replace(tip, "RENDERED")) == (
         "argosy/rendered RENDERED holds source HEAD\n\n"
         "CLUSTER   OBJECTS   REPLICAS   NOTE\n"
         "eu        1         2\n\n"
         "bindings: 1 Success\n"
     )
-    assert (watcher.returncode, errors) == (130, "\nargosy: interrupted\n")
+    assert (code, err.read_text()) == (130, "\nargosy: interrupted\n")
