@@ -47,7 +47,7 @@ IMPORTERS = [
     Importer("yaml", ("render/documents",)),
     Importer("git", ("reconciler/repository/porcelain",)),
     Importer("kubernetes", ("reconciler/members/auth_providers",)),
-    Importer("urllib3", ("reconciler/members/sockets", "reconciler/members/wire", "reconciler/locked/download")),
+    Importer("urllib3", ("reconciler/members/proxies", "reconciler/locked/download")),
     Importer("httptools", ("reconciler/members/bounded_reading",)),
     Importer("lupa", ("render/interpreter/",)),
 ]

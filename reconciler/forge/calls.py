@@ -9,10 +9,10 @@ from reconciler.console.cleaning import cleaned
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
-from reconciler.members.endpoint import endpoint_of
+from reconciler.members.endpoint import UnsupportedEndpoint, endpoint_of
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
-from reconciler.members.sockets import SocketError, UnsupportedEndpoint, network_failure
+from reconciler.members.sockets import network_failure
 from reconciler.repository.trailers import engine_version
 from render.errors import GitError
 from render.fleet import ForgeKind
@@ -53,7 +53,7 @@ def answer_of(forge: Forge, call: ForgeCall) -> Any:
         raise GitError(
             f"{forge.host} answers with more than {MOST_BYTES >> 20} MiB, or with what nobody can read"
         ) from error
-    except SocketError as error:
+    except OSError as error:
         raise GitError(network_failure(error, forge.host).message, hint="the next pass tries again") from error
     if not 200 <= received.status < 300:
         raise _refusal(forge, call, received, token)

@@ -24,7 +24,7 @@ from .exchange import Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import failure_of
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
-from .sockets import SocketError, network_failure
+from .sockets import network_failure
 
 DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
@@ -163,7 +163,7 @@ class KubeClient:
             return self._answer(request, answer, identity)
         except OtherCluster as error:
             return self._other_cluster(error.answer)
-        except SocketError as error:
+        except OSError as error:
             return network_failure(error, self._connection.host)
         except (AnswerTooLarge, UnusableAnswer) as error:
             return _unusable_answer(request, error)

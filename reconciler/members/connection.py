@@ -19,12 +19,12 @@ from render.values import DiscreetStruct
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .credentials import AuthPlugins, CredentialSource
-from .endpoint import Endpoint, endpoint_of
+from .endpoint import Endpoint, UnsupportedEndpoint, endpoint_of
 from .exchange import Failure
 from .identity import Credential, Impersonation
 from .kubeconfig import Context, unusable_context
 from .shapes import NoJson, UnusableAnswer, decoded
-from .sockets import Sockets, UnsupportedEndpoint
+from .sockets import Sockets
 from .wire import Wire, message
 
 IDENTITY_PATH = "/api/v1/namespaces/kube-system"

@@ -15,7 +15,20 @@ from urllib.parse import SplitResult, urlsplit
 
 from render.values import DiscreetStruct
 
+from .exchange import Failure
 from .kubeconfig import Context
+
+
+class UnsupportedEndpoint(Exception):
+    """The endpoint asks for something that is not installed; ``failure`` names it."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class NotReached(OSError):
+    """Nobody takes connections where an endpoint says."""
 
 
 class Endpoint(DiscreetStruct, frozen=True, kw_only=True):

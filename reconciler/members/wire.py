@@ -4,9 +4,9 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from select import POLLIN, poll
+from socket import socket
 from urllib.parse import quote
-
-from urllib3.connection import HTTPConnection
 
 from .bounded_reading import Received, received
 
@@ -19,15 +19,17 @@ _LINE_END = re.compile(r"[\r\n\0]")
 class Wire:
     """An open connection; ``is_used`` once it gave an answer, ``is_checked`` once it is known where it leads."""
 
-    def __init__(self, connection: HTTPConnection) -> None:
-        self._connection = connection
+    def __init__(self, sock: socket) -> None:
+        self._sock = sock
+        self._news = poll()
+        self._news.register(sock, POLLIN)
         self.is_used = False
         self.is_checked = False
 
     @property
     def is_idle(self) -> bool:
         """Say whether the connection is as it was left: it has not been closed, and nothing more has come."""
-        return self._connection.is_connected
+        return not self._news.poll(0)
 
     def ask(self, message: bytes, until: float, most: int) -> Received:
         """Send a request and return its answer of at most so many bytes, all by a time of the monotonic clock.
@@ -36,22 +38,22 @@ class Wire:
         """
         with suppress(BrokenPipeError):
             self._send(message, until)
-        answer = received(self._connection.sock, until, most)
+        answer = received(self._sock, until, most)
         self.is_used = True
         return answer
 
     def _send(self, message: bytes, until: float) -> None:
-        sock, rest = self._connection.sock, memoryview(message)
+        rest = memoryview(message)
         while rest:
             left = until - time.monotonic()
             if left <= 0:
                 raise TimeoutError("the request takes too long")
-            sock.settimeout(left)
-            rest = rest[sock.send(rest) :]
+            self._sock.settimeout(left)
+            rest = rest[self._sock.send(rest) :]
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        self._sock.close()
 
 
 def message(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None) -> bytes:

@@ -20,11 +20,10 @@ from reconciler.forge.commit_statuses import CommitStatus, set_status
 from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
-from reconciler.members.endpoint import endpoint_of
+from reconciler.members.endpoint import UnsupportedEndpoint, endpoint_of
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
-from reconciler.members.sockets import SocketError, UnsupportedEndpoint
 from reconciler.run.web.signatures import hmac_sha256
 from render.errors import ConfigError
 from render.fleet import ForgeKind
@@ -155,9 +154,7 @@ def sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
         connection = Connection(endpoint_of(context, os.environ), source, Impersonation(), 1)
         connection.open(Credential())
         return 200 <= connection.ask(request, time.monotonic() + _SECONDS).status < 300
-    except (UnsupportedEndpoint, AnswerTooLarge, UnknownEncoding):
-        return False
-    except SocketError:
+    except (UnsupportedEndpoint, AnswerTooLarge, UnknownEncoding, OSError):
         return False
 
 

@@ -1,0 +1,145 @@
+"""Sockets to an API server through a proxy: a plain one, one that tunnels, or one that speaks SOCKS."""
+
+import io
+import ssl
+import time
+from collections.abc import Mapping
+from functools import partial
+from http.client import HTTPResponse
+from importlib.util import find_spec
+from socket import gaierror, socket
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import urllib3
+
+from .endpoint import Endpoint, NotReached, UnsupportedEndpoint
+from .kubeconfig import unusable_context
+
+
+class ProxiedSockets:
+    """Opens sockets to one endpoint through its proxy."""
+
+    def __init__(self, endpoint: Endpoint, tls: ssl.SSLContext | None) -> None:
+        self._is_tunnelled = endpoint.is_tls and not endpoint.proxy.startswith("socks")
+        settings: dict[str, Any] = {"retries": False}
+        if tls is not None:
+            settings["ssl_context"] = tls
+            if not endpoint.is_verified:
+                # Whoever wrote insecure-skip-tls-verify knows, and needs no warning with every connection.
+                urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+            if endpoint.server_name:
+                settings["server_hostname"] = endpoint.server_name
+        self._pool: Any = _pools(endpoint.proxy, settings).connection_from_url(endpoint.server)
+
+    @property
+    def forwarding_headers(self) -> list[tuple[str, str]]:
+        """The headers that the proxy wants with each request that it sends on."""
+        return [] if self._is_tunnelled else list(self._pool.proxy_headers.items())
+
+    def open(self, seconds: float) -> socket:
+        """Return an open socket."""
+        connection = self._pool.opened(seconds, is_tunnelled=self._is_tunnelled)
+        sock: socket = connection.sock
+        return sock
+
+
+class _OpeningPool(urllib3.HTTPConnectionPool):
+    """A pool that knows the way to a server and opens connections, which it does not keep."""
+
+    def opened(self, seconds: float, *, is_tunnelled: bool) -> Any:
+        """Return a new connection; a proxy that cannot be reached or does not lead on is a broken connection."""
+        connection: Any = self._new_conn()
+        connection.timeout = seconds
+        connection.response_class = partial(_TimedResponse, seconds=seconds)
+        try:
+            if self.proxy is not None and is_tunnelled:
+                self._prepare_proxy(connection)
+            else:
+                connection.connect()
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            connection.close()
+            if connection.proxy and not connection.has_connected_to_proxy:
+                raise ConnectionError("the proxy cannot be reached") from error
+            raise _as_system_error(error) from error
+        return connection
+
+
+class _TimedResponse(HTTPResponse):
+    """The answer of a proxy, which has to have arrived, whole, within some seconds.
+
+    ``http.client`` limits each read from the socket; whoever sends a byte twice a second never exceeds such a limit.
+    """
+
+    def __init__(self, sock: socket, *args: Any, seconds: float, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp = io.BufferedReader(_TimedReads(sock, self.fp.detach(), time.monotonic() + seconds))
+
+
+class _TimedReads(io.RawIOBase):
+    """The bytes from a socket until a time of the monotonic clock."""
+
+    def __init__(self, sock: socket, raw: io.RawIOBase, until: float) -> None:
+        self._sock = sock
+        self._raw = raw
+        self._until = until
+
+    def readable(self) -> bool:
+        """Return True: bytes are only read here."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        """Read what is there, waiting no longer than the answer as a whole may take."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._raw.close()
+        super().close()
+
+
+def _as_system_error(error: Exception) -> OSError:
+    """Return the error of a connection as the one that the system has for it."""
+    if isinstance(error, OSError):
+        return error
+    if isinstance(error, urllib3.exceptions.NameResolutionError):
+        return gaierror(str(error))
+    if isinstance(error, urllib3.exceptions.NewConnectionError):
+        return NotReached(str(error))
+    if isinstance(error, urllib3.exceptions.TimeoutError):
+        return TimeoutError(str(error))
+    return ConnectionError(str(error))
+
+
+def _pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+    pools = _pools_behind(proxy, settings)
+    classes = pools.pool_classes_by_scheme
+    pools.pool_classes_by_scheme = {
+        scheme: type("OpeningPool", (_OpeningPool, each), {}) for scheme, each in classes.items()
+    }
+    return pools
+
+
+def _pools_behind(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+    if proxy.startswith("socks"):
+        return _socks_pools(proxy, settings)
+    parts = urlsplit(proxy)
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
+    return urllib3.ProxyManager(proxy, proxy_headers=urllib3.make_headers(proxy_basic_auth=user), **settings)
+
+
+def _socks_pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+    """Return pools behind a SOCKS proxy, which looks names up itself, as it does for kubectl."""
+    if find_spec("socks") is None:
+        message = f"{urlsplit(proxy).scheme} proxies need a library that is not installed"
+        hint = "install PySocks beside Argosy: pip install 'argosy[socks]'"
+        raise UnsupportedEndpoint(unusable_context(message, hint))
+    from urllib3.contrib.socks import SOCKSProxyManager
+
+    scheme, separator, rest = proxy.partition("://")
+    looking_up = {"socks5": "socks5h", "socks4": "socks4a"}.get(scheme, scheme)
+    return SOCKSProxyManager(f"{looking_up}{separator}{rest}", **settings)
