@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from render.federations.decoding import WrongShape
-from render.federations.json_patch import JsonPatch, PatchFailed
-from render.federations.kubefed.overriding import SentObject, TargetType, object_of, overrides_of
+from render.federations.kubefed.federated_objects import SentObject, TargetType, object_of, overrides_of
+from render.federations.patches import JsonPatch, PatchFailed
 from render.model import Manifest
 
 MANAGED_LABEL = "kubefed.io/managed"

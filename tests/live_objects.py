@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from render.federations.operations import differences
+from render.federations.patches import differences
 
 from .clusters import Member
 

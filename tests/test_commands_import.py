@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit, parse_documents
-from render.federations.kubefed.overriding import SentObject, TargetType
+from render.federations.kubefed.federated_objects import SentObject, TargetType
 from render.federations.kubefed.placement import Federation
 from tests.kubefed import MANAGED_LABEL, sent_to
 

@@ -15,8 +15,7 @@ from reconciler.members.exchange import Failure, OpenClient
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from render.errors import ClusterError, ConfigError
 from render.federations.front_ends import found_in, named
-from render.federations.karmada.front_end import KARMADA, is_karmada
-from render.federations.karmada.propagation import propagation_of
+from render.federations.karmada.front_end import KARMADA, is_karmada, propagation_of
 from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.defaults import take_out
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE

@@ -5,7 +5,7 @@ from typing import Any
 from render.federations.clusternet.overriding import CHART_KIND, chart_for, object_for, selected_overrides
 from render.federations.clusternet.scheduling import managed_cluster
 from render.federations.decoding import WrongShape
-from render.federations.json_patch import PatchFailed
+from render.federations.patches import PatchFailed
 
 from . import Case
 

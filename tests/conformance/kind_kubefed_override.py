@@ -1,6 +1,6 @@
 """Overriding of KubeFed: what a cluster is sent of a federated object."""
 
-from render.federations.kubefed.overriding import TargetType
+from render.federations.kubefed.federated_objects import TargetType
 from tests.kubefed import NotSent, sent_to
 
 from . import Case

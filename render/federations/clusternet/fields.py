@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from render.documents import DocumentErrors, emit, parse_documents
-from render.federations.json_patch import JsonPatch, PatchFailed
+from render.federations.patches import JsonPatch, PatchFailed
 
 _LARGEST_PLAIN = 1e21
 

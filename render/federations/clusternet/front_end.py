@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape
-from render.federations.json_patch import PatchFailed
+from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
-from render.federations.shapes import select_readable
+from render.federations.patches import PatchFailed
+from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -31,7 +31,6 @@ from .distribution import Way, route_of
 from .overriding import CHART_KIND, chart_for, is_of_feed, object_for
 from .rules import Made, OverriddenFeed, Reached, rules_of
 from .scheduling import FeedOrder, ManagedCluster, feed_key, managed_cluster
-from .shapes import check_shape
 
 _GROUPS = (".clusternet.io",)
 _CLUSTER_NAME = "clusters.clusternet.io/cluster-name"
@@ -45,6 +44,43 @@ _READ = {
     "Manifest": "the object in it stands by itself",
 }
 _INIT = "apps.clusternet.io/is-default-cluster-init"
+_FEED = fields(apiVersion=text, kind=text, namespace=text, name=text)
+_TOLERATION = fields(key=text, operator=text, value=text, effect=text)
+_OVERRIDES = fields(
+    feed=_FEED,
+    priority=integer,
+    clusterAffinity=struct,
+    overrides=list_of(fields(name=text, value=text, type=text, overrideChart=truth, fieldPath=text, fieldFormat=text)),
+)
+_SPECS: Mapping[str, Read] = {
+    "Subscription": fields(
+        subscribers=list_of(
+            fields(clusterAffinity=struct, weight=integer, subGroupStrategy=fields(minClusters=integer))
+        ),
+        feeds=list_of(_FEED),
+        schedulingStrategy=text,
+        schedulingBySubGroup=truth,
+        dividingScheduling=fields(type=text, dynamicDividing=fields(strategy=text)),
+        clusterTolerations=list_of(_TOLERATION),
+        priority=integer,
+    ),
+    "Globalization": _OVERRIDES,
+    "Localization": _OVERRIDES,
+    "FeedInventory": fields(feeds=list_of(fields(apiVersion=text, kind=text, name=text, desiredReplicas=integer))),
+    "HelmChart": fields(
+        repo=text,
+        chart=text,
+        version=text,
+        targetNamespace=text,
+        timeoutSeconds=integer,
+        chartPullSecret=fields(name=text),
+    ),
+    "ManagedCluster": fields(syncMode=text, taints=list_of(_TOLERATION)),
+}
+_STATUSES: Mapping[str, Read] = {
+    "Subscription": fields(bindingClusters=texts, replicas=map_of(list_of(integer))),
+    "ManagedCluster": fields(apiserverURL=text),
+}
 
 
 def is_clusternet(manifest: Manifest) -> bool:
@@ -301,6 +337,17 @@ def _name_of(document: Placed) -> str:
 def _place(document: Placed) -> dict[str, str]:
     namespace, name = document.key
     return {"namespace": namespace, "name": name}
+
+
+def check_shape(manifest: Manifest, *, is_its: bool) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that Clusternet gives them."""
+    check_metadata(manifest)
+    kind = manifest.get("kind") or ""
+    if not is_its:
+        struct(manifest.get("spec"), "spec")
+    elif kind in _SPECS:
+        _SPECS[kind](manifest.get("spec"), "spec")
+        _STATUSES.get(kind, struct)(manifest.get("status"), "status")
 
 
 CLUSTERNET = FrontEnd(name="clusternet", title="Clusternet", is_its=is_clusternet, converted=converted)

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import checked_selector, label_selector
-from render.federations.json_patch import JsonPatch, PatchFailed
-from render.federations.merge_patch import merge_patched
+from render.federations.patches import JsonPatch, PatchFailed, merge_patched
 from render.model import Manifest
 from render.selection import matches
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, label_selector
-from render.federations.json_patch import PatchFailed
-from render.federations.operations import changed, differences
+from render.federations.patches import PatchFailed, changed, differences
 from render.federations.units import Operation, Remark, Rule, exact_for_now, refused
 from render.model import Manifest
 from render.selection import matches

@@ -5,10 +5,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape
-from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.decoding import WrongShape, integer, struct, text
+from render.federations.ingresses import upgraded_ingress
+from render.federations.manifests import (
+    RETAIN_REPLICAS,
+    SKIP_NAMESPACE,
+    labelled,
+    member_cluster,
+    without_server_fields,
+)
 from render.federations.requirements import COMPARISONS
-from render.federations.shapes import select_readable
+from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -32,8 +39,6 @@ from render.selectors import LabelSelector
 from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
 from .autoscaling import divided_bounds
 from .scheduling import effective_preferences, job_shares, scheduled, selected_clusters
-from .shapes import check_shape
-from .upgrading import has_its_annotation, upgraded
 
 _GLOBAL_IP = "kubernetes.io/ingress.global-static-ip-name"
 _KINDS = frozenset(
@@ -51,6 +56,28 @@ _KINDS = frozenset(
     }
 )
 _DIVIDED = frozenset({"Deployment", "ReplicaSet"})
+_WORKLOAD = fields(
+    replicas=integer,
+    selector=struct,
+    template=fields(metadata=fields(labels=map_of(text))),
+)
+_SPECS: Mapping[str, Read] = {
+    "Cluster": fields(serverAddressByClientCIDRs=list_of(fields(serverAddress=text)), secretRef=fields(name=text)),
+    "DaemonSet": _WORKLOAD,
+    "Deployment": _WORKLOAD,
+    "ReplicaSet": _WORKLOAD,
+    "Job": fields(parallelism=integer, completions=integer, selector=struct),
+    "HorizontalPodAutoscaler": fields(
+        minReplicas=integer, maxReplicas=integer, scaleTargetRef=fields(kind=text, name=text)
+    ),
+    "Ingress": fields(
+        backend=struct,
+        rules=list_of(fields(http=fields(paths=list_of(fields(backend=struct))))),
+    ),
+    "Service": fields(type=text),
+}
+_SYSTEM = ("federation.kubernetes.io/", "federation.alpha.kubernetes.io/", "ingress.federation.kubernetes.io/")
+_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
 
 def is_federation_v1(manifest: Manifest) -> bool:
@@ -265,6 +292,56 @@ def _credentials(document: Placed) -> Remark:
     secret = (document.spec.get("secretRef") or {}).get("name", "")
     what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
     return exact("credentials-left-out", what)
+
+
+def check_shape(manifest: Manifest) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that Federation v1 gives them."""
+    check_metadata(manifest)
+    kind = manifest.get("kind") or ""
+    if kind in _SPECS:
+        _SPECS[kind](manifest.get("spec"), "spec")
+    if kind == "Cluster":
+        fields(region=text, zones=texts)(manifest.get("status"), "status")
+
+
+def has_its_annotation(manifest: Manifest) -> bool:
+    """Say whether an object has an annotation of Federation v1."""
+    metadata = manifest.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return isinstance(annotations, dict) and any(str(key).startswith(_SYSTEM) for key in annotations)
+
+
+def upgraded(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
+    """Return an object of today without annotations and finalizers of Federation v1, and what had to be made up."""
+    clean = without_server_fields(manifest)
+    metadata = dict(clean["metadata"])
+    annotations = {
+        key: value for key, value in (metadata.pop("annotations", None) or {}).items() if not key.startswith(_SYSTEM)
+    }
+    finalizers = [
+        each
+        for each in metadata.pop("finalizers", None) or ()
+        if each != "orphan" and not str(each).startswith(_SYSTEM)
+    ]
+    metadata |= {"annotations": annotations} if annotations else {}
+    metadata |= {"finalizers": finalizers} if finalizers else {}
+    clean["metadata"] = metadata
+    if clean["kind"] in _WORKLOADS and str(clean["apiVersion"]).startswith(("extensions/", "apps/v1beta")):
+        return _upgraded_workload(clean)
+    if clean["kind"] == "Ingress" and str(clean["apiVersion"]).startswith(("extensions/", "networking.k8s.io/v1beta1")):
+        return upgraded_ingress(clean)
+    return clean, []
+
+
+def _upgraded_workload(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[Remark]]:
+    spec = {key: value for key, value in (manifest.get("spec") or {}).items() if key != "rollbackTo"}
+    remarks = []
+    if not spec.get("selector"):
+        labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+        spec["selector"] = {"matchLabels": dict(labels)}
+        what = f"{manifest['kind']} of apps/v1 needs a selector: it is made of the labels of the pods"
+        remarks.append(approximate("selector-derived", what))
+    return {**manifest, "apiVersion": "apps/v1", "spec": spec}, remarks
 
 
 FEDERATION_V1 = FrontEnd(name="federation-v1", title="Federation v1", is_its=is_federation_v1, converted=converted)

@@ -1,13 +1,17 @@
 """Karmada's documents as people would keep them in Git: the same objects without what a control plane adds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from render.admission import admitted
+from render.admission.kinds import render_kinds
 from render.federations.decoding import WrongShape, struct
 from render.federations.manifests import member_cluster, without_server_fields
 from render.federations.shapes import check_metadata, fields, list_of
 from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, approximate, exact, refused
-from render.model import Manifest
+from render.matching.match import PolicyIndex
+from render.model import Manifest, ObjectRef, Template
+from render.parsing import binding, propagation_policy
 
 _BINDINGS = frozenset({"ClusterResourceBinding", "ResourceBinding"})
 _CONTROLLER_WRITTEN = _BINDINGS | {"Work"}
@@ -46,6 +50,14 @@ _POLICY_DEFAULTS: Mapping[str, Any] = {
 }
 _DEFAULT_TOLERATIONS = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
 _DEFAULT_SECONDS = 300
+POLICIES = frozenset({"PropagationPolicy", "ClusterPropagationPolicy"})
+BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
+_MARKS = (
+    "propagationpolicy.karmada.io/name",
+    "propagationpolicy.karmada.io/permanent-id",
+    "clusterpropagationpolicy.karmada.io/name",
+    "clusterpropagationpolicy.karmada.io/permanent-id",
+)
 
 
 def is_karmada(manifest: Manifest) -> bool:
@@ -85,7 +97,11 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
 
 
 _BOUND = fields(resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct))
+
+
 _PLACED = fields(placement=fields(clusterTolerations=list_of(struct)))
+
+
 _CREDENTIALS = "its Secrets are not copied; give the cluster a context in a kubeconfig"
 
 
@@ -198,6 +214,31 @@ def _is_of_controller(taint: Any) -> bool:
 def _taint(taint: Any) -> Any:
     """Return a taint without the time at which it was seen."""
     return {key: value for key, value in taint.items() if key != "timeAdded"} if isinstance(taint, dict) else taint
+
+
+def propagation_of(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
+    """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
+    policies = PolicyIndex(propagation_policy(each) for each in _admitted(manifests, POLICIES))
+    bound = {binding(each).ref for each in _admitted(manifests, BINDINGS)}
+
+    def is_propagated(manifest: Manifest) -> bool:
+        metadata = manifest["metadata"]
+        if any(mark in (metadata.get(part) or {}) for part in ("labels", "annotations") for mark in _MARKS):
+            return True
+        ref = ObjectRef.of(manifest)
+        return ref in bound or policies.match(Template(ref=ref, manifest=manifest)).policy is not None
+
+    return is_propagated
+
+
+def _admitted(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[Manifest]:
+    """Yield the objects of some of Karmada's kinds, but for those that it would not take itself."""
+    for manifest in manifests:
+        kind = render_kinds().get(str(manifest["kind"])) if manifest["kind"] in kinds else None
+        if kind is not None and manifest["apiVersion"] == kind.api_version:
+            outcome = admitted(manifest, kind)
+            if outcome.object is not None:
+                yield outcome.object
 
 
 KARMADA = FrontEnd(name="karmada", title="Karmada", is_its=is_karmada, converted=converted)

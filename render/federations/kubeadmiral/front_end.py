@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape, sequence
+from render.federations.decoding import WrongShape, integer, sequence, struct, text
 from render.federations.kubefed.preferences import preferences_of
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.planner import Preference
 from render.federations.requirements import checked_requirement, is_met, requirement_of
-from render.federations.shapes import select_readable
+from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -32,7 +32,6 @@ from render.placement import Toleration
 from render.selectors import LabelSelector, Requirement
 
 from .planner import AdmiralWorkload, planned
-from .shapes import check_shape
 
 _GROUP = "core.kubeadmiral.io"
 _POLICY_LABELS = {
@@ -47,6 +46,7 @@ _COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 _READ = frozenset({"ClusterOverridePolicy", "ClusterPropagationPolicy", "OverridePolicy", "PropagationPolicy"})
 _OPERATORS = frozenset({"add", "remove", "replace"})
 _Labels = Mapping[str, Mapping[str, str]]
+_TOLERATION = fields(key=text, operator=text, value=text, effect=text)
 
 
 def is_kubeadmiral(manifest: Manifest) -> bool:
@@ -254,6 +254,55 @@ def _read(document: Placed) -> Remark:
     if document.kind in _READ:
         return exact("policy-read", "it became policies of the objects that name it")
     return exact("controller-written", "a controller of KubeAdmiral wrote it, or is set up by it")
+
+
+def _named_cluster(plain: object, what: str) -> object:
+    if not text(struct(plain, what).get("cluster"), f"{what}.cluster"):
+        raise WrongShape(f"{what}.cluster is missing")
+    return fields(preferences=fields(minReplicas=integer, maxReplicas=integer, weight=integer))(plain, what)
+
+
+def _patch(plain: object, what: str) -> object:
+    if not text(struct(plain, what).get("path"), f"{what}.path"):
+        raise WrongShape(f"{what}.path is missing")
+    return fields(operator=text)(plain, what)
+
+
+_PROPAGATION = fields(
+    schedulingMode=text,
+    schedulingProfile=text,
+    maxClusters=integer,
+    clusterSelector=map_of(text),
+    clusterAffinity=list_of(struct),
+    placement=list_of(_named_cluster),
+    tolerations=list_of(_TOLERATION),
+)
+
+
+_OVERRIDES = fields(
+    overrideRules=list_of(
+        fields(
+            targetClusters=fields(clusters=texts, clusterSelector=map_of(text), clusterAffinity=list_of(struct)),
+            overriders=fields(jsonpatch=list_of(_patch)),
+        )
+    )
+)
+
+
+_SPECS: Mapping[str, Read] = {
+    "ClusterOverridePolicy": _OVERRIDES,
+    "ClusterPropagationPolicy": _PROPAGATION,
+    "FederatedCluster": fields(apiEndpoint=text, taints=list_of(_TOLERATION)),
+    "OverridePolicy": _OVERRIDES,
+    "PropagationPolicy": _PROPAGATION,
+}
+
+
+def check_shape(manifest: Manifest, *, is_its: bool) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that KubeAdmiral gives them."""
+    check_metadata(manifest)
+    read = _SPECS.get(manifest.get("kind") or "", struct) if is_its else fields(replicas=integer)
+    read(manifest.get("spec"), "spec")
 
 
 KUBEADMIRAL = FrontEnd(name="kubeadmiral", title="KubeAdmiral", is_its=is_kubeadmiral, converted=converted)

@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape
+from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
-from render.federations.json_patch import PatchFailed
 from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.patches import PatchFailed
 from render.federations.planner import ANY_CLUSTER, Preference
-from render.federations.shapes import select_readable
+from render.federations.shapes import METADATA, Read, check_metadata, fields, map_of, select_readable, texts
 from render.federations.units import (
     Conversion,
     FrontEnd,
@@ -29,16 +29,30 @@ from render.federations.weights import static_weights
 from render.model import Manifest
 from render.selectors import LabelSelector, Requirement
 
-from .overriding import TargetType, object_of, overrides_of
-from .patches import PlainPatches, plain_patches
+from .federated_objects import PlainPatches, TargetType, default_target, object_of, overrides_of, plain_patches
 from .placement import FederatedPlacement, Federation, placement_of
 from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided, preferences_of
-from .shapes import check_shape
-from .types import default_target
 
 _ORPHAN = "kubefed.io/orphan"
 _CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
 _GROUPS = ("kubefed.io", "kubefed.k8s.io", "federation.k8s.io")
+_BOUNDS = fields(minReplicas=integer, maxReplicas=integer, weight=integer)
+_TYPE = fields(group=text, version=text, kind=text, scope=text)
+_SPECS: Mapping[str, Read] = {
+    "ReplicaSchedulingPreference": fields(
+        targetKind=text,
+        totalReplicas=integer,
+        rebalance=truth,
+        intersectWithClusterSelector=truth,
+        clusters=map_of(_BOUNDS),
+    ),
+    "FederatedTypeConfig": fields(targetType=_TYPE, federatedType=_TYPE, propagation=text),
+    "KubeFedCluster": fields(
+        apiEndpoint=text, proxyURL=text, secretRef=fields(name=text), disabledTLSValidations=texts
+    ),
+}
+_FEDERATED = fields(retainReplicas=truth, template=fields(metadata=METADATA, spec=struct))
+_STATUS = fields(region=text, zones=texts)
 
 
 def is_kubefed(manifest: Manifest) -> bool:
@@ -328,6 +342,16 @@ _WARNED = {
 
 def _not_federated() -> Remark:
     return exact("namespace-not-federated", "its namespace has no FederatedNamespace")
+
+
+def check_shape(manifest: Manifest) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that KubeFed gives them."""
+    check_metadata(manifest)
+    kind = manifest.get("kind") or ""
+    if kind in _SPECS or kind.startswith("Federated"):
+        _SPECS.get(kind, _FEDERATED)(manifest.get("spec"), "spec")
+    if kind == "KubeFedCluster":
+        _STATUS(manifest.get("status"), "status")
 
 
 KUBEFED = FrontEnd(name="kubefed", title="KubeFed", is_its=is_kubefed, converted=converted)

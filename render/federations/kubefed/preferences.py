@@ -11,7 +11,7 @@ from render.federations.observation import Observed, observed
 from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference, plan
 from render.model import Manifest
 
-from .overriding import overrides_of
+from .federated_objects import overrides_of
 from .placement import Federation
 
 REPLICAS_PATH = "/spec/replicas"

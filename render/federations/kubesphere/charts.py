@@ -7,7 +7,7 @@ from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, label_selector
-from render.federations.operations import differences
+from render.federations.patches import differences
 from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused
 from render.selection import matches
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from render.federations.decoding import struct, text, truth
 from render.federations.kubefed.front_end import converted as federated_converted
 from render.federations.kubefed.front_end import is_kubefed
 from render.federations.manifests import member_cluster
-from render.federations.shapes import select_readable
+from render.federations.shapes import Read, check_metadata, fields, map_of, select_readable, texts
 from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, Unit, approximate, exact
 from render.model import Manifest
 
 from .charts import extension_of, release_of, repositories_of
-from .shapes import check_shape
 
 _CLUSTERS = "cluster.kubesphere.io"
 _REGION = "cluster.kubesphere.io/region"
@@ -26,7 +26,6 @@ _OWN = {
     "tenant.kubesphere.io": frozenset({"WorkspaceTemplate"}),
 }
 """The kinds of its host, by group; all others of its groups are objects of members."""
-
 _DISABLED = {"key": "kubesphere.io/disabled", "effect": "NoSchedule"}
 _APART = {"key": "kubesphere.io/not-federated", "effect": "NoSchedule"}
 _TYPES = {
@@ -44,6 +43,20 @@ _TYPES = {
     "WorkspaceRoleBinding": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
 }
 _ENABLED_TYPE = "argosy"
+_SPECS: Mapping[str, Read] = {
+    "Cluster": fields(
+        joinFederation=truth, enable=truth, provider=text, connection=fields(type=text, kubernetesAPIEndpoint=text)
+    ),
+    "HelmRelease": fields(name=text, chartName=text, chartVersion=text, repoId=text, values=text),
+    "HelmRepo": fields(url=text),
+    "InstallPlan": fields(
+        extension=fields(name=text, version=text),
+        enabled=truth,
+        config=text,
+        clusterScheduling=fields(placement=fields(clusters=texts, clusterSelector=struct), overrides=map_of(text)),
+    ),
+    "WorkspaceTemplate": fields(template=struct, placement=struct),
+}
 
 
 def is_kubesphere(manifest: Manifest) -> bool:
@@ -178,6 +191,14 @@ def _setting(document: Placed) -> Remark:
     if document.kind == "HelmRepo":
         return exact("repository-read", "it says where releases have their charts from")
     return exact("setting", "it is of KubeSphere's own console and is not delivered")
+
+
+def check_shape(manifest: Manifest) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that KubeSphere gives them."""
+    check_metadata(manifest)
+    kind = manifest.get("kind") or ""
+    if kind in _SPECS:
+        _SPECS[kind](manifest.get("spec"), "spec")
 
 
 KUBESPHERE = FrontEnd(name="kubesphere", title="KubeSphere", is_its=is_kubesphere, converted=converted)

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape, entry, sequence, struct
+from render.federations.decoding import WrongShape, entry, sequence, struct, text
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
-from render.federations.operations import differences
+from render.federations.patches import differences
 from render.federations.requirements import checked_requirement, is_met, requirement_of
-from render.federations.shapes import select_readable
+from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable
 from render.federations.units import (
     ByRoom,
     Conversion,
@@ -34,8 +34,6 @@ from render.federations.units import (
 from render.model import Manifest
 from render.selectors import Requirement
 
-from .shapes import check_shape
-
 _NAME = "offloading"
 _HOME = "home"
 _SKIPPED = "liqo.io/skip-reflection"
@@ -46,6 +44,17 @@ _REFLECTED = frozenset(
     {"ConfigMap", "EndpointSlice", "Ingress", "PersistentVolumeClaim", "Secret", "Service", "ServiceAccount"}
 )
 _OF_PODS = ("nodeSelector", "tolerations", "affinity", "runtimeClassName")
+_SPECS: Mapping[str, Read] = {
+    "ForeignCluster": fields(clusterID=text),
+    "NamespaceOffloading": fields(
+        namespaceMappingStrategy=text, remoteNamespaceName=text, podOffloadingStrategy=text, clusterSelector=struct
+    ),
+    "ResourceSlice": fields(consumerClusterID=text),
+    "VirtualNode": fields(
+        clusterID=text, labels=map_of(text), taints=list_of(fields(key=text, effect=text)), offloadingPatch=struct
+    ),
+}
+_WORKLOAD = fields(template=fields(spec=struct))
 
 
 def is_liqo(manifest: Manifest) -> bool:
@@ -237,6 +246,13 @@ def _read(document: Placed) -> Remark:
     if document.kind == "ResourceSlice":
         return exact("slice-read", "it names the home cluster")
     return approximate("no-data-plane", "networks, quotas and volumes between clusters are not Argosy's")
+
+
+def check_shape(manifest: Manifest, *, is_its: bool) -> None:
+    """Raise WrongShape for a document whose fields are not of the types that Liqo and Kubernetes give them."""
+    check_metadata(manifest)
+    read = _SPECS.get(manifest.get("kind") or "", struct) if is_its else _WORKLOAD
+    read(manifest.get("spec"), "spec")
 
 
 LIQO = FrontEnd(name="liqo", title="Liqo", is_its=is_liqo, converted=converted)

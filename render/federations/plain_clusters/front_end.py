@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from render.federations.manifests import member_cluster
-from render.federations.operations import differences
+from render.federations.patches import differences
 from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact, refused
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct

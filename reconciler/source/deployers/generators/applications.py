@@ -5,8 +5,7 @@ from typing import Any
 
 from reconciler.source.deployers.request import UnusableDeployer
 from render.documents import read_documents
-from render.federations.json_patch import PatchFailed
-from render.federations.merge_patch import merge_patched
+from render.federations.patches import PatchFailed, merge_patched
 from render.model import group_of
 
 from .combining import MOST_SETS, Parameters, overlaid

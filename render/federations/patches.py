@@ -1,15 +1,18 @@
-"""JSON patches as evanphx/json-patch applies them, the library of KubeFed and Clusternet, which is not strict RFC 6902.
+"""Patches of JSON: lists of operations, merge patches, and the operations that turn one object into another.
 
-A ``replace`` of a last key that is absent adds it, indexes below zero count from the end, a path without a leading
-slash loses its first part, and a ``replace`` of the empty path replaces the whole document.
+They are applied as evanphx/json-patch does, the library of KubeFed and Clusternet, which is not strict RFC 6902. A
+``replace`` of a last key that is absent adds it, indexes below zero count from the end, a path without a leading slash
+loses its first part, and a ``replace`` of the empty path replaces the whole document.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, ClassVar
 
 from msgspec import Struct
+
+from .units import Operation
 
 _INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _ABSENT: Any = object()
@@ -93,6 +96,8 @@ class JsonPatch(Struct, frozen=True):
 
 
 JsonPatch.V4 = JsonPatch(4)
+
+
 JsonPatch.V5 = JsonPatch(5)
 
 
@@ -212,3 +217,68 @@ def _exact_part(holder: Any, part: str) -> str:
 
 def _joined(parts: Iterable[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def merge_patched(document: Any, patch: Any) -> Any:
+    """Return a copy of a document with a merge patch; PatchFailed for null, and for a patch of a single value.
+
+    A document that is no object becomes the patch; a list in place of the patch becomes the document.
+    """
+    if patch is None or document is None:
+        raise PatchFailed("a merge patch needs something on both sides")
+    if isinstance(patch, list):
+        return _without_nulls(patch)
+    if not isinstance(patch, dict):
+        raise PatchFailed("a merge patch is an object")
+    return _merged(document, patch) if isinstance(document, dict) else _without_nulls(patch)
+
+
+def _merged(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    merged = deepcopy(document)
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(merged.get(key), dict):
+            merged[key] = _merged(merged[key], value) if isinstance(value, dict) else deepcopy(value)
+        else:
+            merged[key] = _without_nulls(value)
+    return merged
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a copy of a value whose objects have no keys of null; the nulls of lists stay."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return deepcopy(value)
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
+    """Yield operations ``{operator, path, value}``; lists of one length are compared entry by entry."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _of_objects(before, after, path)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for place, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from differences(one, other, f"{path}/{place}")
+    elif before != after or type(before) is not type(after):
+        yield {"operator": "replace", "path": path, "value": after}
+
+
+def changed(manifest: Any, operations: tuple[Operation, ...]) -> Any:
+    """Return an object with such operations applied; PatchFailed where one does not apply."""
+    return JsonPatch.V5.apply(manifest, [{**each, "op": each["operator"]} for each in operations])
+
+
+def _of_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[Operation]:
+    for key in sorted({**before, **after}):
+        place = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        if key not in after:
+            yield {"operator": "remove", "path": place}
+        elif key not in before:
+            yield {"operator": "add", "path": place, "value": after[key]}
+        elif not key and before[key] != after[key]:
+            # An overrider finds an empty key at the end of a path, and nothing below one.
+            yield {"operator": "replace", "path": place, "value": after[key]}
+        else:
+            yield from differences(before[key], after[key], place)

@@ -1,14 +1,54 @@
-"""The object that a federated one stands for, and its overrides (``resource.go`` and ``overrides.go`` of KubeFed)."""
+"""Federated objects of KubeFed: the object that each stands for, its overrides, and operations that do what these do.
 
+They are read as in ``resource.go`` and ``overrides.go`` of KubeFed.
+"""
+
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from msgspec import Struct
 
 from render.federations.decoding import WrongShape, entry, sequence, struct, text
+from render.federations.patches import JsonPatch, PatchFailed, exact_path
+from render.federations.units import Remark, Rule, refused
 from render.model import Manifest
 
 _FIXED_PATHS = frozenset({"/metadata/namespace", "/metadata/name", "/metadata/generateName", "/kind"})
+_DEFAULTS = {
+    "ClusterRole": ("rbac.authorization.k8s.io", "v1", False),
+    "ClusterRoleBinding": ("rbac.authorization.k8s.io", "v1", False),
+    "ConfigMap": ("", "v1", True),
+    "CronJob": ("batch", "v1", True),
+    "CustomResourceDefinition": ("apiextensions.k8s.io", "v1", False),
+    "DaemonSet": ("apps", "v1", True),
+    "Deployment": ("apps", "v1", True),
+    "HorizontalPodAutoscaler": ("autoscaling", "v2", True),
+    "Ingress": ("networking.k8s.io", "v1", True),
+    "Job": ("batch", "v1", True),
+    "LimitRange": ("", "v1", True),
+    "Namespace": ("", "v1", True),
+    "NetworkPolicy": ("networking.k8s.io", "v1", True),
+    "PersistentVolumeClaim": ("", "v1", True),
+    "PodDisruptionBudget": ("policy", "v1", True),
+    "ReplicaSet": ("apps", "v1", True),
+    "ResourceQuota": ("", "v1", True),
+    "Role": ("rbac.authorization.k8s.io", "v1", True),
+    "RoleBinding": ("rbac.authorization.k8s.io", "v1", True),
+    "Secret": ("", "v1", True),
+    "Service": ("", "v1", True),
+    "ServiceAccount": ("", "v1", True),
+    "StatefulSet": ("apps", "v1", True),
+}
+"""Group, version and scope of the kinds that ``kubefedctl enable`` is used with most; a Namespace counts as its own."""
+_IDENTITY = frozenset({"/apiVersion", ""})
+
+
+class PlainPatches(Struct, frozen=True, kw_only=True):
+    """The rules, one a cluster, and what to know about them."""
+
+    rules: tuple[Rule, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 class TargetType(Struct, frozen=True, kw_only=True):
@@ -107,3 +147,54 @@ def _strings(plain: Any) -> list[str] | None:
 def _string_map(plain: Any) -> dict[str, str] | None:
     """Return a map of texts, None for anything else."""
     return plain if isinstance(plain, dict) and all(isinstance(each, str) for each in plain.values()) else None
+
+
+def default_target(federated: Manifest) -> TargetType | None:
+    """Return what a federated object stands for by its kind, else by the apiVersion of its template."""
+    kind = str(federated.get("kind", "")).removeprefix("Federated")
+    if kind in _DEFAULTS:
+        group, version, is_namespaced = _DEFAULTS[kind]
+        return TargetType(group=group, version=version, kind=kind, is_namespaced=is_namespaced)
+    template = (federated.get("spec") or {}).get("template") or {}
+    api_version = template.get("apiVersion") if isinstance(template, dict) else None
+    if not isinstance(api_version, str) or not api_version:
+        return None
+    group, _, version = api_version.rpartition("/")
+    is_namespaced = bool((federated.get("metadata") or {}).get("namespace"))
+    return TargetType(group=group, version=version, kind=kind, is_namespaced=is_namespaced)
+
+
+def plain_patches(manifest: Manifest, overrides: Mapping[str, Sequence[Mapping[str, Any]]]) -> PlainPatches:
+    """Return what overrides of each cluster do to a manifest, as operations that mean the same in strict RFC 6902."""
+    rules: list[Rule] = []
+    remarks: list[Remark] = []
+    for name, operations in overrides.items():
+        found = _plain_operations(name, manifest, operations)
+        if isinstance(found, Remark):
+            remarks.append(found)
+        elif found:
+            rules.append(Rule(names=(name,), operations=found))
+    return PlainPatches(rules=tuple(rules), remarks=tuple(remarks))
+
+
+def _plain_operations(
+    name: str, manifest: Manifest, operations: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], ...] | Remark:
+    made: list[Mapping[str, Any]] = []
+    current: Any = manifest
+    for operation in operations:
+        if operation["path"] in _IDENTITY:
+            message = f"{name}: the override of {operation['path'] or 'the whole object'} has no counterpart"
+            return refused("override-identity", message)
+        try:
+            path, is_there = exact_path(current, operation["path"])
+            current = JsonPatch.V4.apply(current, [operation])
+        except PatchFailed as error:
+            message = f"{name}: KubeFed cannot apply its overrides ({error}), and sends it nothing"
+            return refused("override-fails", message)
+        if operation["op"] == "test":
+            continue
+        operator = "add" if operation["op"] == "replace" and not is_there else operation["op"]
+        value = {} if operator == "remove" else {"value": operation.get("value")}
+        made.append({"operator": operator, "path": path, **value})
+    return tuple(made)
