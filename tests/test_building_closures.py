@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.building.builder import root_folders
 from reconciler.building.closures import Closure, closure_of
-from reconciler.building.roots import root_folders
 from reconciler.building.tree import Kustomizations
 from tests.sources import LINK, Content, Entry, source_of
 from tests.test_source_loading import Memory

@@ -1,7 +1,7 @@
 """The part of a tool's complaint that is shown, and the calls in templates that answer otherwise each time."""
 
-from reconciler.building.complaints import shortened
-from reconciler.building.volatile import volatile_calls
+from reconciler.building.charts import volatile_calls
+from reconciler.building.tools import shortened
 
 
 def test_the_first_line_that_is_no_warning_is_shown() -> None:

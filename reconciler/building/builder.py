@@ -1,10 +1,10 @@
-"""Everything that a source has built: its kustomizations found, their closures followed, and their tool run.
+"""Everything that a source has built: the kustomizations nothing else builds upon, their closures, their tool run.
 
 What cannot be built is left out with a problem of its own; nothing else of the source depends on it.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,7 +24,6 @@ from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
 from .folders import INSTALL, FolderBuilds, left_out_of, refused
 from .remote import with_locked
-from .roots import root_folders
 from .sandbox import RunLimits
 from .tools import find_helm
 from .tree import Kustomizations
@@ -202,3 +201,29 @@ def _without_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
         inputs = {each for closure in closures for each in closure.inputs}
         problem = Problem(closures[0].kustomizations[0], 0, "", message, INSTALL)
         yield Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")
+
+
+def root_folders(known: Kustomizations, chosen: Iterable[str], named: Collection[str]) -> list[str]:
+    """Return the folders to build, of those that the fleet does not leave out.
+
+    What any kustomization of the tree refers to is a part of that one, even if the fleet leaves that out; a folder that
+    the fleet's paths name is built all the same. A component is never built by itself. Of kustomizations that refer to
+    each other in a circle the first is built, so that kustomize says so.
+    """
+    parts = {base for folder in known.folders for base in known.bases_of(folder)}
+    ends = [folder for folder in known.folders if folder not in parts]
+    circles = sorted(known.folders - _reached(known, ends))
+    chosen = sorted(set(chosen))
+    roots = [each for each in chosen if not known.is_component(each) and (each not in parts or each in named)]
+    return sorted({*roots, *(each for each in circles[:1] if each in chosen)})
+
+
+def _reached(known: Kustomizations, folders: Iterable[str]) -> set[str]:
+    """Return these folders and all that they build upon."""
+    unseen, reached = list(folders), set(folders)
+    while unseen:
+        for base in known.bases_of(unseen.pop()):
+            if base not in reached:
+                reached.add(base)
+                unseen.append(base)
+    return reached

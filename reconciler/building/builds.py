@@ -18,12 +18,11 @@ from render.gitobjects import object_id
 from render.model import is_opaque
 
 from .closures import Closure
-from .complaints import shortened
 from .origins import Origins
 from .sandbox import run_in_copy
 from .sealed import CIPHERTEXT, LeftOutOfBuild, sealed_documents, with_signed_texts
 from .simple import SimpleBuilds
-from .tools import Tool, find_kustomize
+from .tools import Tool, find_kustomize, shortened
 
 _FORM = b"kustomize 2"
 """The form of what is remembered; another one has another name."""

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,10 +23,8 @@ from render.documents import Document, document_text, read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
 
-from .complaints import shortened
 from .sandbox import RunLimits, run_in_copy
-from .tools import Tool
-from .volatile import volatile_calls
+from .tools import Tool, shortened
 
 _FORM = b"helm 2"
 _HOOK = "helm.sh/hook"
@@ -36,6 +34,18 @@ _FIRST, _VARIANT, _CHART = 100_000, 1 << 40, 1 << 80
 _SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
 _REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
 _SCHEMA = "values.schema.json"
+_CHANCE = (
+    "randAlphaNum|randAlpha|randNumeric|randAscii|randBytes|randInt|shuffle|uuidv4|genPrivateKey|genCAWithKey|genCA"
+    "|genSelfSignedCertWithKey|genSelfSignedCert|genSignedCertWithKey|genSignedCert|htpasswd|bcrypt|encryptAES"
+)
+_OUTSIDE = "now|lookup|getHostByName"
+_SAID = {
+    "now": "asks the clock, so that a later render may differ",
+    "lookup": "asks a cluster, and a render has none: it finds nothing",
+    "getHostByName": "asks the network, and a render has none: it finds nothing",
+}
+_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_COMMENT = re.compile(r"\{\{-?\s*/\*")
 
 
 class Rendering(Struct, frozen=True, kw_only=True):
@@ -224,3 +234,22 @@ def _restored(request: ChartRequest, stored: Any) -> Rendering:
         hooks=tuple(hooks),
         warnings=tuple(warnings),
     )
+
+
+def volatile_calls(chart: Mapping[str, bytes], paths: Collection[str], home: str, *, is_random: bool) -> Iterator[str]:
+    """Yield the calls in templates of a chart, each with file and line, first those of the templates at these paths.
+
+    ``is_random``: calls of chance and of the clock, which make two renders differ; else those that depend on what is
+    outside.
+    """
+    names = re.compile(rf"(?<![\w.$\"])({f'{_CHANCE}|now' if is_random else _OUTSIDE})(?![\w\"])")
+    templates = [path for path in chart if "templates/" in path]
+    for path in sorted(templates, key=lambda each: (f"{home}/{each}" not in paths, each)):
+        text = chart[path].decode("utf-8", "replace")
+        for action in _ACTION.finditer(text):
+            if _COMMENT.match(action[0]):
+                continue
+            for call in names.finditer(action[0]):
+                line = text.count("\n", 0, action.start() + call.start()) + 1
+                said = _SAID.get(call[1], "makes up a value")
+                yield f"{home}/{path}:{line}: {call[1]} {said}"

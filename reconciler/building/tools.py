@@ -1,4 +1,4 @@
-"""The programs that build: where they are, and which version each is.
+"""The programs that build: where they are, which version each is, and as much of their complaints as may be shown.
 
 A version is asked once for each file of a program, and remembered with the builds: to ask costs as much as a build.
 """
@@ -20,6 +20,10 @@ from .sandbox import RunLimits, run_in_copy
 
 _VERSION = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*")
 _LIMITS = RunLimits(seconds=20, output=1 << 20)
+_LONGEST = 400
+_SPACE = re.compile(r"\s+")
+_WARNINGS = ("#", "WARNING:", "level=")
+_PREFIXES = ("error: ", "Error: ")
 
 
 class Tool(Struct, frozen=True, kw_only=True):
@@ -41,6 +45,8 @@ _KUSTOMIZE = (
     _Program("kustomize", ("build",), ("version",)),
     _Program("kubectl", ("kustomize",), ("version", "--client", "-o", "json")),
 )
+
+
 _HELM = (_Program("helm", ("template",), ("version", "--template", "{{.Version}}")),)
 
 
@@ -92,3 +98,17 @@ def _version_in(output: bytes) -> str:
             return ""
     found = _VERSION.search(text)
     return found[0] if found else ""
+
+
+def shortened(complaint: str) -> str:
+    r"""Return the first line of a complaint that is no warning: further ones quote what was read, which may be secret.
+
+    >>> shortened("# Warning: 'bases' is deprecated.\nError: no such file\nx: y")
+    'no such file'
+    """
+    lines = [line for line in complaint.splitlines() if line.strip() and not line.startswith(_WARNINGS)]
+    first = lines[0] if lines else complaint.partition("\n")[0]
+    for prefix in _PREFIXES:
+        first = first.removeprefix(prefix)
+    text = _SPACE.sub(" ", first).strip()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -30,10 +30,8 @@ from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
 from render.words import listed
 
-from .idle_rules import idle_rule_warnings
-from .leftovers import template_texts
-from .named_workloads import named_workload_warnings
 from .policies import policy_warnings, released_warnings
+from .source_warnings import idle_rule_warnings, named_workload_warnings, template_texts
 
 if TYPE_CHECKING:
     from reconciler.publish.rendered_objects import RenderedProblems

@@ -56,7 +56,7 @@ def write_first_files(log: Log, options: InitOptions) -> int:
     from reconciler.edit.beginning import Beginning, first_files
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.layout import layout_lines
-    from reconciler.repository.beginning import begun_repository
+    from reconciler.repository.opening import begun_repository
 
     is_by_hand = bool(options.clusters) and not options.contexts
     found = () if is_by_hand else _contexts(log, options.kubeconfig, options.contexts)

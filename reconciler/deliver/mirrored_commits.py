@@ -14,7 +14,7 @@ from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, p
 from reconciler.publish.mirrors import RENDERED
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.past import RemovedFile
+from reconciler.repository.history import RemovedFile
 from render.errors import GitError
 from render.gitobjects import TREE_MODE, TreeEntry
 

@@ -30,7 +30,7 @@ from render.model import Manifest, ObjectRef, is_opaque
 from render.policy import ConflictResolution
 
 if TYPE_CHECKING:
-    from reconciler.repository.past import RemovedFile
+    from reconciler.repository.history import RemovedFile
 
 
 class RemovalTrailers(Struct):

@@ -1,4 +1,8 @@
-"""Two revisions rendered from the same past, what separates them, and the guards that apply to the change."""
+"""Two revisions rendered from the same past, what separates them, and the guards that apply to the change.
+
+That past is the rendered commit that stood when the base was the newest source. So a comparison of the same two commits
+answers the same before and after a pass renders the second one, for that pass is no part of the past of the first.
+"""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -29,13 +33,14 @@ from reconciler.publish.guards import breaches_of, check_allowed_clusters, check
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
-from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
+from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.schemas import recorded_schemas
 from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
+from reconciler.repository.trailers import SOURCE
 from render.binding import Binding
-from render.errors import InputError
+from render.errors import GitError, InputError
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.layout import object_path
@@ -45,8 +50,19 @@ from render.words import counted
 from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import with_origins
-from .past import Past, past_of
 from .pending import pending_difference
+
+_MOST_COMMITS = 10_000
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """The rendered commit that a base starts from ("": there was none yet), and the one that came after it.
+
+    ``next`` is empty where the first is the newest; otherwise it has the facts by which the fleet went on.
+    """
+
+    commit: str = ""
+    next: str = ""
 
 
 class Revisions(Struct, frozen=True, kw_only=True):
@@ -246,3 +262,29 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head, allowed, consequence="")
     check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")
+
+
+def past_of(repository: Repository, tip: str, base: str) -> Past:
+    """Return the newest rendered commit whose source is ``base`` or comes before it.
+
+    Where a shallow clone cannot know that, it is the newest one.
+    """
+    after = ""
+    try:
+        for commit, source in _sources(repository, tip):
+            if source == base or repository.is_ancestor(source, base):
+                return Past(commit=commit, next=after)
+            after = commit
+    except GitError:
+        return Past(commit=tip)
+    return Past(next=after)
+
+
+def _sources(repository: Repository, tip: str) -> Iterator[tuple[str, str]]:
+    """Yield rendered commits, the newest first, with their sources; the first is mostly all that is asked for."""
+    yield tip, read_previous(repository, tip).source
+    for info in repository.history(tip, _MOST_COMMITS)[1:]:
+        # A merge of a proposal has no trailer of its own; the proposal it merged comes later.
+        named = info.trailer(SOURCE)
+        if len(named) == 1:
+            yield info.id, named[0]

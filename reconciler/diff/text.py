@@ -1,6 +1,11 @@
-"""A difference for a terminal: changed objects, who claims them, moved replicas; or a table of clusters."""
+"""A difference for a terminal: changed objects, who claims them, moved replicas; or a table of clusters.
 
-from collections.abc import Iterable, Iterator, Sequence
+What is to be said of many objects alike is said once for all of them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_clusters
 from reconciler.console.text import table
@@ -10,7 +15,6 @@ from reconciler.publish.problems import ObjectProblem
 from render.model import ObjectRef
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
-from .groups import grouped, objects_counted
 from .origins import origin_words
 from .words import (
     PRESERVED,
@@ -27,6 +31,9 @@ from .words import (
 
 MORE = " (-v names them)"
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
+FEW = 10
+"""The most objects that are told one by one though the same is said of them."""
+Item = TypeVar("Item")
 
 
 def difference_text(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
@@ -180,3 +187,33 @@ def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
 
 def _said_of_movement(movement: Movement) -> tuple[object, ...]:
     return movement.before, movement.after, moved_words(movement), movement_words(movement)
+
+
+def grouped(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_full: bool) -> Iterator[list[Item]]:
+    """Yield items alone or, where the same is said of many, together, where the first of them stands.
+
+    ``is_full``: each alone.
+
+    >>> [len(each) for each in grouped("abababaaaaaaaaa", str, is_full=False)]
+    [12, 1, 1, 1]
+    """
+    everything = list(items)
+    groups: dict[Hashable, list[Item]] = {}
+    for item in everything:
+        groups.setdefault(said(item), []).append(item)
+    for item in everything:
+        group = groups.get(said(item), [])
+        if is_full or 0 < len(group) <= FEW:
+            yield [item]
+        elif group:
+            yield groups.pop(said(item))
+
+
+def objects_counted(refs: Sequence[ObjectRef]) -> str:
+    """Return how many objects there are of each kind.
+
+    >>> objects_counted([ObjectRef("", "Secret", "shop", "a"), ObjectRef("", "Secret", "shop", "b")])
+    '2 Secret'
+    """
+    count_by_kind = Counter(ref.group_kind for ref in refs)
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(count_by_kind.items()))

@@ -22,8 +22,7 @@ from .capacity import CapacityOrigin
 from .cluster import cluster_explanation
 from .object import object_explanation
 from .policies import override_policy_explanation, policy_explanation
-from .renamed import with_new_names
-from .replay import Replay, names_of_now
+from .replay import Replay, names_of_now, with_new_names
 from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
 
 

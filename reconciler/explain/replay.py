@@ -2,11 +2,12 @@
 
 A source that was rendered is explained by making its rendered commit again, from the state that went before and the
 facts it used. A target that this pass merely kept was decided in an earlier one, which is found by following
-the binding back through the rendered branch.
+the binding back through the rendered branch. The explanation is told by the names that clusters have now.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from render.scheduling.decisions import Trigger
 from render.timing import parse_instant
 
 _FARTHEST = 1000
+_NAMES = frozenset({"cluster", "clusters", "terminating"})
 
 
 class Replay(Struct, frozen=True, kw_only=True):
@@ -134,3 +136,21 @@ def _blobs_at(repository: Repository, path: tuple[str, ...], history: Iterable[C
         entries = {tree: {entry.name: entry.id for entry in found} for tree, found in trees.items()}
         ids = [None if tree is None else entries[tree].get(name.encode()) for tree in ids]
     return ids
+
+
+def with_new_names(value: Any, names: NewNames) -> Any:
+    """Return a value whose fields about clusters have the new names."""
+    if isinstance(value, TargetCluster):
+        return TargetCluster(names.get(value.name, value.name), value.replicas)
+    if isinstance(value, tuple):
+        return tuple(with_new_names(each, names) for each in value)
+    if not isinstance(value, Struct):
+        return value
+    inner = {name: getattr(value, name) for name in value.__struct_fields__}
+    return replace(value, **{name: _field(name, part, names) for name, part in inner.items()})
+
+
+def _field(name: str, value: Any, names: NewNames) -> Any:
+    if name not in _NAMES:
+        return with_new_names(value, names)
+    return names.get(value, value) if isinstance(value, str) else tuple(names.get(each, each) for each in value)

@@ -1,8 +1,10 @@
-"""The outcome of a pass for people and programs: a table, manifests, Work objects, bindings, or one JSON."""
+"""The outcome of a pass, or the part that is asked for: a table, manifests, Work objects, bindings, or one JSON."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.console.cluster_lists import cluster_cell, full_cluster_cell
 from reconciler.console.json_values import as_json
@@ -18,13 +20,35 @@ from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit, parse_documents
-from render.model import ARGOSY_API_VERSION, Manifest
+from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
 from render.parsing import binding_manifest
 from render.suggestions import nearest
 
-from .selection import Selection, all_targets
-
 _LEAST_ROOM = 16
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """The clusters and the namespace to show; empty means all."""
+
+    clusters: tuple[str, ...] = ()
+    namespace: str = ""
+
+    def has_path(self, path: str) -> bool:
+        """Return whether a path of the rendered tree is asked for; files beside clusters/ belong to no selection."""
+        parts = path.split("/")
+        if parts[0] != "clusters":
+            return not self.clusters and not self.namespace
+        return self.has_cluster(parts[1]) and self.namespace in {"", parts[2]}
+
+    def has_cluster(self, name: str) -> bool:
+        """Return whether a cluster is asked for."""
+        return not self.clusters or name in self.clusters
+
+    def has_binding(self, binding: Binding) -> bool:
+        """Return whether a binding is asked for."""
+        if self.namespace and binding.ref.namespace != self.namespace:
+            return False
+        return not self.clusters or any(target.name in self.clusters for target in all_targets(binding))
 
 
 def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
@@ -231,3 +255,10 @@ def write_tree(outcome: Outcome, selection: Selection, folder: Path, log: Log) -
     contents = outcome.contents(chosen.values())
     done = write_directory(folder, ((path, contents[blob_id]) for path, blob_id in chosen.items()))
     log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)
+
+
+def all_targets(binding: Binding) -> Iterator[TargetCluster]:
+    """Yield a binding's own target clusters, then those of what requires it."""
+    yield from binding.targets
+    for snapshot in binding.required_by:
+        yield from snapshot.clusters

@@ -3,9 +3,8 @@
 from reconciler.console.log import Log
 from reconciler.emission.karmada import karmada_objects
 from reconciler.emission.model import Emission
-from reconciler.preview.outputs import works
+from reconciler.preview.outputs import Selection, works
 from reconciler.preview.rendering import PreviewOptions, previewed
-from reconciler.preview.selection import Selection
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import read_loaded, recorded_facts

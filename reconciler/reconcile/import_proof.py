@@ -24,7 +24,7 @@ from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import commit_outcome
 from reconciler.publish.problems import problems_of
 from reconciler.repository import Repository, open_repository
-from reconciler.repository.beginning import begun_repository
+from reconciler.repository.opening import begun_repository
 from render.errors import InputError
 from render.words import counted
 

@@ -21,15 +21,15 @@ from render.gitobjects import Blob, TreeEntry, parse_tree
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .failures import unreached
+from .history import resolve_revision
 from .location import GitFolder
 from .objects import Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
-from .revisions import resolve_revision
 from .settings import Settings
 from .stored_objects import StoredObjects
 
 if TYPE_CHECKING:
-    from .past import RemovedFile
+    from .history import RemovedFile
     from .porcelain import Progress, Remote
     from .remotes import Fetching, ReachedRemote, RemoteTips
     from .worktree import Wanted
@@ -258,13 +258,13 @@ class Repository:
 
     def first_commit(self, commit: str) -> str:
         """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
-        from .past import first_commit
+        from .history import first_commit
 
         return first_commit(self.git, self.folder, commit)
 
     def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
         """Return the files below a folder that the commits and those before them removed, each as it was last."""
-        from .past import removed_files
+        from .history import removed_files
 
         return removed_files(self.git, commits, folder)
 

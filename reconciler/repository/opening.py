@@ -1,4 +1,4 @@
-"""Repositories opened: in a folder of this machine, or at an address, of which a bare mirror is kept in the cache.
+"""Repositories opened, in a folder of this machine or at an address, and begun where there is none.
 
 A mirror lies under ``$XDG_CACHE_HOME/argosy/``, private to the user. It is fetched whole and never checked out. The
 remote's branches are ``refs/remotes/origin/*`` there, so that a fetch never overwrites what a pass prepares locally. A
@@ -16,6 +16,9 @@ from .location import find_repository, is_address
 
 if TYPE_CHECKING:
     from .porcelain import Progress
+from render.errors import GitError
+
+_BRANCH = "main"
 
 
 def open_repository(
@@ -54,3 +57,21 @@ def open_branches(
         location = find_repository(Path(location)).folder.as_uri()
     folder, git = opened_branches(location, environment, purpose)
     return Repository(folder, git, mirrors=REMOTE)
+
+
+def begun_repository(location: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> bool:
+    """Make a repository of an empty folder that is in none; return whether it was made."""
+    folder = Path(location)
+    if isinstance(location, str) and is_address(location):
+        return False
+    try:
+        find_repository(folder)
+    except GitError:
+        if not folder.is_dir() or any(folder.iterdir()):
+            return False
+    else:
+        return False
+    git = GitCommand(folder=folder, environment=environment)
+    named = git.run("config", "--get", "init.defaultBranch", answers=frozenset({0, 1}))
+    git.run("init", "--quiet", f"--initial-branch={named.stdout.decode().strip() or _BRANCH}")
+    return True

@@ -1,4 +1,4 @@
-"""One fleet of a controller while that runs: the state of its pace, and what is under way for it."""
+"""One fleet of a controller while that runs: where its source stands, its pace, and what is under way for it."""
 
 import threading
 import time
@@ -8,10 +8,12 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.publish.branches import source_remote
+from reconciler.reconcile.source_tip import asked_tip
+from reconciler.repository import GitFolder, open_repository
 from render.errors import ReconcileError
 
 from .fleets import FleetLocation
-from .looking import looked_up_tip, watched_folder
 from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, next_state
 from .pass_job import KILLED, PassJob, PassReport
 from .passes.worker import PassWorker
@@ -137,3 +139,17 @@ class FleetRun(Struct, kw_only=True):
 
     def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
         threading.Thread(target=call, args=arguments, daemon=True, name=self.source.name).start()
+
+
+def looked_up_tip(source: FleetLocation) -> str:
+    """Return the commit the source is at; nothing is fetched. GitError where it cannot be asked."""
+    with open_repository(source.location, refresh=False) as repository:
+        return asked_tip(repository)
+
+
+def watched_folder(source: FleetLocation) -> GitFolder | None:
+    """Return the repository whose own refs are the source; None where the source is a branch of a remote."""
+    if not source.is_local:
+        return None
+    with open_repository(source.location) as repository:
+        return None if source_remote(repository) else repository.folder

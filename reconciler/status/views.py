@@ -1,9 +1,11 @@
 """The answer of ``argosy status``: the fleet, one cluster or one object, as text, as plain data and as a name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reconciler.console.text import table
 from reconciler.names.subjects import check_clusters, is_cluster_noun
+from reconciler.pipeline.pending import Pending, pending_of, plain_pending
 from reconciler.record.binding_status import expected_clusters
 from render.binding import Binding
 from render.values import DiscreetStruct
@@ -13,7 +15,6 @@ from .branches import RecordedFleet, binding_named
 from .fleet import binding_problems
 from .fleet_views import fleet_text, fleet_value, is_well
 from .objects import cluster_text, cluster_value, object_text, object_value, objects_of_binding
-from .pending import pending_text, pending_value
 
 
 class View(DiscreetStruct, frozen=True, kw_only=True):
@@ -85,3 +86,18 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
     is_fine = bool(objects) and all(each.is_well for each in objects)
     text = object_text(binding, recorded, branches.progress)
     return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))
+
+
+def pending_text(cluster: str, bindings: Iterable[Binding]) -> str:
+    """Return a table of what suspension holds back from a cluster; empty where that is nothing."""
+    rows = [(str(each.ref), each.reason, each.message) for each in _pending_in(cluster, bindings)]
+    return f"\n{table(('PENDING', 'REASON', 'MESSAGE'), rows)}" if rows else ""
+
+
+def pending_value(cluster: str, bindings: Iterable[Binding]) -> dict[str, Any]:
+    """Return the same as plain data."""
+    return {"pending": [plain_pending(each) for each in _pending_in(cluster, bindings)]}
+
+
+def _pending_in(cluster: str, bindings: Iterable[Binding]) -> list[Pending]:
+    return [each for each in pending_of(bindings) if cluster in each.clusters]

@@ -9,8 +9,7 @@ from .clusters import RENAMED_FROM, cluster, former_names
 from .fleets import fleet
 from .placement_manifests import placement_manifest, placement_text
 from .placements import SharedPlacements
-from .policies import propagation_policy
-from .taint_policies import cluster_taint_policy
+from .policies import cluster_taint_policy, propagation_policy
 
 __all__ = [
     "RENAMED_FROM",

@@ -1,10 +1,12 @@
-"""PropagationPolicies and ClusterPropagationPolicies from admitted objects."""
+"""Propagation policies, of a namespace and of the fleet, and ClusterTaintPolicies from admitted objects."""
 
 from render.model import Manifest
 from render.policy import ConflictResolution, Preemption, PropagationPolicy, Suspension
+from render.taint_policy import ClusterTaintPolicy, MatchCondition
 
+from .clusters import taint
 from .placements import SharedPlacements
-from .selectors import resource_selectors
+from .selectors import cluster_affinity, resource_selectors
 
 
 def propagation_policy(
@@ -45,4 +47,28 @@ def suspension(plain: Manifest | None) -> Suspension | None:
     return Suspension(
         dispatching=plain.get("dispatching") or False,
         dispatching_on_clusters=tuple(clusters.get("clusterNames") or ()),
+    )
+
+
+def cluster_taint_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> ClusterTaintPolicy:
+    """Return the value of an admitted ClusterTaintPolicy."""
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    targets = spec.get("targetClusters")
+    return ClusterTaintPolicy(
+        name=metadata["name"],
+        created=metadata.get("creationTimestamp") or "",
+        targets=None if targets is None else cluster_affinity(targets),
+        add_on=tuple(map(_match_condition, spec.get("addOnConditions") or ())),
+        remove_on=tuple(map(_match_condition, spec.get("removeOnConditions") or ())),
+        taints=tuple(map(taint, spec.get("taints") or ())),
+        path=path,
+        document=document,
+    )
+
+
+def _match_condition(plain: Manifest) -> MatchCondition:
+    return MatchCondition(
+        condition_type=plain["conditionType"],
+        operator=plain["operator"],
+        status_values=tuple(plain.get("statusValues") or ()),
     )

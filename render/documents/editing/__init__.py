@@ -21,8 +21,7 @@ from render.documents.document import DocumentErrors
 from render.documents.emitting import emit
 from render.documents.reading import parse_documents, read_chunks
 
-from .edits import REMOVED, Edit, changed_value, is_there
-from .page import BY_HAND, Page
+from .page import BY_HAND, REMOVED, Edit, Page, changed_value, is_there
 
 __all__ = ["REMOVED", "Edit", "edited", "without_document"]
 

@@ -1,0 +1,117 @@
+"""Warnings about a source, beside those about its policies.
+
+They are about text of a template engine that nobody filled in, about rules of time that can never fire for want of what
+they go by, and about workloads that an autoscaler or a WorkloadRebalancer names and that are not there. Text in custom
+resources and in the data of ConfigMaps is left alone: much of what stands there is a template by intention.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from overrides.lint import LineOf
+from reconciler.source.built_in_kinds import BUILT_IN
+from reconciler.source.desired import Desired
+from render.errors import Problem
+from render.model import ObjectRef, Template
+from render.rescheduling.descheduling import is_divided_by_room
+from render.suggestions import nearest
+
+_TEMPLATE_TEXT = "TemplateText"
+_HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
+_VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
+_DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
+_ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
+_UNMATCHED_WORKLOAD = "UnmatchedWorkload"
+_IDLE_RULE = "IdleRule"
+_FIELD = "spec.descheduler.enabled"
+_NOT_DIVIDED = "no policy divides replicas by room, so there is nothing to deschedule"
+_DIVIDE = "divide them with Aggregated, or with weightPreference.dynamicWeight"
+_UNOBSERVED = "no member is reached by passes, so that none tells which replicas it cannot start"
+_REACH = "list members under spec.clusters; one with syncMode: Pull does not tell"
+
+
+def template_texts(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each field with text that Helm, or a tool that puts in variables, was to replace."""
+    for template in templates:
+        if (template.ref.group, template.ref.kind) not in BUILT_IN or template.ref.kind in _ELSEWHERE:
+            continue
+        for field, text in _texts_in(template.manifest, ""):
+            if (found := _left_in(text, is_image=field.endswith(".image"))) is not None:
+                line = line_of(template.path, template.document, field) if line_of else 0
+                yield Problem(template.path, line, field, found[0], found[1], _TEMPLATE_TEXT)
+
+
+def _texts_in(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield every text of a manifest that is no data, with its field."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            if key not in _DATA:
+                yield from _texts_in(child, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for number, child in enumerate(value):
+            yield from _texts_in(child, f"{path}[{number}]")
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _left_in(text: str, *, is_image: bool) -> tuple[str, str] | None:
+    """Return a message and a hint about what is left in a text; None where nothing is."""
+    if "{{" in text and _HELM.search(text):
+        return "text of a Helm template is left here", "commit what `helm template` makes of the chart"
+    if is_image and (found := _VARIABLE.search(text)):
+        return f"the variable {found[0]} is left here", "nothing puts in variables: write the value"
+    return None
+
+
+def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each workload that is named and not there."""
+    refs = [
+        *(template.ref for template in desired.templates),
+        *(autoscaler.ref for autoscaler in desired.federated_autoscalers),
+    ]
+    known = {(ref.kind, ref.namespace, ref.name) for ref in refs}
+    for path, document, field, ref, loss in _named(desired):
+        if (ref.kind, ref.namespace, ref.name) not in known:
+            line = line_of(path, document, field) if line_of else 0
+            named = f"{ref.kind} {'/'.join(filter(None, (ref.namespace, ref.name)))}"
+            message = f"there is no {named} in the source, so nothing is {loss}"
+            yield Problem(path, line, field, message, _hint(ref, refs), _UNMATCHED_WORKLOAD)
+
+
+def _named(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRef, str]]:
+    """Yield the place and the field that names each workload, the workload, and what is not done without it."""
+    for request in desired.reschedule_requests:
+        for index, workload in enumerate(request.workloads):
+            yield request.path, request.document, f"spec.workloads[{index}]", workload.ref, "rescheduled"
+    for autoscaler in desired.cron_autoscalers:
+        yield autoscaler.path, autoscaler.document, "spec.scaleTargetRef", autoscaler.target, "scaled"
+    for bounding in desired.federated_autoscalers:
+        yield bounding.path, bounding.document, "spec.scaleTargetRef", bounding.target, "scaled"
+
+
+def _hint(wanted: ObjectRef, refs: list[ObjectRef]) -> str:
+    of_kind = [ref for ref in refs if ref.kind == wanted.kind]
+    if elsewhere := sorted(ref.namespace for ref in of_kind if ref.name == wanted.name):
+        return f"there is one in namespace {elsewhere[0]!r}" if elsewhere[0] else "it has no namespace"
+    near = nearest(wanted.name, [ref.name for ref in of_kind if ref.namespace == wanted.namespace])
+    return f"did you mean {near!r}?" if near else ""
+
+
+def idle_rule_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each rule that is on and can never fire."""
+    fleet = desired.fleet
+    if not fleet.descheduler.is_enabled:
+        return
+    line = line_of(fleet.path, 0, _FIELD) if line_of else 0
+    if desired.policies and not any(is_divided_by_room(policy.placement) for policy in desired.policies):
+        yield Problem(fleet.path, line, _FIELD, _NOT_DIVIDED, _DIVIDE, _IDLE_RULE)
+    if desired.clusters and not _is_any_observed(desired):
+        yield Problem(fleet.path, line, _FIELD, _UNOBSERVED, _REACH, _IDLE_RULE)
+
+
+def _is_any_observed(desired: Desired) -> bool:
+    reached = desired.fleet.reached
+    return any(
+        cluster.sync_mode != "Pull" and (reached is None or cluster.name in reached) for cluster in desired.clusters
+    )
