@@ -13,7 +13,7 @@ EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e e2e-peers attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench e2e e2e-peers attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -56,6 +56,9 @@ smoke: $(READY)  ## build the wheel, install it into a fresh environment elsewhe
 
 demo: $(DEMO_READY)  ## the main job on examples/quickstart: what was committed, and who got what
 	@$(DEMO)/venv/bin/python -m tests.demo
+
+properties: $(READY)  ## the properties alone, with 25 times as many examples: about five minutes
+	@$(BIN)/pytest -m hypothesis --hypothesis-profile thorough $(EVERY_CORE) $(ARGS)
 
 fuzz: $(READY)  ## YAML both ways against a real kubectl, with a fresh seed
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -38,8 +38,9 @@ KARMADA = REQUIRED or (AVAILABLE and installed_karmada() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
-# How long an example takes tells of the machine and of who else is using it, not of the code.
-settings.register_profile("argosy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes tells of the machine and of who else is using it, not of the code. Every run draws others.
+settings.register_profile("argosy", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+settings.register_profile("thorough", settings.get_profile("argosy"), max_examples=1000)
 settings.load_profile("argosy")
 
 

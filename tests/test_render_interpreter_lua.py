@@ -312,7 +312,7 @@ PIECES = st.sampled_from(
 
 
 @given(SUBJECTS, st.lists(PIECES, max_size=5).map("".join))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_patterns_mean_what_they_mean_in_lua(subject: str, pattern: str) -> None:
     """The counted matcher and Lua's own agree on every small pattern, errors included."""
     from lupa import lua52

@@ -73,7 +73,7 @@ def spoiled(value: dict[str, Any], draw: Callable[[st.SearchStrategy[Any]], Any]
 
 
 @given(st.data())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_an_answer_or_a_reason(data: st.DataObject) -> None:
     manifest = spoiled(data.draw(st.sampled_from(MANIFESTS)), data.draw)
     observed = spoiled(manifest, data.draw)

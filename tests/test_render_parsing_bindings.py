@@ -257,7 +257,7 @@ bindings = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(bindings)
 def test_a_binding_written_and_read_is_the_same(found: Binding) -> None:
     assert binding(json.loads(json.dumps(binding_manifest(found)))) == found
@@ -270,7 +270,6 @@ def normalized(value: Any) -> Any:
     return [normalized(each) for each in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=100)
 @given(placements)
 def test_what_is_empty_is_never_written(found: Placement) -> None:
     plain = placement_manifest(found)

@@ -267,7 +267,7 @@ def by_listing(groups: Sequence[Group], minimum: int, maximum: int, target: int)
     return tuple(each.name for each in best)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(some_groups, st.integers(0, 3), st.integers(0, 3), st.integers(0, 10))
 def test_the_best_groups_are_those_karmada_finds_by_listing_all(
     groups: Mapping[str, tuple[int, int]], least: int, extra: int, target: int

@@ -169,7 +169,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[bytes, 
     return repository.path / ".git/objects", as_git_reads(repository, objects_of(repository)["blob"], "blob")
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_damaged_file_gives_the_right_content_or_none(
     packed: tuple[Path, dict[bytes, bytes]], data: st.DataObject

@@ -55,7 +55,7 @@ def ignored_by_us(lines: list[str], paths: list[str]) -> set[str]:
     return {path for path in paths if is_left_out(path)}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(PATTERNS, min_size=1, max_size=4), paths=PATHS)
 def test_git_ignores_the_same(folder: Path, lines: list[str], paths: list[str]) -> None:
     assert ignored_by_us(lines, paths) == ignored_by_git(folder, lines, paths)
