@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import deepcopy
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Event
@@ -191,6 +192,13 @@ def touch(member: FakeCluster, step: Step, at: int) -> None:
     member.request("PUT", f"{path}?fieldManager={manager}", live)
 
 
+def a_repository(path: Path) -> Repository:
+    made = Repository.create(path)
+    templates = {f"{number}.yaml": a_template(number, ("all", *NAMES)[number % 4], "0") for number in range(9)}
+    made.commit({**surroundings(), **templates})
+    return made
+
+
 @pytest.fixture
 def stack() -> Iterator[ExitStack]:
     with ExitStack() as opened:
@@ -201,10 +209,49 @@ def stack() -> Iterator[ExitStack]:
 def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str], stack: ExitStack) -> Fleet:
     """A fleet with a few objects, before its first pass."""
     (tmp_path / "one").mkdir()
-    repository = Repository.create(tmp_path / "one" / "fleet")
-    templates = {f"{number}.yaml": a_template(number, ("all", *NAMES)[number % 4], "0") for number in range(9)}
-    repository.commit({**surroundings(), **templates})
-    return Fleet(repository, capsys, stack)
+    return Fleet(a_repository(tmp_path / "one" / "fleet"), capsys, stack)
+
+
+class Shared:
+    """A fleet at rest, which begins every test as it was when it came to rest."""
+
+    def __init__(self, fleet: Fleet, kept: Path) -> None:
+        fleet.run("--bootstrap")
+        fleet.rest()
+        self._fleet, self._kept, self._options = fleet, kept, fleet.options
+        shutil.copytree(fleet.repository.path, kept)
+        self._objects = {name: deepcopy(member.objects) for name, member in fleet.members.items()}
+
+    def restored(self, capsys: pytest.CaptureFixture[str]) -> Fleet:
+        fleet = self._fleet
+        shutil.rmtree(fleet.repository.path)
+        shutil.copytree(self._kept, fleet.repository.path)
+        for name, member in fleet.members.items():
+            member.objects = deepcopy(self._objects[name])
+        fleet.capsys, fleet.options = capsys, self._options
+        fleet.down, fleet.refusal, fleet.planned, fleet.meanwhile = set(), None, set(), None
+        return fleet
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[list[Shared], ExitStack]]:
+    """The shared fleet, once a test has made it, and what ends its members."""
+    with ExitStack() as opened:
+        yield [], opened
+
+
+@pytest.fixture
+def rested(
+    shared: tuple[list[Shared], ExitStack],
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> Fleet:
+    """A fleet at rest."""
+    made, stack = shared
+    if not made:
+        folder = tmp_path_factory.mktemp("rested")
+        made.append(Shared(Fleet(a_repository(folder / "fleet"), capsys, stack), folder / "kept"))
+    return made[0].restored(capsys)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -292,27 +339,23 @@ SEEN = [
 
 
 @pytest.mark.parametrize("case", SEEN, ids=lambda case: case.why)
-def test_a_pass_looks_at_the_members_that_something_is_new_of(case: Seen, fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    case.change(fleet)
-    ended = fleet.run("-o", "json")
-    assert fleet.planned == case.members, ended
+def test_a_pass_looks_at_the_members_that_something_is_new_of(case: Seen, rested: Fleet) -> None:
+    case.change(rested)
+    ended = rested.run("-o", "json")
+    assert rested.planned == case.members, ended
 
 
-def test_a_member_that_does_not_answer_leaves_the_others_at_rest(fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    fleet.down = {"us"}
-    ended = fleet.run()
+def test_a_member_that_does_not_answer_leaves_the_others_at_rest(rested: Fleet) -> None:
+    rested.down = {"us"}
+    ended = rested.run()
     assert ended.code == 7, ended
-    assert fleet.planned == set()
+    assert rested.planned == set()
     assert [line.split()[-1] for line in ended.out.splitlines()[-3:]] == ["Converged", "Converged", "Unreachable"]
-    fleet.run()
-    recorded = fleet.lines()
-    fleet.forget()
-    fleet.run()
-    assert (fleet.planned, fleet.lines()) == ({"eu", "ap"}, recorded)
+    rested.run()
+    recorded = rested.lines()
+    rested.forget()
+    rested.run()
+    assert (rested.planned, rested.lines()) == ({"eu", "ap"}, recorded)
 
 
 def _is_whole(ended: Ended) -> bool:
@@ -337,18 +380,16 @@ HELD = [
 
 
 @pytest.mark.parametrize("case", HELD, ids=lambda case: case.why)
-def test_a_fleet_comes_to_rest_with_a_member_that_stays_down(case: Held, fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    fleet.down, fleet.refusal = {"us"}, case.status
-    ended = _quiet(fleet)
-    recorded = fleet.lines()
-    assert (ended.code, fleet.planned) == (case.code, set())
-    fleet.forget()
-    whole = fleet.run("-vv")
+def test_a_fleet_comes_to_rest_with_a_member_that_stays_down(case: Held, rested: Fleet) -> None:
+    rested.down, rested.refusal = {"us"}, case.status
+    ended = _quiet(rested)
+    recorded = rested.lines()
+    assert (ended.code, rested.planned) == (case.code, set())
+    rested.forget()
+    whole = rested.run("-vv")
     assert _is_whole(whole)
     assert (whole.code, whole.out) == (ended.code, ended.out)
-    assert fleet.lines() == recorded
+    assert rested.lines() == recorded
 
 
 def test_a_member_that_never_answered_lets_the_others_rest(fleet: Fleet) -> None:
@@ -360,16 +401,14 @@ def test_a_member_that_never_answered_lets_the_others_rest(fleet: Fleet) -> None
     assert "us" in fleet.planned
 
 
-def test_a_member_that_hangs_lets_the_others_rest(fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    fleet.down = {"us"}
-    fleet.run()
-    fleet.hanging.clear()
+def test_a_member_that_hangs_lets_the_others_rest(rested: Fleet) -> None:
+    rested.down = {"us"}
+    rested.run()
+    rested.hanging.clear()
     try:
-        assert (_quiet(fleet).code, fleet.planned) == (7, set())
+        assert (_quiet(rested).code, rested.planned) == (7, set())
     finally:
-        fleet.hanging.set()
+        rested.hanging.set()
 
 
 WOKEN = [
@@ -382,49 +421,41 @@ WOKEN = [
 
 
 @pytest.mark.parametrize("case", WOKEN, ids=lambda case: case.why)
-def test_a_fleet_at_rest_with_a_dead_member_sees_what_changes(case: Seen, fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    fleet.down = {"us"}
-    _quiet(fleet)
-    case.change(fleet)
-    ended = fleet.run("-vv")
-    assert (_is_whole(ended), fleet.planned) == (True, case.members), ended
+def test_a_fleet_at_rest_with_a_dead_member_sees_what_changes(case: Seen, rested: Fleet) -> None:
+    rested.down = {"us"}
+    _quiet(rested)
+    case.change(rested)
+    ended = rested.run("-vv")
+    assert (_is_whole(ended), rested.planned) == (True, case.members), ended
 
 
-def test_a_member_that_answers_again_is_at_rest_as_before(fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    recorded = fleet.lines()
-    fleet.down = {"us"}
-    fleet.run()
-    fleet.down.clear()
-    assert fleet.run().code == 0
-    assert fleet.planned == set()
-    assert fleet.lines() == recorded
+def test_a_member_that_answers_again_is_at_rest_as_before(rested: Fleet) -> None:
+    recorded = rested.lines()
+    rested.down = {"us"}
+    rested.run()
+    rested.down.clear()
+    assert rested.run().code == 0
+    assert rested.planned == set()
+    assert rested.lines() == recorded
 
 
-def test_bindings_are_recorded_again_where_somebody_changed_what_is_recorded(fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    recorded = fleet.lines()
+def test_bindings_are_recorded_again_where_somebody_changed_what_is_recorded(rested: Fleet) -> None:
+    recorded = rested.lines()
 
     def change() -> None:
-        _restore(fleet, "bindings/shop/ConfigMap/map1.yaml", lambda text: text.replace("FullyAppliedSuccess", "Other"))
+        _restore(rested, "bindings/shop/ConfigMap/map1.yaml", lambda text: text.replace("FullyAppliedSuccess", "Other"))
 
     change()
-    fleet.run("-o", "json")
-    assert (fleet.planned, fleet.lines()) == (set(), recorded)
-    fleet.meanwhile = change
-    fleet.run("-o", "json")
-    assert (fleet.planned, fleet.lines()) == (set(), recorded)
+    rested.run("-o", "json")
+    assert (rested.planned, rested.lines()) == (set(), recorded)
+    rested.meanwhile = change
+    rested.run("-o", "json")
+    assert (rested.planned, rested.lines()) == (set(), recorded)
 
 
-def test_a_member_of_another_identity_is_refused(fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    _restore(fleet, "inventory/ap.yaml", lambda text: re.sub("UID: .*", 'UID: "other"', text))
-    assert [line.split()[-1] for line in fleet.run().out.splitlines()[-3:]] == [
+def test_a_member_of_another_identity_is_refused(rested: Fleet) -> None:
+    _restore(rested, "inventory/ap.yaml", lambda text: re.sub("UID: .*", 'UID: "other"', text))
+    assert [line.split()[-1] for line in rested.run().out.splitlines()[-3:]] == [
         "WrongCluster",
         "Converged",
         "Converged",
@@ -432,13 +463,11 @@ def test_a_member_of_another_identity_is_refused(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no cache"])
-def test_objects_are_read_anew_where_what_was_kept_of_them_is_gone(content: bytes | None, fleet: Fleet) -> None:
-    fleet.run("--bootstrap")
-    fleet.rest()
-    (kept,) = (fleet.repository.path / ".git/argosy").glob("rendered-*.cache")
+def test_objects_are_read_anew_where_what_was_kept_of_them_is_gone(content: bytes | None, rested: Fleet) -> None:
+    (kept,) = (rested.repository.path / ".git/argosy").glob("rendered-*.cache")
     kept.unlink() if content is None else kept.write_bytes(content)
-    touch(fleet.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
-    assert "ap: ConfigMap shop/map2: created (Missing)\n" in fleet.run().err
+    touch(rested.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
+    assert "ap: ConfigMap shop/map2: created (Missing)\n" in rested.run().err
     assert kept.stat().st_size > 100
-    touch(fleet.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
-    assert "ap: ConfigMap shop/map2: created (Missing)\n" in fleet.run().err
+    touch(rested.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
+    assert "ap: ConfigMap shop/map2: created (Missing)\n" in rested.run().err
