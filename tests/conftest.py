@@ -27,6 +27,7 @@ from .helm import installed_helm, obtain_helm
 from .karmada import installed_karmada, obtain_karmada
 from .kubernetes.programs import installed
 from .peers import PEERS, obtain_peer
+from .prepared import Prepared, share
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 MODE = os.environ.get("ARGOSY_E2E", "")
@@ -44,12 +45,14 @@ settings.register_profile("thorough", settings.get_profile("argosy"), max_exampl
 settings.load_profile("argosy")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let stories, which are told outside of test modules, say what differs, and processes share compiled modules."""
     pytest.register_assert_rewrite("tests.stories")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell that starts this in its background has interrupts ignored, by every process below as well.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if told := getattr(config, "workerinput", {}).get("prepared"):
+        share(told)
     # Hundreds of short processes are started; where each compiled all of Argosy again, that was most of their time.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # The kubectl of the test extra is the one that builds kustomizations, whatever the machine has.
@@ -126,6 +129,23 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Run half as many processes again as there are cores, because many tests wait for a member or a lock."""
     return (os.cpu_count() or 2) * 3 // 2
+
+
+ADDRESS = pytest.StashKey[str]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Start the process that forks commands, one for all processes of tests."""
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    config.stash[ADDRESS] = stack.enter_context(Prepared.started(os.environ)).address
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """Tell a process of tests where it is."""
+    node.workerinput["prepared"] = node.config.stash[ADDRESS]
 
 
 class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  # pytest-xdist has no types

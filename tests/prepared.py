@@ -161,16 +161,38 @@ class Prepared:
         path.chmod(0o755)
 
 
+_shared: list[str] = []
+
+
+def share(address: str) -> None:
+    """Let this process of tests ask one that forks for others as well."""
+    _shared.append(address)
+
+
 @cache
 def prepared() -> Prepared:
-    """Return the process of this process of tests, started when it is first needed."""
+    """Return the process that is shared, or that of this process of tests, started when it is first needed."""
+    if _shared:
+        return Prepared(address=_shared[0])
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(Prepared.started(os.environ))
 
 
 def serve(address: str) -> None:
-    """Import everything, then fork a process for each command, until nobody is there any more to ask for one."""
+    """Import everything, then fork a process for each command, until nobody is there any more to ask for one.
+
+    Who asks before all is imported waits.
+    """
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        print("ready", flush=True)
+        _import_everything()
+        _fork_for(listener)
+
+
+def _import_everything() -> None:
     real = time.time
     time.time = lambda: float(os.environ.get(CLOCK, "0")) or real()  # before the imports: defaults hold the function
     for package in PACKAGES:
@@ -179,24 +201,23 @@ def serve(address: str) -> None:
                 import_module(module.name)
     gc.collect()
     gc.freeze()
+
+
+def _fork_for(listener: socket.socket) -> None:
     ends, told = socket.socketpair()
     told.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(told.fileno())
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
-        listener.listen(64)
-        print("ready", flush=True)
-        connections: dict[int, socket.socket] = {}
-        while sys.stdin not in (ready := select.select([listener, ends, sys.stdin], [], [])[0]):
-            if ends in ready:
-                ends.recv(4096)
-                _report_ended(connections)
-            if listener in ready:
-                connection = listener.accept()[0]
-                pid = _forked(connection, [listener, ends, told, *connections.values()])
-                connections[pid] = connection
-                connection.sendall(b"%-*d" % (CODE, pid))
+    connections: dict[int, socket.socket] = {}
+    while sys.stdin not in (ready := select.select([listener, ends, sys.stdin], [], [])[0]):
+        if ends in ready:
+            ends.recv(4096)
+            _report_ended(connections)
+        if listener in ready:
+            connection = listener.accept()[0]
+            pid = _forked(connection, [listener, ends, told, *connections.values()])
+            connections[pid] = connection
+            connection.sendall(b"%-*d" % (CODE, pid))
 
 
 def _forked(connection: socket.socket, others: Sequence[socket.socket]) -> int:
