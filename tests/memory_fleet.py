@@ -1,10 +1,12 @@
 """A fleet whose members are in memory: real repository, real passes, a clock of the test's own."""
 
 import io
+import os
 import time
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +19,46 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import maintain_repository, publication_of
+from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import ObservedInputs, read_again_with_facts, read_previous, read_source_without_facts
+from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.reconcile.applying import ApplyRun, Delivery
 from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, PassRecord, observe_members
 from reconciler.reconcile.orphans import Agree, refuse_orphans
-from reconciler.repository import open_repository
+from reconciler.repository import open_branches, open_repository
 from reconciler.source.observed_schemas import kinds_to_observe
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 
 from .applying import client_of
-from .build import Ended, Repository, a_cluster
+from .build import AUTHOR, Ended, Repository, a_cluster
 from .clusters import Member
 from .fakes import FakeCluster
 
 DOWN = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
+
+
+class Way(StrEnum):
+    """A way in which a test's objects reach a member: a pass or an agent, into memory or into a real API server."""
+
+    MEMORY = "in memory"
+    MEMORY_AGENT = "in memory, by its agent"
+    REAL = "real"
+    REAL_AGENT = "real, by its agent"
+
+    @property
+    def by_agent(self) -> bool:
+        return self.endswith("agent")
+
+    @property
+    def is_real(self) -> bool:
+        return self.startswith("real")
+
+
+WAYS = [pytest.param(way, marks=[pytest.mark.cluster] if way.is_real else [], id=way) for way in Way]
+REAL_WAYS = [pytest.param(way, id=way) for way in Way if way.is_real]
 
 
 @dataclass
@@ -41,6 +66,7 @@ class MemoryFleet:
     """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass.
 
     ``said`` are the lines of all passes, ``opened`` the members that were asked and the seconds they were given.
+    ``by_agent``: each member is applied to by an agent of its own, between two passes that do all but that.
     """
 
     repository: Repository
@@ -51,17 +77,20 @@ class MemoryFleet:
     seen: Observation | None = None
     said: list[str] = field(default_factory=list)
     opened: list[tuple[str, float]] = field(default_factory=list)
+    by_agent: bool = False
 
     @classmethod
-    def create(cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any]) -> "MemoryFleet":
+    def create(
+        cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any], *, by_agent: bool = False
+    ) -> "MemoryFleet":
         """A fleet with members of so many nodes of so much: name -> (count, allocatable); None pulls for itself."""
         repository = Repository.create(path)
         clusters = {
-            f"clusters/{name}.yaml": a_cluster(name) if nodes else a_cluster(name, syncMode="Pull")
+            f"clusters/{name}.yaml": a_cluster(name, syncMode="Push" if nodes and not by_agent else "Pull")
             for name, nodes in names.items()
         }
         repository.commit({**clusters, **files})
-        fleet = cls(repository)
+        fleet = cls(repository, by_agent=by_agent)
         for name, nodes in names.items():
             fleet.members[name] = FakeCluster(name=name)
             for number in range(nodes[0] if nodes else 0):
@@ -85,6 +114,26 @@ class MemoryFleet:
     ) -> tuple[ClusterReport, ...]:
         """One pass over all, or ``only`` some, so many seconds after the last; ``how`` is for its ``Delivery``."""
         self.now += seconds
+        reports = self._run_pass(options, agree, only, **how)
+        if not self.by_agent:
+            return reports
+        assert not how, "an agent has no such options"
+        pulled = [self.pull(name, options) for name in self.members if only is None or name in only]
+        self._run_pass(options, agree, only)
+        return tuple(ended.report for ended in pulled if ended.report)
+
+    def pull(self, name: str, options: DeliveryOptions | None = None) -> AgentPass:
+        """One pass of a member's agent, over a clone of its own."""
+        environment = {"PATH": os.environ["PATH"], **AUTHOR}
+        environment["XDG_CACHE_HOME"] = str(self.repository.path.parent / f"cache-{name}")
+        chosen = AgentOptions(cluster=name, delivery=options or DeliveryOptions())
+        with open_branches(self.repository.path.as_uri(), f"agent {name}", environment=environment) as branches:
+            agent = Agent(repository=branches, options=chosen, open_client=self.open, clock=lambda: self.now)
+            return run_agent_pass(agent, Log(stream=io.StringIO(), level=ERRORS_ONLY))
+
+    def _run_pass(
+        self, options: DeliveryOptions | None, agree: Agree, only: Container[str] | None, **how: Any
+    ) -> tuple[ClusterReport, ...]:
         log = Log(stream=io.StringIO(), level=ERRORS_ONLY)
         with open_repository(str(self.repository.path)) as repository:
             source = read_source_without_facts(repository, repository.resolve("HEAD"))
@@ -106,6 +155,7 @@ class MemoryFleet:
             )
             outcome = run_pass(repository, source, previous, inputs, log)
             commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
+            update_mirrors(outcome, context.publication, commit)
             run = ApplyRun(
                 context=context,
                 commit=commit,

@@ -13,7 +13,7 @@ from reconciler.plans.inventory import ApplyOutcome
 from .applying import outcomes
 from .build import a_config_map, a_policy, on_clusters
 from .clusters import Member, remove_namespaces
-from .memory_fleet import MemoryFleet
+from .memory_fleet import REAL_WAYS, MemoryFleet, Way
 from .waiting import eventually
 
 pytestmark = pytest.mark.cluster
@@ -24,12 +24,13 @@ NAMES = ("a", "b", "c")
 class Shop:
     """A fleet of one member with three ConfigMaps in a namespace that nobody wrote a template for."""
 
-    def __init__(self, folder: Path, member: Member) -> None:
+    def __init__(self, folder: Path, member: Member, *, by_agent: bool) -> None:
         self.member, self.space = member, f"t{secrets.token_hex(4)}"
         selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}]
         policy = a_policy(selectors=selectors, placement=on_clusters("member1"), namespace=self.space)
         files = {f"{name}.yaml": a_config_map(name, namespace=self.space) for name in NAMES}
-        self.fleet = MemoryFleet.create(folder, {"member1": (0, {})}, {**files, "policy.yaml": policy})
+        files["policy.yaml"] = policy
+        self.fleet = MemoryFleet.create(folder, {"member1": (0, {})}, files, by_agent=by_agent)
         self.fleet.members["member1"] = member
         self.path = f"/api/v1/namespaces/{self.space}"
 
@@ -44,9 +45,9 @@ class Shop:
         return self.member.read(self.path) is None
 
 
-@pytest.fixture
-def shop(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Shop]:
-    made = Shop(tmp_path / "fleet", members[0])
+@pytest.fixture(params=REAL_WAYS)
+def shop(request: pytest.FixtureRequest, members: tuple[Member, ...], tmp_path: Path) -> Iterator[Shop]:
+    made = Shop(tmp_path / "fleet", members[0], by_agent=Way(request.param).by_agent)
     yield made
     remove_namespaces([made.member], made.space)
 
