@@ -24,6 +24,7 @@ from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import open_repository
 from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
 from reconciler.run.notices.conditions import (
+    Message,
     Notice,
     SourceVerdict,
     conditions_after,
@@ -31,7 +32,6 @@ from reconciler.run.notices.conditions import (
     notices_between,
     verdict_of,
 )
-from reconciler.run.notices.messages import Message
 from reconciler.run.notices.record import MOST_TRIES, Told, Unsent
 from reconciler.run.notices.telling import Telling
 from reconciler.run.pass_job import ClusterEnd, PassReport

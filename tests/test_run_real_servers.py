@@ -8,8 +8,7 @@ import pytest
 
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.run.notices.channels import Channel, ChannelKind, sent
-from reconciler.run.notices.conditions import Notice
-from reconciler.run.notices.messages import Message
+from reconciler.run.notices.conditions import Message, Notice
 
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .clusters import Member

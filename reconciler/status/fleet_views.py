@@ -14,12 +14,11 @@ from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unh
 from reconciler.record.refusal import plain_refusal
 from render.binding import Binding
 
-from .ages import age, time_text
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
 from .rule_views import rule_tables, rule_values
-from .staleness import plain_progress
+from .staleness import age, plain_progress, time_text
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"

@@ -19,8 +19,7 @@ from render.model import ARGOSY_API_VERSION, Manifest
 from render.values import DiscreetStruct
 from render.words import listed
 
-from .ages import age
-from .staleness import MemberProgress, plain_progress
+from .staleness import MemberProgress, age, plain_progress
 
 
 class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ those of the last change that was recorded.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
@@ -19,13 +20,12 @@ from render.cluster import Cluster
 from render.failover.health import READY
 from render.fleet import Fleet
 
-from .ages import age
-
 NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its folder knows what is in it"
 NO_AGENT = "it pulls, and its agent has reported nothing yet"
 NOT_TOLD = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 class MemberProgress(Struct, frozen=True, kw_only=True):
@@ -136,3 +136,25 @@ def _silent(record: ClusterRecord, now: float) -> MemberProgress:
 def _first(since: str, now: float) -> str:
     """Return the age of the first failure of a row; each later one is recorded only where it differs."""
     return f" (first {age(since, now)} ago)" if since else ""
+
+
+def age(since: str, now: float) -> str:
+    """Return how long ago an RFC 3339 time was, ``now`` in seconds; empty for what is no time.
+
+    >>> age("2027-01-15T08:00:00Z", 1_800_000_000 + 250), age("", 0)
+    ('4m', '')
+    """
+    try:
+        seconds = int(now - datetime.fromisoformat(since).timestamp())
+    except ValueError:
+        return ""
+    return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), f"{max(seconds, 0)}s")
+
+
+def time_text(seconds: float) -> str:
+    """Return a time as RFC 3339, to the second, as files of the status branch have it.
+
+    >>> time_text(1_800_000_000)
+    '2027-01-15T08:00:00Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

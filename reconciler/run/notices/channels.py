@@ -29,8 +29,8 @@ from render.errors import ConfigError
 from render.fleet import ForgeKind
 from render.model import ARGOSY_API_VERSION
 
+from .conditions import Message
 from .events import post_events
-from .messages import Message
 
 _SECONDS = 5.0
 _MOST_ANSWER = 64 << 10

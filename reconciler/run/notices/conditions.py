@@ -4,7 +4,7 @@ A condition has a key, by which it is the same one, and a text. It is told when 
 that was healed is an event: it is over when it is told of.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -35,6 +35,18 @@ class SourceVerdict(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{self.state}: {self.text}"
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """Notices of one pass over a fleet, or its verdict on the source; ``remote`` is the address of that."""
+
+    id: str
+    fleet: str
+    source: str
+    rendered: str
+    remote: str = ""
+    notices: Sequence[Notice] = ()
+    verdict: SourceVerdict | None = None
 
 
 def verdict_of(report: PassReport) -> SourceVerdict | None:

@@ -13,7 +13,7 @@ from reconciler.members.exchange import Client, Expected, Failure, Request
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION
 
-from .messages import Message
+from .conditions import Message
 
 NAMESPACE = "argosy-system"
 CONTROLLER = "argosy"

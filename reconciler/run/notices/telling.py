@@ -18,8 +18,7 @@ from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 
 from .channels import FORGES, Channel
-from .conditions import Notice, conditions_after, drift_notices, notices_between, verdict_of
-from .messages import Message
+from .conditions import Message, Notice, conditions_after, drift_notices, notices_between, verdict_of
 from .record import MOST_TRIES, TOLD_PATH, Told, Unsent
 
 Send = Callable[[Channel, Message], bool]

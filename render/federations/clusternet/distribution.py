@@ -22,6 +22,7 @@ from render.federations.weights import is_divided_so
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
+from .dividing import Targets
 from .scheduling import (
     ClusternetFleet,
     FeedOrder,
@@ -32,7 +33,6 @@ from .scheduling import (
     tolerations_of,
     weights_of,
 )
-from .targets import Targets
 
 
 class Way(Struct, frozen=True, kw_only=True):

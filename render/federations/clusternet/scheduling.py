@@ -17,8 +17,7 @@ from render.model import Manifest
 from render.placement import Toleration
 from render.selection import first_untolerated, is_tolerated, matches
 
-from .dividing import dynamically_divided, int32, statically_divided
-from .targets import Targets
+from .dividing import Targets, dynamically_divided, int32, statically_divided
 
 _MOST_SCORE = 100
 

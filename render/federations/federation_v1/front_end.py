@@ -37,8 +37,7 @@ from render.model import Manifest
 from render.selectors import LabelSelector
 
 from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
-from .autoscaling import divided_bounds
-from .scheduling import effective_preferences, job_shares, scheduled, selected_clusters
+from .scheduling import divided_bounds, effective_preferences, job_shares, scheduled, selected_clusters
 
 _GLOBAL_IP = "kubernetes.io/ingress.global-static-ip-name"
 _KINDS = frozenset(

@@ -12,11 +12,11 @@ from render.interpreter.operations import Interpretation
 
 KRUISE, FLUX = "apps.kruise.io/v1alpha1", "source.toolkit.fluxcd.io/v1beta2"
 FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {
-    (KRUISE, "AdvancedCronJob"): "kruise_jobs",
-    (KRUISE, "BroadcastJob"): "kruise_jobs",
+    (KRUISE, "AdvancedCronJob"): "kruise",
+    (KRUISE, "BroadcastJob"): "kruise",
     (KRUISE, "CloneSet"): "kruise",
     (KRUISE, "DaemonSet"): "kruise",
-    (KRUISE, "SidecarSet"): "kruise_jobs",
+    (KRUISE, "SidecarSet"): "kruise",
     (KRUISE, "UnitedDeployment"): "kruise",
     ("apps.kruise.io/v1beta1", "StatefulSet"): "kruise",
     ("argoproj.io/v1alpha1", "Workflow"): "argo",

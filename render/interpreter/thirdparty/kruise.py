@@ -1,17 +1,29 @@
-"""OpenKruise workloads: clone sets, stateful sets, daemon sets and united deployments."""
+"""OpenKruise: clone sets, stateful sets, daemon sets, united deployments, broadcast and cron jobs, sidecar sets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import mapping_at, text_at, value_at, with_value
+from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import pod_dependencies
+from render.interpreter.references import container_references, dependents, pod_dependencies
 from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import summed
+from render.interpreter.statuses import collected, summed
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .common import conditions_of, last_words, number_at, observed_generation, reported, required_status
+from .common import (
+    PARALLELISM,
+    conditions_of,
+    last_words,
+    made_condition,
+    number_at,
+    observed_generation,
+    parallelism,
+    reported,
+    reported_fields,
+    required_status,
+    revise_parallelism,
+)
 
 REPLICA_FIELD = ("spec", "replicas")
 CLONE_COUNTERS = (
@@ -42,6 +54,10 @@ DAEMON_COUNTERS = (
     "numberUnavailable",
 )
 UNITED_COUNTERS = ("replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas")
+FINISHED = ("Complete", "Failed")
+JOB_COUNTERS = ("active", "succeeded", "failed", "desired")
+JOB_REPORTED = (*JOB_COUNTERS, "completionTime", "conditions", "phase", "startTime")
+SIDECAR_COUNTERS = ("matchedPods", "updatedPods", "readyPods")
 
 
 def workload_replicas(workload: Manifest) -> Replicas:
@@ -123,6 +139,109 @@ def _scaled(counters: Sequence[str], words: Sequence[str], **special: Any) -> In
     return Interpretation(**{**functions, **special})
 
 
+def broadcast_replicas(job: Manifest) -> Replicas:
+    """Return spec.parallelism, or 1."""
+    requirements = pod_requirements(mapping_at(job, "spec", "template", "spec"))
+    return Replicas(replicas=parallelism(job), requirements=requirements)
+
+
+def retain_pod_labels(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep the pod labels the member's controller wrote."""
+    labels = value_at(observed, "spec", "template", "metadata", "labels")
+    return desired if labels is None else with_value(desired, labels, "spec", "template", "metadata", "labels")
+
+
+def aggregated_broadcast(_template: Manifest, items: Items) -> Any:
+    """Add up; one failed member fails the job, all complete complete it."""
+    status: dict[str, Any] = {**summed(items, JOB_COUNTERS), **last_words(items, ["phase"])}
+    failed, complete = _finishes(items)
+    if failed:
+        return {**status, "conditions": [made_condition("Failed", "JobFailed", "the job failed", failed)]}
+    if items and complete == len(items):
+        condition = made_condition("Completed", "Completed", "the job is complete in every cluster")
+        return {**status, "conditions": [condition]}
+    return status
+
+
+def _finishes(items: Items) -> tuple[list[str], int]:
+    """Return the failed members and the number of complete ones.
+
+    A member that has not finished counts like the one before it: Karmada's rule.
+    """
+    failed, complete, finish = [], 0, ""
+    for member, status in collected(items):
+        for condition in objects_at(status, "conditions"):
+            if condition.get("type") in FINISHED and condition.get("status") == "True":
+                finish = text_at(condition, "type")
+        if finish == "Failed":
+            failed.append(member)
+        complete += finish == "Complete"
+    return failed, complete
+
+
+def reflect_broadcast(observed: Manifest) -> Any:
+    """Report counters, conditions, phase and times."""
+    return reported_fields(observed, JOB_REPORTED)
+
+
+def is_broadcast_healthy(observed: Manifest) -> bool:
+    """Say whether there is something to do, nothing failed, and something runs or is done."""
+    status = mapping_at(observed, "status")
+    desired, failed, succeeded, active = (status.get(field) for field in ("desired", "failed", "succeeded", "active"))
+    return desired != 0 and failed == 0 and not (succeeded == 0 and active == 0)
+
+
+def cron_dependencies(cron_job: Manifest) -> Any:
+    """Return the objects the pods of either job template refer to."""
+    for template in ("jobTemplate", "broadcastJobTemplate"):
+        job = mapping_at(cron_job, "spec", "template", template)
+        if job:
+            return template_dependencies({"metadata": cron_job["metadata"], "spec": mapping_at(job, "spec")})
+    return ()
+
+
+def aggregated_cron(_template: Manifest, items: Items) -> Any:
+    """Chain the active jobs; the last type and time win."""
+    active = [job for _, status in collected(items) for job in list_at(status, "active")]
+    status = {"active": active, **last_words(items, ["type", "lastScheduleTime"])}
+    return {field: value for field, value in status.items() if value or field == "type"}
+
+
+def sidecar_replicas(_sidecars: Manifest) -> Replicas:
+    """Return 0: sidecars ride on other pods."""
+    return Replicas(replicas=0)
+
+
+def sidecar_dependencies(sidecars: Manifest) -> set[DependentObject]:
+    """Return the objects the containers and volumes refer to."""
+    references = [
+        reference for each in objects_at(sidecars, "spec", "containers") for reference in container_references(each)
+    ]
+    for volume in objects_at(sidecars, "spec", "volumes"):
+        references.append(("ConfigMap", text_at(volume, "configMap", "name")))
+        references.append(("Secret", text_at(volume, "secret", "secretName")))
+        for source in objects_at(volume, "projected", "sources"):
+            references.append(("ConfigMap", text_at(source, "configMap", "name")))
+            references.append(("Secret", text_at(source, "secret", "name")))
+    return dependents(references, text_at(sidecars, "metadata", "namespace"))
+
+
+def reflect_sidecars(observed: Manifest) -> Any:
+    """Report the counters."""
+    if observed.get("status") is None:
+        return {}
+    status = mapping_at(observed, "status")
+    return {counter: status.get(counter) or 0 for counter in SIDECAR_COUNTERS}
+
+
+def are_sidecars_updated(observed: Manifest) -> bool:
+    """Say whether every matched pod is updated."""
+    if observed.get("status") is None:
+        return False
+    status = mapping_at(observed, "status")
+    return count_at(status, "matchedPods") == 0 or status.get("updatedPods") == status.get("matchedPods")
+
+
 KINDS: Mapping[tuple[str, str], Interpretation] = {
     ("apps.kruise.io/v1alpha1", "CloneSet"): _scaled(CLONE_COUNTERS, CLONE_WORDS),
     ("apps.kruise.io/v1beta1", "StatefulSet"): _scaled(STATEFUL_COUNTERS, STATEFUL_WORDS),
@@ -137,6 +256,27 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         reflect=lambda observed: reported(observed, (*DAEMON_COUNTERS, "daemonSetHash", "observedGeneration")),
         health=is_daemon_set_available,
         dependencies=template_dependencies,
+    ),
+    ("apps.kruise.io/v1alpha1", "BroadcastJob"): Interpretation(
+        replicas=broadcast_replicas,
+        revise=revise_parallelism,
+        replica_field=PARALLELISM,
+        retain=retain_pod_labels,
+        aggregate=aggregated_broadcast,
+        reflect=reflect_broadcast,
+        health=is_broadcast_healthy,
+        dependencies=template_dependencies,
+    ),
+    ("apps.kruise.io/v1alpha1", "AdvancedCronJob"): Interpretation(
+        aggregate=aggregated_cron, dependencies=cron_dependencies
+    ),
+    ("apps.kruise.io/v1alpha1", "SidecarSet"): Interpretation(
+        replicas=sidecar_replicas,
+        retain=lambda desired, _observed: desired,
+        aggregate=lambda _template, items: summed(items, SIDECAR_COUNTERS),
+        reflect=reflect_sidecars,
+        health=are_sidecars_updated,
+        dependencies=sidecar_dependencies,
     ),
 }
 """The interpretation of each kind, by apiVersion and kind."""
