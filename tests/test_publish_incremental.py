@@ -92,6 +92,56 @@ def a_namespace(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"team": name}}}
 
 
+def limits() -> dict[str, Any]:
+    """A quota that is used up, with the share of a cluster, and rules of cron for a workload, one of them by bounds."""
+    quota = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+        "metadata": {"name": "shop", "namespace": "shop"},
+        "spec": {"overall": {"cpu": "6"}, "staticAssignments": [{"clusterName": "m4", "hard": {"cpu": "2"}}]},
+    }
+    scaling: dict[str, Any] = {"apiVersion": "autoscaling.karmada.io/v1alpha1"}
+    app: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    often = {
+        **scaling,
+        "kind": "CronFederatedHPA",
+        "metadata": {"name": "often", "namespace": "shop"},
+        "spec": {
+            "scaleTargetRef": {**app, "name": "app1"},
+            "rules": [
+                {"name": f"at-{minute}", "schedule": f"{minute} * * * *", "targetReplicas": minute // 10}
+                for minute in (10, 20, 30, 40, 50)
+            ],
+        },
+    }
+    bounds = {
+        **scaling,
+        "kind": "FederatedHPA",
+        "metadata": {"name": "app2", "namespace": "web"},
+        "spec": {
+            "scaleTargetRef": {**app, "name": "app2"},
+            "minReplicas": 1,
+            "maxReplicas": 9,
+            "metrics": [
+                {
+                    "type": "Resource",
+                    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+                }
+            ],
+        },
+    }
+    raised = {
+        **scaling,
+        "kind": "CronFederatedHPA",
+        "metadata": {"name": "raised", "namespace": "web"},
+        "spec": {
+            "scaleTargetRef": {**scaling, "kind": "FederatedHPA", "name": "app2"},
+            "rules": [{"name": "noon", "schedule": "25 * * * *", "targetMinReplicas": 4}],
+        },
+    }
+    return {"limits.yaml": [quota, often, bounds, raised]}
+
+
 def a_template(number: int, rng: random.Random) -> dict[str, Any]:
     """A Deployment held in some way; it may need a config map, and some overrides cannot be applied to it."""
     made = a_deployment(f"app{number}", replicas=rng.randrange(6), namespace=SPACES[number % 3])
@@ -134,8 +184,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Beside these, what changes and what is volatile is the smaller part.
     held["many.yaml"] = [a_config_map(f"map{number}", namespace="shop") for number in range(60)]
     loose = {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {removalGuard: {percent: 100}}\n"}
-    repository.commit({**surroundings(), **held, **maps, **loose})
-    assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) in {0, 1}
+    repository.commit({**surroundings(), **limits(), **held, **maps, **loose})
+    assert run(["-C", str(repository.path), "reconcile", "--bootstrap", "--now", "2026-03-02T08:05:00Z"]) in {0, 1}
     return repository.path
 
 
@@ -150,15 +200,16 @@ def test_any_sequence_of_changes_commits_what_whole_passes_would(
     fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
     rng = random.Random(seed)
-    for _ in range(6):
+    for minute in range(10, 70, 10):
         fleet.commit(a_change(rng))
         assert next_scope(fleet) is not None
-        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000")
+        now = f"2026-03-02T{8 + minute // 60:02}:{minute % 60:02}:00Z"
+        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000", "--now", now)
         assert ended.code in {0, 1}, ended.err
     replayed = argosy(fleet, capsys, "verify", "-n", "7")
     assert [line.rpartition(" ")[2] for line in replayed.out.splitlines()] == ["equal"] * len(replayed.out.splitlines())
     checkpoint_of(fleet).unlink()
-    assert argosy(fleet, capsys, "reconcile").out.startswith("unchanged: ")
+    assert argosy(fleet, capsys, "reconcile", "--now", now).out.startswith("unchanged: ")
 
 
 def observe(fleet: Repository, rooms: dict[str, dict[str, Any]]) -> None:
@@ -218,6 +269,31 @@ def test_what_a_changed_workload_requires_is_looked_at_with_it(
     assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
     held = [path for path in fleet.files(under="clusters") if path.endswith("default/ConfigMap/settings1.yaml")]
     assert [path.split("/")[1] for path in held] == ["m1", "m3", "m4"]
+
+
+def test_a_quota_counts_what_a_pass_does_not_look_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = Repository.create(tmp_path / "fleet")
+    many = [a_config_map(f"map{number}", namespace="shop") for number in range(9)]
+    first, second = (a_deployment(name, replicas=4, namespace="shop") for name in ("first", "second"))
+    for each in (first, second):
+        each["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    policy = a_cluster_policy(
+        "all", selectors=[DEPLOYMENT], placement=on_clusters("m1", replicaScheduling=weighted(m1=1))
+    )
+    quota = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+        "metadata": {"name": "shop", "namespace": "shop"},
+        "spec": {"overall": {"cpu": "6"}, "staticAssignments": [{"clusterName": "m1", "hard": {"cpu": "6"}}]},
+    }
+    fleet.commit({"m1.yaml": a_cluster("m1"), "policy.yaml": [policy, quota], "many.yaml": many, "first.yaml": first})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.commit({"second.yaml": second})
+    scope = next_scope(fleet)
+    assert scope is not None
+    assert [each.ref.name for each in scope.others] == ["first"]
+    assert "QuotaExceeded" in argosy(fleet, capsys, "reconcile").err
+    assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
 
 
 def checkpoint_of(fleet: Repository) -> Path:

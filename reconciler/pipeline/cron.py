@@ -120,6 +120,12 @@ def scaled_by_cron(
     )
 
 
+def targets_of_rules(autoscalers: Iterable[Autoscaler]) -> frozenset[ObjectRef]:
+    """Return the objects that rules of cron scale, also by the bounds of a FederatedHPA."""
+    by_target = _scalers_by_target(tuple(autoscalers))
+    return frozenset(ref for ref, scalers in by_target.items() if scalers.rules or scalers.bounding)
+
+
 def _scalers_by_target(autoscalers: Iterable[Autoscaler]) -> dict[ObjectRef, Scalers]:
     rules: dict[ObjectRef, list[CronAutoscaler]] = {}
     by_workload: dict[ObjectRef, FederatedAutoscaler] = {}

@@ -13,12 +13,20 @@ from .assembly import Assembly
 
 
 def place_shares(
-    quotas: Iterable[Template], taken: Container[ObjectRef], index: ClusterIndex, assembly: Assembly
+    quotas: Iterable[Template],
+    taken: Container[ObjectRef],
+    index: ClusterIndex,
+    assembly: Assembly,
+    *,
+    among: Container[ObjectRef] | None = None,
 ) -> None:
-    """Place a ResourceQuota for every assignment, but where a template has its name."""
+    """Place a ResourceQuota for every assignment, but where a template has its name.
+
+    ``among`` are the objects that a pass looks at (None: all); what clusters hold of others stays.
+    """
     for quota in quotas:
         ref = ObjectRef("", "ResourceQuota", quota.ref.namespace, quota.ref.name)
-        if ref in taken:
+        if ref in taken or (among is not None and ref not in among):
             continue
         clusters: dict[bytes, int] = {}
         blobs: dict[bytes, Blob] = {}

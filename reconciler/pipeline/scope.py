@@ -36,9 +36,9 @@ _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 class Scope(Struct, frozen=True, kw_only=True):
     """The objects to look at; what the previous tree holds of all others stays.
 
-    ``others`` are the bindings outside the scope, where those inside may compete with them for room. ``tally`` holds
-    the counts of the previous commit's README. ``facts`` are the clusters whose facts are not those of that commit.
-    ``waits`` say when objects outside the scope change by themselves.
+    ``others`` are the bindings outside the scope, where those inside may compete with them for room, or for what a
+    quota allows. ``tally`` holds the counts of the previous commit's README. ``facts`` are the clusters whose facts are
+    not those of that commit. ``waits`` say when objects outside the scope change by themselves.
     """
 
     refs: frozenset[ObjectRef]

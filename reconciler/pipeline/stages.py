@@ -286,7 +286,8 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
     for binding in built.bindings:
         works = built.works.get(binding.ref)
         assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
-    place_shares(inputs.desired.quotas, {binding.ref for binding in built.bindings}, built.index, assembly)
+    taken, among = {binding.ref for binding in built.bindings}, inputs.scope.refs if inputs.scope else None
+    place_shares(inputs.desired.quotas, taken, built.index, assembly, among=among)
     if inputs.scope:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))

@@ -1,5 +1,8 @@
 """The scope of the next pass, from the checkpoint of the last one: None where everything has to be looked at."""
 
+from collections.abc import Iterator
+
+from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
@@ -8,6 +11,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts
+from render.binding import Binding
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
@@ -48,11 +52,9 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, obser
     But for capacity and the health of workloads, the facts must be those of the last pass: a cluster that serves or is
     something else concerns whatever may be placed there.
     """
-    # Answers of webhooks are recorded for all objects at once, quotas limit all of them together, the descheduler looks
-    # at all that is divided by room, and rules of cron at all that they scale. Emitted objects follow from all that
-    # clusters hold.
-    by_all = desired.webhooks or desired.quotas or desired.cron_autoscalers
-    is_whole = by_all or desired.fleet.descheduler.is_enabled or desired.fleet.emit
+    # Answers of webhooks are recorded for all objects at once, the descheduler looks at all that is divided by room.
+    # Emitted objects follow from all that clusters hold.
+    is_whole = desired.webhooks or desired.fleet.descheduler.is_enabled or desired.fleet.emit
     checkpoint = None if is_whole else read_checkpoint(repository)
     is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
     if checkpoint is None or not is_of_previous or previous.version != engine_version():
@@ -65,7 +67,9 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, obser
     if turned is None or not isinstance(previous.bindings, StoredBindings):
         return None
     volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
-    refs = changed_refs(digests, volatile | turned, desired)
+    # Rules of cron may be due for what they scale in any pass.
+    scaled = targets_of_rules((*desired.cron_autoscalers, *desired.federated_autoscalers))
+    refs = changed_refs(digests, volatile | turned | (scaled & digests.keys()), desired)
     facts = observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
     changed_facts = _changed_facts(repository, rendered_facts, facts)
@@ -75,11 +79,23 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, obser
         return None
     previous.bindings.load(refs)
     previous.tree.load(refs)
-    # Declared capacity is shared by all bindings, so those outside the scope keep what they take of it.
-    is_declared = any(cluster.resource_summary is not None for cluster in desired.clusters)
-    others = tuple(each for ref, each in previous.bindings.items() if ref not in refs) if is_declared else ()
+    others = tuple(_competing(desired, previous.bindings, refs))
     waits = {ref: flip for ref, flip in waits_of(contents).items() if ref not in refs}
     return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts, waits=waits)
+
+
+def _competing(desired: Desired, bindings: StoredBindings, refs: frozenset[ObjectRef]) -> Iterator[Binding]:
+    """Yield the bindings outside a scope that keep what they take of what is shared.
+
+    Declared capacity is shared by all, and a quota by its namespace.
+    """
+    if any(cluster.resource_summary is not None for cluster in desired.clusters):
+        yield from (each for ref, each in bindings.items() if ref not in refs)
+        return
+    limited = {quota.ref.namespace for quota in desired.quotas}
+    others = {each.ref for each in desired.templates if each.ref.namespace in limited} - refs if limited else set()
+    bindings.load(others)
+    yield from (bindings[ref] for ref in sorted(others) if ref in bindings)
 
 
 def are_equal_but_for_capacity(repository: Repository, before: bytes | None, after: bytes | None) -> bool:
