@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from render.model import Manifest, ObjectRef, Template
-from render.selection import ImplicitPriority, implicit_priority
+from render.selectors import ImplicitPriority, implicit_priority
 
 from .overriders.labels import entries_of
 from .policy import OverridePolicy

@@ -1,10 +1,14 @@
-"""Member clusters as the scheduler reads them: labels, location, taints, served APIs and capacity."""
+"""Member clusters as the scheduler reads them: labels, location, taints and what tolerates them, APIs, capacity."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, field
+
+from .placement import Toleration
+
+BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 
 
 class Taint(Struct, frozen=True, kw_only=True):
@@ -108,3 +112,23 @@ class Cluster(Struct, frozen=True, kw_only=True):
     kubernetes_version: str = ""
     path: str = ""
     document: int = 0
+
+
+def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Say whether any toleration covers a taint: an empty effect covers every effect, an empty key every taint."""
+    return any(
+        toleration.effect in {"", taint.effect}
+        and toleration.key in {"", taint.key}
+        and (
+            toleration.operator == "Exists"
+            or (toleration.operator in {"", "Equal"} and toleration.value == taint.value)
+        )
+        for toleration in tolerations
+    )
+
+
+def first_untolerated(
+    taints: Iterable[Taint], tolerations: Iterable[Toleration], *, effects: frozenset[str] = BLOCKING_EFFECTS
+) -> Taint | None:
+    """Return the first taint with one of the effects that nothing tolerates, if there is one."""
+    return next((taint for taint in taints if taint.effect in effects and not is_tolerated(taint, tolerations)), None)

@@ -10,10 +10,9 @@ from operator import or_
 from typing import TypeVar
 
 from .bits import Mask, mask_of, mask_where, members
-from .cluster import Cluster, Taint
+from .cluster import BLOCKING_EFFECTS, Cluster, Taint, first_untolerated
 from .placement import SpreadField, Toleration
-from .selection import BLOCKING_EFFECTS, first_untolerated, has_valid_values
-from .selectors import ClusterAffinity, LabelSelector, Requirement
+from .selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
 
 MaskByValue = Mapping[str, Mask]
 Key = TypeVar("Key")

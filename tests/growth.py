@@ -27,8 +27,7 @@ from render.matching.exclusions import parse_exclusions
 from render.model import ObjectRef, Template
 from render.patterns import matches_whole
 from render.quantity import parse_quantity
-from render.selection import matches
-from render.selectors import ClusterAffinity, LabelSelector, Requirement
+from render.selectors import ClusterAffinity, LabelSelector, Requirement, matches
 from tests.build import a_config_map
 from tests.sources import source_of
 

@@ -15,8 +15,7 @@ from render.model import ObjectRef, TargetCluster, Template
 from render.placement import Placement, WorkloadAffinity
 from render.policy import ConflictResolution, PropagationPolicy, Suspension
 from render.resources import ReplicaRequirements
-from render.selection import ImplicitPriority
-from render.selectors import ResourceSelector
+from render.selectors import ImplicitPriority, ResourceSelector
 
 from .build import a_config_map, a_deployment
 

@@ -13,8 +13,7 @@ from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyInd
 from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy
-from render.selection import ImplicitPriority, best_selector
-from render.selectors import LabelSelector, ResourceSelector
+from render.selectors import ImplicitPriority, LabelSelector, ResourceSelector, best_selector
 
 STICKY = MatchOptions(claims=ClaimMode.STICKY)
 PREEMPTING = MatchOptions(claims=ClaimMode.STICKY, allows_preemption=True)

@@ -9,8 +9,7 @@ from overrides.policy import OverridePolicy
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.model import Template
-from render.selection import implicit_priority
-from render.selectors import ResourceSelector
+from render.selectors import ResourceSelector, implicit_priority
 from render.suggestions import nearest
 
 

@@ -22,8 +22,7 @@ from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import unmet_placement
-from render.selection import implicit_priority
-from render.selectors import ResourceSelector
+from render.selectors import ResourceSelector, implicit_priority
 from render.suggestions import nearest
 from render.words import counted, listed
 

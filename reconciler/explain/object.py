@@ -26,7 +26,7 @@ from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
-from render.selection import ImplicitPriority
+from render.selectors import ImplicitPriority
 from render.timing import written
 from render.words import counted, listed
 

@@ -15,8 +15,7 @@ from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import Unmet
-from render.selection import implicit_priority
-from render.selectors import ResourceSelector
+from render.selectors import ResourceSelector, implicit_priority
 
 from .object import SELECTS_BY, unmet_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters

@@ -15,7 +15,7 @@ from render.model import ObjectRef, Template
 from render.parsing.selectors import label_selector
 from render.policy import ConflictResolution
 from render.resources import DependentObject
-from render.selection import matches
+from render.selectors import matches
 
 NOT_SCHEDULED = Condition(
     type="Scheduled", status="False", reason="NotScheduled", message="no policy holds it; it follows what requires it"

@@ -14,8 +14,7 @@ from reconciler.names.subjects import check_clusters
 from reconciler.publish.mirrors import is_pulling
 from render.cluster import Cluster
 from render.fleet import Fleet
-from render.selection import matches
-from render.selectors import LabelSelector, Requirement
+from render.selectors import LabelSelector, Requirement, matches
 from render.words import listed
 
 

@@ -16,7 +16,7 @@ from render.model import ObjectRef, Template
 from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import absent_names
-from render.selection import implicit_priority
+from render.selectors import implicit_priority
 from render.suggestions import nearest
 
 from .lines import Lines

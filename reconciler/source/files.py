@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from reconciler.locked.model import LOCK_FILE
 from reconciler.locked.reading import MARKER as VENDORED_MARKER
-from reconciler.locked.reading import VENDOR_FOLDER
+from reconciler.locked.reading import VENDOR_FOLDER, StoredFile
 
 from .ignoring import ignore_test
 
@@ -28,20 +28,8 @@ _OTHER_NAMES = frozenset({IGNORE_FILE, LOCK_FILE, *KUSTOMIZATIONS})
 _HELM = ("Chart.yaml",)
 
 
-class SourceFile(Protocol):
+class SourceFile(StoredFile, Protocol):
     """A file of a snapshot, as far as it is known without reading it."""
-
-    @property
-    def path(self) -> str:
-        """Path from the repository root, with slashes."""
-
-    @property
-    def mode(self) -> int:
-        """Git's file mode."""
-
-    @property
-    def id(self) -> bytes:
-        """The raw id of the blob."""
 
     @property
     def size(self) -> int:

@@ -14,10 +14,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
-from render.cluster import Taint
+from render.cluster import Taint, is_tolerated
 from render.model import Manifest
 from render.placement import Toleration
-from render.selection import is_tolerated
 from render.timing import FIRST, after, parse_instant
 
 from .eviction import GRACEFULLY, Leaving, evicted

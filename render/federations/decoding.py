@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from render.admission.syntax import label_key_fault, label_value_fault
-from render.selection import has_valid_values
-from render.selectors import LabelSelector, Requirement
+from render.selectors import LabelSelector, Requirement, has_valid_values
 
 Shape = TypeVar("Shape")
 

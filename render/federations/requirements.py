@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.syntax import label_key_fault, label_value_fault
-from render.selection import has_valid_values, holds
-from render.selectors import Requirement
+from render.selectors import Requirement, has_valid_values, holds
 
 from .decoding import WrongShape, entry, sequence, struct, text
 

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from render.fleet import ClaimMode
 from render.model import Template
 from render.policy import PropagationPolicy
-from render.selection import ImplicitPriority, best_selector, implicit_priority
-from render.selectors import ResourceSelector
+from render.selectors import ImplicitPriority, ResourceSelector, best_selector, implicit_priority
 
 from .exclusions import Exclusions
 from .precedence import RankedPolicy, claimed_policy, preemptor, ranked

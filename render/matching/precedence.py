@@ -19,8 +19,7 @@ from render.policy import (
     Preemption,
     PropagationPolicy,
 )
-from render.selection import ImplicitPriority
-from render.selectors import ResourceSelector
+from render.selectors import ImplicitPriority, ResourceSelector
 
 _SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 

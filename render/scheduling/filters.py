@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from render.bits import Mask
+from render.cluster import first_untolerated
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, SpreadField, Toleration
-from render.selection import first_untolerated
 
 from .decisions import Refusal, ScheduledReason
 

@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.bits import Mask
+from render.cluster import first_untolerated
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, ReplicaScheduling, SpreadField
-from render.selection import first_untolerated, has_valid_values
-from render.selectors import ClusterAffinity, LabelSelector, Requirement
+from render.selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
 from render.suggestions import nearest
 from render.words import counted, listed
 

@@ -14,7 +14,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import checked_selector, label_selector
 from render.federations.patches import JsonPatch, PatchFailed, merge_patched
 from render.model import Manifest
-from render.selection import matches
+from render.selectors import matches
 
 from .fields import as_floats, with_field
 from .scheduling import ManagedCluster

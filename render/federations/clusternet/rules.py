@@ -15,7 +15,7 @@ from render.federations.decoding import WrongShape, label_selector
 from render.federations.patches import PatchFailed, changed, differences
 from render.federations.units import Operation, Remark, Rule, exact_for_now, refused
 from render.model import Manifest
-from render.selection import matches
+from render.selectors import matches
 
 from .overriding import precedence, selected_overrides
 from .scheduling import ManagedCluster

@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.cluster import Taint
+from render.cluster import Taint, first_untolerated, is_tolerated
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.model import Manifest
 from render.placement import Toleration
-from render.selection import first_untolerated, is_tolerated, matches
+from render.selectors import matches
 
 from .dividing import Targets, dynamically_divided, int32, statically_divided
 

@@ -9,7 +9,7 @@ from render.federations.decoding import WrongShape, checked_selector, label_sele
 from render.federations.observation import Selects, observed
 from render.federations.planner import PlannedWorkload, plan
 from render.model import Manifest
-from render.selection import matches
+from render.selectors import matches
 
 from .annotations import (
     DEFAULT_PREFERENCES,

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from render.federations.decoding import checked_selector, entry, label_selector, sequence, struct, text
 from render.model import Manifest
-from render.selection import matches
-from render.selectors import LabelSelector
+from render.selectors import LabelSelector, matches
 
 
 class FederatedPlacement(Struct, frozen=True, kw_only=True):

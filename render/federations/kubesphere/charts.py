@@ -9,7 +9,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.federations.patches import differences
 from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused
-from render.selection import matches
+from render.selectors import matches
 
 _CLUSTER = "kubesphere.io/cluster"
 _EXTENSIONS = "kubesphere-extensions"

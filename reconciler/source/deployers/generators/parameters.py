@@ -15,7 +15,7 @@ from reconciler.source.deployers.trees import SourceTree
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
 from render.parsing.selectors import label_selector
-from render.selection import has_valid_values, matches
+from render.selectors import has_valid_values, matches
 
 from .combining import Parameters, UncombinableError, bounded, flat, in_one, merged_sets
 from .functions import sanitized

@@ -7,20 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.bits import members
-from render.cluster import Cluster, Taint
+from render.cluster import Cluster, Taint, first_untolerated, is_tolerated
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
 from render.parsing.selectors import cluster_affinity, label_selector, resource_selectors
 from render.placement import SpreadField, Toleration
-from render.selection import (
-    ImplicitPriority,
-    best_selector,
-    first_untolerated,
-    holds,
-    is_tolerated,
-    matches,
-)
-from render.selectors import ClusterAffinity, Requirement
+from render.selectors import ClusterAffinity, ImplicitPriority, Requirement, best_selector, holds, matches
 
 NGINX = Template(
     ref=ObjectRef("apps", "Deployment", "d", "nginx"),
