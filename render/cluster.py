@@ -114,6 +114,11 @@ class Cluster(Struct, frozen=True, kw_only=True):
     document: int = 0
 
 
+def is_pulling(cluster: Cluster) -> bool:
+    """Return whether a cluster's own agent applies to it."""
+    return cluster.sync_mode == "Pull"
+
+
 def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
     """Say whether any toleration covers a taint: an empty effect covers every effect, an empty key every taint."""
     return any(

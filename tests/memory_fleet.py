@@ -28,7 +28,7 @@ from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, PassRecord, observe_members
 from reconciler.reconcile.orphans import Agree, refuse_orphans
 from reconciler.repository import open_branches, open_repository
-from reconciler.source.observed_schemas import kinds_to_observe
+from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 

@@ -48,6 +48,19 @@ def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
     assert [name for name in heavy if name not in PACKAGES] == []
 
 
+def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_renders() -> None:
+    """Most passes find nothing to do; what only others need would be most of what such a pass costs."""
+    program = "import sys, reconciler.reconcile.idle_pass; print(*sorted(sys.modules))"
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    unused = (
+        *("overrides.policy", "render.scheduling", "render.matching", "render.schemas", "reconciler.pipeline.stages"),
+        *("reconciler.source.loading", "reconciler.source.deployers", "reconciler.publish.outcome", "urllib3"),
+    )
+    loaded = finished.stdout.split()
+    assert "reconciler.reconcile.observation" in loaded
+    assert [name for name in loaded if name.startswith(unused)] == []
+
+
 def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     """Yield the help of a command, and of those below it."""
     yield context.command_path, command.get_help(context)

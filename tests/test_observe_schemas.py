@@ -10,6 +10,7 @@ import pytest
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.schemas import SchemaObservation, observe_schemas
+from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.source.loading import load_desired
 from reconciler.source.observed_schemas import (
     MOST_BYTES,
@@ -17,7 +18,6 @@ from reconciler.source.observed_schemas import (
     ObservedSchemas,
     VersionSchemas,
     digest_of,
-    kinds_to_observe,
     schema_content,
 )
 from render.documents import parse_documents

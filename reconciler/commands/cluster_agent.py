@@ -86,7 +86,7 @@ def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
     from reconciler.edit.agent_manifests import AgentPlan
     from reconciler.publish.branches import source_address
-    from reconciler.publish.reading import read_fleet
+    from reconciler.publish.known_fleets import read_fleet
     from reconciler.reconcile.rights import account_name
     from reconciler.repository import is_address
     from reconciler.repository.location import without_secrets

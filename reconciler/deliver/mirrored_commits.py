@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
 from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
-from reconciler.publish.mirrors import RENDERED
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.history import RemovedFile
+from reconciler.repository.trailers import RENDERED
 from render.errors import GitError
 from render.gitobjects import TREE_MODE, TreeEntry
 

@@ -17,9 +17,9 @@ from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.publish.branches import publication_of, source_remote
-from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
+from render.cluster import is_pulling
 from render.errors import ConfigError
 from render.fleet import Fleet
 from render.words import counted

@@ -24,7 +24,6 @@ from reconciler.source.observed_schemas import (
     schema_content,
 )
 from render.model import group_of
-from render.schemas.published import definition_name, kept_schema
 from render.values import DiscreetStruct
 
 INDEX = "/openapi/v3"
@@ -121,6 +120,8 @@ def _published(client: Client, api_version: str) -> Mapping[str, Any] | Failure:
 
 def _content(published: Mapping[str, Any], api_version: str, kind: str) -> bytes:
     """Return what is kept of a kind's schema, as its file; empty where nothing is."""
+    from render.schemas.published import definition_name, kept_schema  # only where a schema was read
+
     group, _, version = api_version.rpartition("/")
     schema = kept_schema(published.get(definition_name(group, version, kind)))
     content = schema_content(schema) if schema is not None else b""

@@ -14,8 +14,8 @@ from msgspec import Struct
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.repository import Fetching, NewCommit, RefUpdate, Repository
-from reconciler.repository.trailers import ALLOW_REMOVAL
-from render.cluster import Cluster
+from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
+from render.cluster import Cluster, is_pulling
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
@@ -24,7 +24,6 @@ from .branches import Publication
 from .delivery_rules import rendered_rules
 from .outcome import Outcome
 
-RENDERED = "Argosy-Rendered"
 _EVERY = "*"
 _NOTHING = object_id("tree", b"")
 
@@ -35,11 +34,6 @@ def mirrored_clusters(
     """Return the folder, by cluster, of the members and former members that have a mirror; an empty one for none."""
     names = {*folders, *members} if _EVERY in fleet.mirrors else set(fleet.mirrors) & {*folders, *members}
     return {name: folders.get(name, _NOTHING) for name in sorted(names.union(pulling))}
-
-
-def is_pulling(cluster: Cluster) -> bool:
-    """Return whether a cluster's own agent applies to it."""
-    return cluster.sync_mode == "Pull"
 
 
 class _MirrorTrees(Struct, frozen=True):

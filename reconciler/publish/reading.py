@@ -15,7 +15,7 @@ from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
-from reconciler.repository.objects import File, Snapshot
+from reconciler.repository.objects import Snapshot
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.build import Build, BuiltSource, Caches, LockedOf
@@ -25,7 +25,6 @@ from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts, FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_kustomization, may_be_read
-from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
@@ -33,7 +32,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
-from render.gitobjects import TREE_MODE, TreeEntry
+from render.gitobjects import TREE_MODE
 from render.values import SelectiveStruct
 
 from .allowances import Allowed
@@ -100,44 +99,6 @@ class MemoryCache(Struct, frozen=True):
         """Remember what was parsed, here and on disk."""
         self.parsed.update(values)
         self.cache.put_many(values)
-
-
-def read_fleet(repository: Repository, commit: str) -> Fleet:
-    """Return what argosy.yaml says at a commit, whatever else is wrong there; InputError with what is wrong with it."""
-    files = repository.snapshot(commit).files
-    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
-    if home.problems:
-        raise InputError(home.problems)
-    return home.fleet
-
-
-def read_known_fleet(repository: Repository, commit: str, path: str) -> Fleet:
-    """Return the same of a commit that was read before, when its argosy.yaml was at this path ("": there was none).
-
-    Other files are listed only where it has to be known which there are, as for the paths that it names.
-    """
-    file = _file_at(repository, commit, path)
-    home = load_fleet([file] if file else [], folder=repository.folder.under, read=repository.read_blobs)
-    return read_fleet(repository, commit) if home.problems or home.fleet.path != path else home.fleet
-
-
-def _file_at(repository: Repository, commit: str, path: str) -> File | None:
-    """Return one file of a commit."""
-    tree = repository.commit_info(commit).tree
-    *folders, name = path.split("/")
-    for folder in folders:
-        entry = _entry(repository, tree, folder)
-        if entry is None:
-            return None
-        tree = entry.id
-    entry = _entry(repository, tree, name)
-    if entry is None or entry.mode == TREE_MODE:
-        return None
-    return File(path, entry.mode, entry.id, len(repository.read_blobs([entry.id])[entry.id]))
-
-
-def _entry(repository: Repository, tree: bytes, name: str) -> TreeEntry | None:
-    return next((entry for entry in repository.read_trees([tree])[tree] if entry.name == name.encode()), None)
 
 
 def read_source(

@@ -1,21 +1,25 @@
 """A fleet with its branches and its members: of a source that was read, or of a rendered commit."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from reconciler.members.options import AccessOptions
-from reconciler.members.webhooks import calling_interpreter
 from reconciler.publish.branches import Publication, publication_of
+from reconciler.publish.known_fleets import read_fleet
 from reconciler.publish.merged_commits import written_commit
-from reconciler.publish.reading import Source, read_fleet, read_observed_inputs, read_source
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
-from reconciler.source.desired import Desired
-from reconciler.source.observed_schemas import KindVersion, kinds_to_observe
+from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError
 from render.fleet import Fleet, TemplateValidation
-from render.interpreter import Interpreter
+
+if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
+    from reconciler.publish.reading import Source
+    from reconciler.source.desired import Desired
+    from render.interpreter import Interpreter
 
 
 class FleetContext(Struct, frozen=True, kw_only=True):
@@ -28,7 +32,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     publication: Publication
     fleet: Fleet
     members: tuple[Cluster, ...]
-    interpreter: Interpreter | None = None
+    interpreter: "Interpreter | None" = None
     kinds: frozenset[KindVersion] | None = None
     tools: AccessOptions | None = None
 
@@ -38,14 +42,17 @@ class FleetContext(Struct, frozen=True, kw_only=True):
         return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
 
     @classmethod
-    def of(cls, fleet: Fleet, desired: Desired, publication: Publication) -> "FleetContext":
+    def of(cls, fleet: Fleet, desired: "Desired", publication: Publication) -> "FleetContext":
         """Return the context of a fleet with the members of a source."""
+        from reconciler.members.webhooks import calling_interpreter
+        from reconciler.source.kind_scopes import kinds_to_observe
+
         interpreter = calling_interpreter(desired)
         kinds = frozenset() if fleet.validation is TemplateValidation.OFF else kinds_to_observe(desired)
         return cls(publication=publication, fleet=fleet, members=desired.clusters, interpreter=interpreter, kinds=kinds)
 
 
-def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext, Desired, str]:
+def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext, Desired, str]":
     """Return the fleet and the source of a rendered commit, and the commit.
 
     How members are reached is said by that source; of the newest commit by ``HEAD``, for a change of argosy.yaml alone
@@ -67,7 +74,9 @@ def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext,
     return FleetContext.of(fleet, desired, publication), desired, tip
 
 
-def _rendered_source(repository: Repository, commit: str) -> Source:
+def _rendered_source(repository: Repository, commit: str) -> "Source":
+    from reconciler.publish.reading import read_observed_inputs, read_source
+
     observed = read_observed_inputs(repository, commit)
     return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: observed.facts)
 

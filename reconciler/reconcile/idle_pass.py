@@ -31,7 +31,7 @@ from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, Obser
 from reconciler.observe.rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
-from reconciler.publish.reading import read_known_fleet
+from reconciler.publish.known_fleets import read_known_fleet
 from reconciler.record.cluster_files import cluster_file
 from reconciler.record.recorded_status import cluster_path, facts_path
 from reconciler.repository import Repository

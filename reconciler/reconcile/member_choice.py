@@ -11,8 +11,7 @@ import click
 from reconciler.console.log import Log
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.names.subjects import check_clusters
-from reconciler.publish.mirrors import is_pulling
-from render.cluster import Cluster
+from render.cluster import Cluster, is_pulling
 from render.fleet import Fleet
 from render.selectors import LabelSelector, Requirement, matches
 from render.words import listed

@@ -28,25 +28,23 @@ from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
 from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
 from reconciler.pipeline.webhook_answers import Answers
-from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.record.refusal import SourceRefusal
-from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
-from render.cluster import Cluster
+from render.cluster import Cluster, is_pulling
 from render.model import ObjectRef
 from render.words import listed
 
 from .fleet_context import FleetContext
 from .silent_agents import states_of_silent
-from .tool_reading import with_files_of_tools
 
 if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_changes import StatusInputs
+    from reconciler.source.desired import Desired
 
 
 class Observation(Struct, frozen=True, kw_only=True):
@@ -153,7 +151,7 @@ class PassRecord(Struct, frozen=True, kw_only=True):
     """
 
     observation: Observation
-    desired: Desired
+    desired: "Desired"
     answers: Answers | None = None
     refusal: SourceRefusal | None = None
     recorded_folders: Mapping[str, str] | None = None
@@ -166,6 +164,7 @@ class PassRecord(Struct, frozen=True, kw_only=True):
         ``observation`` is another one than that of the members which answered in time.
         """
         from reconciler.record.status_changes import StatusInputs
+        from reconciler.source.desired import interpreter_of
 
         observation = observation or self.observation
         return StatusInputs(
@@ -236,8 +235,7 @@ def observe_members(
     )
     observed = observe_fleet(chosen, observing)
     now = utc(clock())
-    if context.tools is not None:
-        agents = with_files_of_tools(context, context.tools, agents, recorded, now)
+    agents = _with_accounts_of_tools(context, agents, recorded, now)
     recorded = recorded.with_files(agents.files)
     observation = Observation(
         context=context,
@@ -251,6 +249,17 @@ def observe_members(
     observation = _of_answers(observation, observed.in_time, states_of_silent(context, recorded, known, now))
     turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}
     return replace(observation, turned=turned)
+
+
+def _with_accounts_of_tools(
+    context: FleetContext, agents: AgentFiles, recorded: RecordedStatus, now: str
+) -> AgentFiles:
+    """Return the files of agents with those that other tools give, where these are asked."""
+    if context.tools is None:
+        return agents
+    from .tool_reading import with_files_of_tools
+
+    return with_files_of_tools(context, context.tools, agents, recorded, now)
 
 
 def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:

@@ -25,7 +25,7 @@ from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import scope_of
-from reconciler.publish.mirrors import is_pulling, update_mirrors
+from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
 from reconciler.publish.reading import (
     ObservedInputs,
@@ -41,6 +41,7 @@ from reconciler.publish.skipped_files import tell_skipped
 from reconciler.publish.turned_objects import changed_health
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
+from render.cluster import is_pulling
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
 

@@ -77,7 +77,7 @@ def _proposed_line(repository: Repository, checkpoint: Checkpoint) -> str | None
     if proposed is None:
         return ""
     from reconciler.publish.branches import publication_of
-    from reconciler.publish.reading import read_known_fleet
+    from reconciler.publish.known_fleets import read_known_fleet
 
     from .pass_lines import proposal_line
     from .proposing import known_proposal

@@ -26,10 +26,10 @@ from reconciler.observe.rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint
-from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.work_changes import STALE_SECONDS
 from reconciler.source.desired import Desired
+from render.cluster import is_pulling
 
 from .idle_pass import ended_visits, plain_options
 from .observation import utc

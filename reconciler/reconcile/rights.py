@@ -13,10 +13,10 @@ from reconciler.names.subjects import check_clusters
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired
-from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.status_branch import read_inventories
 from reconciler.repository import Repository
+from render.cluster import is_pulling
 from render.errors import ConfigError
 from render.fleet import Fleet
 from render.model import Manifest, ObjectRef

@@ -11,10 +11,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reconciler.observe.cluster_status import ClusterState, condition_unknown, seconds_between
-from reconciler.publish.mirrors import RENDERED, is_pulling
 from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
-from render.cluster import Cluster
+from reconciler.repository.trailers import RENDERED
+from render.cluster import Cluster, is_pulling
 
 from .fleet_context import FleetContext
 

@@ -12,11 +12,10 @@ from msgspec import field
 from reconciler.plans.inventory import parse_inventory
 from reconciler.publish.branches import Publication
 from reconciler.publish.file_shapes import MOST_BYTES, fault_of
-from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import inventory_path
 from reconciler.repository import Fetching, File, Repository
 from reconciler.source.facts import ClusterFacts
-from render.cluster import Cluster
+from render.cluster import Cluster, is_pulling
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
 from render.fleet import Fleet

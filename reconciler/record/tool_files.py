@@ -20,8 +20,8 @@ from reconciler.members.masking import safe_message
 from reconciler.observe.cluster_status import ClusterState, condition_unknown
 from reconciler.observe.conditions import condition
 from reconciler.pipeline.previous import RenderedTree
-from reconciler.publish.mirrors import RENDERED
 from reconciler.publish.status_branch import Files
+from reconciler.repository.trailers import RENDERED
 from render.documents import emit
 from render.errors import GitError
 from render.fleet import Deployer

@@ -9,6 +9,7 @@ VERSION = "Argosy-Version"
 TOOL = "Argosy-Tool"
 NOW = "Argosy-Now"
 EVICTED = "Argosy-Evicted"
+RENDERED = "Argosy-Rendered"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 

@@ -18,6 +18,7 @@ and loads the source again with their facts, if there is a template of a fact-sc
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct, field
@@ -27,7 +28,9 @@ from render.model import Manifest, group_of
 
 from .built_in_kinds import BUILT_IN, GroupKind
 from .definitions import defined_scopes
+from .desired import Desired
 from .facts import Facts
+from .observed_schemas import KindVersion
 
 
 def _no_scopes() -> Mapping[GroupKind, bool]:
@@ -124,3 +127,14 @@ def _add_scope(resource: Mapping[str, Any], group: str, observed: dict[GroupKind
     # ``namespaced`` is ours: Karmada's own status does not record it.
     if isinstance(resource.get("namespaced"), bool):
         observed.setdefault((group, resource["kind"]), set()).add(resource["namespaced"])
+
+
+def kinds_to_observe(desired: Desired) -> frozenset[KindVersion]:
+    """Return the kinds that a source has or selects, and that neither Kubernetes nor the source defines."""
+    selectors = chain.from_iterable(policy.resource_selectors for policy in desired.policies)
+    used = {
+        *(template.versioned_kind for template in desired.templates),
+        *((selector.api_version, selector.kind) for selector in selectors),
+    }
+    defined = BUILT_IN.keys() | defined_scopes(each.manifest for each in desired.crds).keys()
+    return frozenset(each for each in used if (group_of(each[0]), each[1]) not in defined)

@@ -9,36 +9,22 @@ import hashlib
 import json
 from collections.abc import Callable, Container, Iterable, Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from render.documents import emit
-from render.model import ARGOSY_API_VERSION, Manifest, group_of
-from render.schemas import Schema
-from render.schemas.published import kept_schema
+from render.model import ARGOSY_API_VERSION, Manifest
 from render.values import SelectiveStruct
 
-from .built_in_kinds import BUILT_IN
-from .definitions import defined_scopes
-from .desired import Desired
+if TYPE_CHECKING:  # only who reads a schema needs to know how
+    from render.schemas import Schema
 
 KindVersion = tuple[str, str]
 """The apiVersion and the kind of objects."""
 MOST_BYTES = 256 << 10
 """The size that a schema may have, so that no member makes the status branch large."""
 _KIND = "ObservedSchemas"
-
-
-def kinds_to_observe(desired: Desired) -> frozenset[KindVersion]:
-    """Return the kinds that a source has or selects, and that neither Kubernetes nor the source defines."""
-    selectors = chain.from_iterable(policy.resource_selectors for policy in desired.policies)
-    used = {
-        *(template.versioned_kind for template in desired.templates),
-        *((selector.api_version, selector.kind) for selector in selectors),
-    }
-    defined = BUILT_IN.keys() | defined_scopes(each.manifest for each in desired.crds).keys()
-    return frozenset(each for each in used if (group_of(each[0]), each[1]) not in defined)
 
 
 class VersionSchemas(Struct, frozen=True, kw_only=True):
@@ -150,15 +136,17 @@ class ObservedSchemas(SelectiveStruct, frozen=True, kw_only=True):
         """Return the content of a schema; empty where it is not known here."""
         return self.new.get(digest) or self.recorded(digest)
 
-    def schema(self, digest: str) -> Schema | None:
+    def schema(self, digest: str) -> "Schema | None":
         """Return a schema; None where it is not known here, or not of a shape that passes write."""
+        from render.schemas.published import kept_schema
+
         try:
             return kept_schema(json.loads(self.content(digest)))
         except (ValueError, RecursionError):
             return None
 
 
-def schema_content(schema: Schema) -> bytes:
+def schema_content(schema: "Schema") -> bytes:
     """Return a schema as its file."""
     return (json.dumps(schema, sort_keys=True, indent=1) + "\n").encode("utf-8", "surrogatepass")
 

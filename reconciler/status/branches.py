@@ -13,15 +13,14 @@ from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
-from reconciler.publish.mirrors import is_pulling
-from reconciler.publish.reading import read_fleet
+from reconciler.publish.known_fleets import read_fleet
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.cluster import Cluster
+from render.cluster import Cluster, is_pulling
 from render.errors import ConfigError, InputError, ReconcileError
 from render.fleet import Fleet
 from render.layout import object_path
