@@ -1,6 +1,7 @@
 """A cluster that pulls joins and leaves: its file, the manifests of its agent, and what takes them back."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 
 EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+GUIDE = Path(__file__).parents[1] / "examples" / "pull" / "README.md"
 ADDRESS = "ssh://git@git.example.com/team/fleet.git"
 
 
@@ -154,3 +156,24 @@ def test_what_stands_beside_a_cluster_in_its_file_changes_nothing_of_it(
     settings = repository.show(".argosy", "argosy/cluster/far")
     assert "grade: 0" in settings
     assert "none" not in settings
+
+
+def test_the_key_of_the_guide_reads_and_writes_the_branches_of_its_agent_alone(tmp_path: Path) -> None:
+    """Nor does a server name the others to it, which a push would otherwise cost 40 bytes of each."""
+    forced = re.findall(r'^restrict,command="(.*)" ssh-ed25519', GUIDE.read_text(), re.MULTILINE)[0].replace('\\"', '"')
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\nfor SSH_ORIGINAL_COMMAND; do :; done\nexport SSH_ORIGINAL_COMMAND\n{forced}\n")
+    ssh.chmod(0o755)
+    served = Repository.create(tmp_path / "served")
+    tip = served.commit({"a.yaml": "a: 1\n"})
+    own, mirror = "refs/heads/argosy/agent/ferry", "refs/heads/argosy/cluster/ferry"
+    for ref in (own, mirror, "refs/heads/argosy/cluster/other", "refs/heads/argosy/rendered"):
+        served.git("update-ref", ref, tip)
+    clone, address = Repository.create(tmp_path / "clone"), f"ssh://here{served.path}"
+    reaching = ("-c", f"core.sshCommand={ssh}", "-c", "ssh.variant=ssh")
+    assert clone.git(*reaching, "ls-remote", address).split() == [tip, own, tip, mirror]
+    newer = clone.commit({"b.yaml": "b: 1\n"})
+    for ref in (own, mirror, "refs/heads/argosy/rendered", "refs/heads/main"):
+        clone.git(*reaching, "push", "-q", "--force", address, f"HEAD:{ref}", check=False)
+    tips = dict(line.split() for line in served.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines())
+    assert [ref for ref, id_ in tips.items() if id_ == newer] == [own]

@@ -1,5 +1,8 @@
 """Refs read as files: always what git itself would answer."""
 
+import json
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.repository import is_ref_name, open_repository, read_ref_fast
+from reconciler.repository import RefUpdate, is_ref_name, open_repository, read_ref_fast
 from reconciler.repository.refs import checked_out_in, head_branch
 from render.errors import GitError
 
@@ -167,3 +170,20 @@ def test_a_symbolic_ref_leads_nowhere_else(tmp_path: Path) -> None:
     (repository.path / ".git/HEAD").write_text("ref: ../../secret\n", encoding="utf-8")
     with pytest.raises(GitError, match="is not the name of a ref"):
         read_ref_fast(repository.path / ".git", "HEAD")
+
+
+def test_many_branches_are_flushed_at_once(tmp_path: Path) -> None:
+    """A flush for each would take seconds of a first pass over a thousand clusters that pull."""
+    repository, traced = Repository.create(tmp_path / "repo"), tmp_path / "traced"
+    tip = repository.commit({"a": "b"})
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\nexport GIT_TRACE2_EVENT={traced}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    environment = {"PATH": f"{git.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    with open_repository(repository.path, environment=environment) as opened:
+        opened.update_refs([RefUpdate(f"refs/heads/many/{number}", tip, None) for number in range(40)])
+        assert len(opened.refs("refs/heads/many/")) == 40
+    events = [json.loads(line) for line in traced.read_text().splitlines()]
+    flushed = {event["key"]: event["value"] for event in events if event.get("category") == "fsync"}
+    assert flushed == {"fsync/writeout-only": "40"}

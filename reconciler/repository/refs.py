@@ -5,10 +5,13 @@ packed line before it removes the file, so looking at the file first and the pac
 """
 
 import errno
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from render.errors import GitError
 
@@ -21,6 +24,8 @@ _LINKS = 5
 """Symbolic refs followed at most, as in git."""
 
 _LONGEST_ID = 64
+_MANY = 16
+"""From so many branches on they are flushed to the disk at once, not each by itself."""
 
 
 class RefUpdate(NamedTuple):
@@ -125,7 +130,26 @@ def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate]
                 f"branch {branch!r} is checked out in a work tree of this repository",
                 hint="leave it first: git switch --detach",
             )
-    git.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands(updates)))
+    moving = ordering_only(git, len(updates))
+    moving.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands(updates)))
+    if moving is not git:
+        _flush(folder.common_dir / updates[-1].ref)
+
+
+def ordering_only(git: GitCommand, count: int) -> GitCommand:
+    """Return a git that orders what it writes of many refs, so that none can be torn, and flushes none by itself."""
+    method = "core.fsyncMethod=writeout-only"
+    return replace(git, options=(*git.options, method)) if count >= _MANY else git
+
+
+def _flush(path: Path) -> None:
+    """Flush the folder that a file is or was in, and with it what was written before."""
+    found = next(folder for folder in path.parents if folder.is_dir())
+    descriptor = os.open(found, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _commands(updates: Iterable[RefUpdate]) -> Iterable[bytes]:

@@ -13,7 +13,7 @@ from render.errors import GitError
 from .command import GitCommand
 from .location import checked_address, is_address, without_secrets
 from .porcelain import Progress, run_with_progress
-from .refs import RefUpdate, checked_ref
+from .refs import RefUpdate, checked_ref, ordering_only
 
 _LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
 # A repository's configuration may name programs of its own for these, which run on this machine for a remote here.
@@ -130,4 +130,6 @@ def push_refs(
     options = ["--atomic"] if len(updates) > 1 else []
     options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
     options += ["--dry-run"] if dry_run else []
-    run_with_progress(remote.git, ("push", *options, *leases, "--", remote.name, *refspecs), progress)
+    # What a push writes here, of branches that are tracked, a fetch would write again.
+    git = ordering_only(remote.git, len(updates))
+    run_with_progress(git, ("push", *options, *leases, "--", remote.name, *refspecs), progress)

@@ -2,7 +2,8 @@
 
 ``python -m tests.bench agent [--templates N] [--clusters N]``. Every cluster pulls. The bytes are those on the wire to
 Git, both ways, counted by what stands in for ssh; the member is in memory. At rest an hour has twelve passes.
-A server that is pushed to names all its branches first, unless it hides them (receive.hideRefs): that is by itself.
+A server that is pushed to names all its branches first, unless it hides them from the agent's key, as the last rows
+have it do.
 """
 
 import argparse
@@ -26,6 +27,11 @@ _NAMESPACES = 20
 _NAME = "cluster-77"
 _COUNTING = """
 import os, subprocess, sys, threading
+key = "receive" if "receive-pack" in sys.argv[-1] else "uploadpack"
+hidden = ["refs/heads", "!refs/heads/argosy/cluster/{name}", "!refs/heads/argosy/agent/{name}"]
+for number, value in enumerate(hidden if "HIDING" in os.environ else ()):
+    os.environ |= {{f"GIT_CONFIG_KEY_{{number}}": f"{{key}}.hideRefs", f"GIT_CONFIG_VALUE_{{number}}": value}}
+    os.environ["GIT_CONFIG_COUNT"] = str(number + 1)
 process = subprocess.Popen(sys.argv[-1], shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 counts = [0, 0]
 def copy(number, source, target):
@@ -47,7 +53,7 @@ class _Wire:
     def __init__(self, folder: Path) -> None:
         self._log = folder / "bytes"
         self._log.touch()
-        (folder / "ssh.py").write_text(_COUNTING.format(log=str(self._log)))
+        (folder / "ssh.py").write_text(_COUNTING.format(log=str(self._log), name=_NAME))
         self.environment = {"GIT_SSH_COMMAND": f"{sys.executable} {folder / 'ssh.py'}", "GIT_SSH_VARIANT": "ssh"}
 
     def taken(self) -> tuple[int, int]:
@@ -82,7 +88,12 @@ def _measured(folder: Path, templates: int, clusters: int) -> int:
     idle = [_row("", folder, source, wire, member, quiet=True) for _ in range(2)]
     fetched, pushed, commits = (sum(each[part] for each in idle) for part in range(3))
     print(f"{'two passes at rest':24} {fetched:>10} {pushed:>10} {commits:>8}")
-    return 0 if changed[0] < _BAR and commits == 0 else 1
+    wire.environment["HIDING"] = "yes"
+    source.commit({"template-3.yaml": _template(3, "nginx:3")})
+    _reconcile(source)
+    hidden = _row("changed, others hidden", folder, source, wire, member)
+    _row("nothing new", folder, source, wire, member)
+    return 0 if max(changed[0], sum(hidden[:2])) < _BAR and commits == 0 else 1
 
 
 def _fleet(path: Path, templates: int, clusters: int) -> Repository:
