@@ -54,6 +54,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
     grace: float
     _asked: dict[str, tuple[tuple[int, Mapping[str, bytes]], ...]] = field(default_factory=dict)
     _works: dict[Any, tuple[Manifest, bytes]] = field(default_factory=dict)
+    _paths: dict[str, list[str]] = field(default_factory=dict)
 
     def files(self, reports: Iterable[ToolReport]) -> Files:
         """Return the files of every cluster that is told of."""
@@ -178,11 +179,18 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         folder, told = tree.clusters.get(report.cluster), report.objects
         by_path = {"/".join(object_path(ref)): each for ref, each in told.items()}
         paths = ["/".join(path) for path, _ in tree.trees.files(folder)] if folder else []
-        files: dict[str, bytes | None] = dict.fromkeys(self.recorded.below(f"works/{report.cluster}"))
+        files: dict[str, bytes | None] = dict.fromkeys(self._recorded_works().get(report.cluster, ()))
         for below in paths:
             path = f"works/{report.cluster}/{below}"
             files[path] = self._work(path, by_path.get(below) or _untold(below))
         return files
+
+    def _recorded_works(self) -> Mapping[str, list[str]]:
+        """Return the paths of recorded Works by cluster, gone through once for all clusters."""
+        if not self._paths:
+            for path in self.recorded.below("works"):
+                self._paths.setdefault(path.split("/", 2)[1], []).append(path)
+        return self._paths
 
     def _work(self, path: str, told: ToldObject) -> bytes:
         before = self.recorded.files.get(path)
