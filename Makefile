@@ -73,7 +73,7 @@ e2e: $(READY)  ## against real Kubernetes API servers, which it builds and start
 	@$(BIN)/python -m tests.kubernetes
 	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
 
-e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts, and Flux's controllers; it builds them
+e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts, and the controllers of Flux and Argo CD; it builds them
 	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py tests/test_emission_peers.py $(ARGS)
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory

@@ -1,4 +1,4 @@
-"""Flux's own controllers apply the rendered branch from a Git server, and Argo CD's kinds take what is emitted for it.
+"""The controllers of Flux and of Argo CD apply the rendered branch from a Git server, by what is emitted for them.
 
 ``make e2e-peers`` builds the controllers and runs this.
 """
@@ -15,6 +15,8 @@ from reconciler.cli import run
 from render.documents import emit, parse_documents
 from render.fleet import Deployer
 
+from .argocd import SPACE as ARGO_SPACE
+from .argocd import ArgoCD, cluster_secret, running_argocd
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .clusters import Member, remove_namespaces
 from .flux import SPACE, Flux, established, running_flux
@@ -26,6 +28,7 @@ TEAM, LEFT = "emission-peers", "emission-left"
 HOOK = "emission-peers"
 THEIRS, OURS = "member2", "member3"
 NAMES = (f"argosy-{THEIRS}", f"argosy-{THEIRS}-validatingwebhookconfiguration")
+APPLICATIONS = (f"argosy-{THEIRS}-kept", f"argosy-{THEIRS}", f"argosy-{THEIRS}-interceptors")
 OF_TOOLS = (
     "kustomize.toolkit.fluxcd.io/",
     "argocd.argoproj.io/",
@@ -145,7 +148,7 @@ def clean(members: tuple[Member, ...]) -> Iterator[None]:
     remove_namespaces(members, TEAM, LEFT)
     for member in members[1:]:
         member.kubectl("delete", "crd", "geese.emission.example.com", "--ignore-not-found")
-    remove_namespaces(members, SPACE)
+    remove_namespaces(members, SPACE, ARGO_SPACE)
 
 
 def apply_by_argosy(work: Repository, ours: Member, folder: Path) -> None:
@@ -156,16 +159,18 @@ def apply_by_argosy(work: Repository, ours: Member, folder: Path) -> None:
     assert run(["-q", "-C", str(work.path), "apply", "--cluster", OURS, "--kubeconfigs", str(kubeconfigs)]) == 0
 
 
-def told_of(work: Repository, capsys: pytest.CaptureFixture[str], commit: str) -> None:
+def told_of(work: Repository, capsys: pytest.CaptureFixture[str], commit: str, objects: int = 11) -> None:
     """See that a pass reads from the hub that all of a commit is applied and healthy, and a second one nothing new."""
+    tips = []
     for _ in range(2):
         rendered(work)
         waited = argosy(work, capsys, "wait", f"cluster/{THEIRS}", "--for", "healthy", "--timeout", "1s")
         assert (waited.code, waited.err) == (0, "")
+        tips.append(work.git("rev-parse", "refs/remotes/origin/argosy/status"))
+    assert tips[0] == tips[1]
     record = work.show(f"clusters/{THEIRS}.yaml", "refs/remotes/origin/argosy/status")
     assert f"argosy.dev/applied: {commit}" in record.replace('"', "")
-    assert len(work.files("refs/remotes/origin/argosy/status", f"works/{THEIRS}")) == 11
-    assert work.git("log", "--format=%h", "refs/remotes/origin/argosy/status", "--", f"works/{THEIRS}").count("\n") == 0
+    assert len(work.files("refs/remotes/origin/argosy/status", f"works/{THEIRS}")) == objects
 
 
 @pytest.mark.cluster
@@ -223,6 +228,56 @@ def _changed(flux: Flux, theirs: Member, work: Repository) -> None:
 
 def versions(found: dict[str, Any]) -> dict[str, str]:
     return {path: each["metadata"]["resourceVersion"] for path, each in found.items()}
+
+
+@pytest.mark.cluster
+@pytest.mark.usefixtures("clean")
+def test_argo_cd_makes_of_the_branch_what_argosy_apply_makes(
+    members: tuple[Member, ...], argocd: Path, miniredis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Field by field, and a second time nothing changes; what an autoscaler sets and a Namespace's life are left."""
+    hub, theirs, ours = members
+    work = a_fleet(tmp_path, Deployer.ARGO_CD, hub)
+    first = rendered(work, "--bootstrap")
+    apply_by_argosy(work, ours, tmp_path)
+    with ExitStack() as stack:
+        address = stack.enter_context(serving_git(tmp_path / "served"))
+        argo = stack.enter_context(running_argocd(hub, argocd, miniredis, tmp_path / "argocd"))
+        url = f"{address}/fleet.git"
+        emitted = argosy(work, capsys, "emit", "argocd", "--cluster", THEIRS, "--as", "applications", "--url", url)
+        assert (emitted.code, emitted.err) == (0, "")
+        hub.kubectl("apply", "-f", "-", stdin=f"{emit(cluster_secret(theirs)).decode()}---\n{emitted.out}")
+        argo.synced(first, *APPLICATIONS)
+        made, wanted = live(theirs, work, first), live(ours, work, first)
+        assert len(made) == 11
+        assert {path: plain(each) for path, each in made.items()} == {
+            path: plain(each) for path, each in wanted.items()
+        }
+        for name in APPLICATIONS:
+            argo.sync_again(name)
+        assert versions(live(theirs, work, first)) == versions(made)
+        told_of(work, capsys, first)
+        _changed_under_argo(argo, theirs, work, capsys)
+
+
+def _changed_under_argo(argo: ArgoCD, theirs: Member, work: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Do the same to what Argo CD applies."""
+    theirs.kubectl("-n", TEAM, "scale", "deployment/web", "--replicas=3")
+    work.commit({"settings.yaml": a_config_map("cloudbuild", namespace=TEAM, a="2"), "namespaces.yaml": None})
+    second = rendered(work)
+    for name in APPLICATIONS:
+        argo.refresh(name)
+    gone, web = f"/api/v1/namespaces/{LEFT}/configmaps/x", f"/apis/apps/v1/namespaces/{TEAM}/deployments/web"
+    eventually(lambda: theirs.read(gone) is None, "what is gone pruned", pause=0.5)
+    # Argo CD prunes beside what it applies.
+    settings = f"/api/v1/namespaces/{TEAM}/configmaps/cloudbuild"
+    eventually(lambda: theirs.read(settings)["data"] == {"a": "2"}, "the change applied", pause=0.5)
+    assert theirs.read(web)["spec"]["replicas"] == 3
+    theirs.kubectl("-n", TEAM, "scale", "deployment/web", "--replicas=0")
+    argo.synced(second, *APPLICATIONS[1:])
+    # What keeps Namespaces has one that left, so that Argo CD calls it out of sync for ever; passes know better.
+    told_of(work, capsys, second, objects=9)
+    assert theirs.read(f"/api/v1/namespaces/{LEFT}")["status"]["phase"] == "Active"
 
 
 @pytest.mark.cluster

@@ -193,6 +193,18 @@ TOLD = [
         },
     ),
     Told(
+        "what has left the folder stays where nothing is pruned, and all else is applied",
+        {
+            **an_application(
+                sync="OutOfSync",
+                resources=[*resources("Synced", "Synced"), {**resources("", "OutOfSync")[1], "requiresPruning": True}],
+                operationState={"phase": "Succeeded", "syncResult": {"revision": "b" * 40}},
+            ),
+            "spec": {**an_application()["spec"], "syncPolicy": {"automated": {"prune": False}}},
+        },
+        {"commit": COMMIT, "outcome": "Converged", "objects": both()},
+    ),
+    Told(
         "what cannot be compared is a failure",
         an_application(sync="Unknown", conditions=[{"type": "ComparisonError", "message": "no such cluster"}]),
         {"commit": COMMIT, "outcome": "ComparisonError", "message": "no such cluster"},

@@ -173,7 +173,7 @@ def _argo_part(found: Manifest) -> PartReport:
     part = PartReport(name=_name(found), heard=_newest(times))
     compared, last = _commit(sync.get("revision")), _commit(_at(operation, "syncResult", "revision"))
     objects = tuple(_argo_objects(status, operation))
-    if sync.get("status") == "Synced":
+    if sync.get("status") == "Synced" or _is_only_kept(found, status):
         return _with(part, compared, CONVERGED, "", objects)
     errors = (_mapping(each) for each in _list(status.get("conditions")))
     error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
@@ -187,6 +187,13 @@ def _argo_part(found: Manifest) -> PartReport:
         unequal = sum(not each.is_applied for each in objects)
         return _with(part, compared, INCOMPLETE, f"OutOfSync: {unequal} of {len(objects)} objects differ", objects)
     return part
+
+
+def _is_only_kept(found: Manifest, status: Manifest) -> bool:
+    """Return whether all that differs is what has left the folder, and this Application prunes nothing."""
+    differs = [each for each in map(_mapping, _list(status.get("resources"))) if each.get("status") != "Synced"]
+    is_kept = _at(found, "spec", "syncPolicy", "automated", "prune") is False
+    return is_kept and bool(differs) and all(each.get("requiresPruning") is True for each in differs)
 
 
 def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]:
