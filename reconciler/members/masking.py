@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from render.words import counted
+
 HIDDEN = "(hidden)"
 
 _LONGEST_MESSAGE = 400
@@ -78,7 +80,7 @@ def masked_value(value: Any, path: str, manifest: Any) -> str:
     if _MASKED_PATH.search(path):
         return HIDDEN
     if isinstance(value, dict | list):
-        return f"({len(value)} {'fields' if isinstance(value, dict) else 'items'})"
+        return f"({counted(len(value), 'field' if isinstance(value, dict) else 'item')})"
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return _shortened(text, _LONGEST_VALUE)
 
