@@ -2,8 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -52,10 +53,17 @@ def test_the_readme_is_short() -> None:
     assert len(text_of(README).splitlines()) < 250
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_every_block_is_of_a_kind_that_is_checked(path: Path) -> None:
-    assert {found["language"] for found in BLOCK.finditer(text_of(path))} <= LANGUAGES
-    assert [text for text in blocks(path, "sh") if "argosy " in text.replace("install argosy", "")] == []
+def per_page(found: Callable[[Path], Iterable[Any]]) -> dict[str, list[Any]]:
+    """Return what is found in the pages, by page, without those in which nothing is."""
+    return {named(path): listed for path in PAGES if (listed := list(found(path)))}
+
+
+def test_every_block_is_of_a_kind_that_is_checked() -> None:
+    def unchecked(path: Path) -> Iterator[str]:
+        yield from {found["language"] for found in BLOCK.finditer(text_of(path))} - LANGUAGES
+        yield from (text for text in blocks(path, "sh") if "argosy " in text.replace("install argosy", ""))
+
+    assert per_page(unchecked) == {}
 
 
 def anchors(path: Path) -> set[str]:
@@ -64,22 +72,23 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_every_link_leads_somewhere(path: Path) -> None:
-    def broken() -> Iterator[str]:
+def test_every_link_leads_somewhere() -> None:
+    def broken(path: Path) -> Iterator[str]:
         for link in LINK.finditer(prose(path)):
             target = (path.parent / link["path"]).resolve() if link["path"] else path
             page = target / "README.md" if target.is_dir() else target
             if not target.exists() or (link["anchor"] and link["anchor"] not in anchors(page)):
                 yield link[0]
 
-    assert list(broken()) == []
+    assert per_page(broken) == {}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
-    lines = [line for code in CODE.findall(prose(path)) for line in re.split(r"&&|\|(?= )", code)]
-    assert [line for line in lines if line.strip().startswith("argosy ") and not is_command(line)] == []
+def test_every_command_that_is_named_exists_with_its_options() -> None:
+    def unknown(path: Path) -> Iterator[str]:
+        lines = [line for code in CODE.findall(prose(path)) for line in re.split(r"&&|\|(?= )", code)]
+        yield from (line for line in lines if line.strip().startswith("argosy ") and not is_command(line))
+
+    assert per_page(unknown) == {}
 
 
 def is_command(line: str) -> bool:
@@ -98,11 +107,14 @@ def is_command(line: str) -> bool:
     return all(word in options for word in words if re.match(r"--?[a-zA-Z]", word))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_every_module_of_the_tests_that_is_named_exists(path: Path) -> None:
-    named_modules = re.findall(r"python -m (tests(?:\.\w+)+)", text_of(path))
-    places = [ROOT.joinpath(*module.split(".")) for module in named_modules if module != "tests.NAME"]
-    assert [str(place) for place in places if not (place.is_dir() or place.with_suffix(".py").exists())] == []
+def test_every_module_of_the_tests_that_is_named_exists() -> None:
+    def missing(path: Path) -> Iterator[str]:
+        for module in set(re.findall(r"python -m (tests(?:\.\w+)+)", text_of(path))) - {"tests.NAME"}:
+            place = ROOT.joinpath(*module.split("."))
+            if not (place.is_dir() or place.with_suffix(".py").exists()):
+                yield module
+
+    assert per_page(missing) == {}
 
 
 def test_every_file_that_contributors_are_sent_to_exists() -> None:
@@ -110,12 +122,13 @@ def test_every_file_that_contributors_are_sent_to_exists() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_every_manifest_is_one_that_argosy_takes(path: Path) -> None:
-    values = [document.value for text in blocks(path, "yaml") for document in parse_documents(text.encode())]
-    ours = [value for value in values if value["kind"] in render_kinds() and "." in value["apiVersion"]]
-    problems = [str(each) for value in ours for each in admitted(value, render_kinds()[value["kind"]]).problems]
-    assert problems == []
+def test_every_manifest_is_one_that_argosy_takes() -> None:
+    def problems(path: Path) -> Iterator[str]:
+        values = [document.value for text in blocks(path, "yaml") for document in parse_documents(text.encode())]
+        ours = [value for value in values if value["kind"] in render_kinds() and "." in value["apiVersion"]]
+        yield from (str(each) for value in ours for each in admitted(value, render_kinds()[value["kind"]]).problems)
+
+    assert per_page(problems) == {}
 
 
 def test_every_message_of_the_troubleshooting_is_a_real_one() -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
@@ -191,18 +192,25 @@ NAMES = [("berlin", "zzz"), ("ohio", "aaa"), ("oregon", "zzz"), ("paris", "aaa")
 """Members get names that sort before, or after, all others."""
 
 
-@pytest.mark.parametrize(
-    "switches", ["", "spec: {compatibility: Karmada, requireRecordedAPIs: false}\n"], ids=["ours", "Karmada's"]
-)
+SWITCHES = {"ours": "", "Karmada's": "spec: {compatibility: Karmada, requireRecordedAPIs: false}\n"}
+
+
+@pytest.fixture(scope="module", params=SWITCHES)
+def strategies(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example after a pass, to be copied: a workload for each strategy, and one in its second affinity group."""
+    path = tmp_path_factory.mktemp("strategies") / "fleet"
+    shutil.copytree(STRATEGIES, path, ignore=shutil.ignore_patterns("rendered", "explained", "tests"))
+    made = Repository.create(path)
+    made.commit({"argosy.yaml": f"apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n{SWITCHES[request.param]}"})
+    assert run(["-C", str(path), "reconcile", "--bootstrap"]) == 0
+    return path
+
+
 @pytest.mark.parametrize(("old", "new"), NAMES)
 def test_no_replica_moves_whatever_the_strategy(
-    old: str, new: str, switches: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    old: str, new: str, strategies: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The example has one workload for each strategy, and one that falls back to another affinity group."""
-    shutil.copytree(STRATEGIES, tmp_path / "fleet", ignore=shutil.ignore_patterns("rendered", "explained", "tests"))
-    repository = Repository.create(tmp_path / "fleet")
-    repository.commit({"argosy.yaml": f"apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n{switches}"})
-    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository = Repository(shutil.copytree(strategies, tmp_path / "fleet"))
     before = placements(repository)
     assert argosy(repository, capsys, "cluster", "rename", old, new, "--commit").code == 0
 
