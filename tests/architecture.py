@@ -96,6 +96,10 @@ class House:
         return {name: frozenset(self._imported(module)) - {name} for name, module in self.modules.items()}
 
     @cached_property
+    def by_path(self) -> Mapping[str, Module]:
+        return {module.path: module for module in self.modules.values()}
+
+    @cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
         found: dict[str, set[str]] = {name: set() for name in self.modules}
         for name, imported in self.imports.items():
@@ -253,6 +257,19 @@ def with_one_importer_beside(house: House) -> list[str]:
             (importer,) = importers
             if house.modules[importer].package == module.package:
                 found.append(f"{module.path}: {house.modules[importer].path}")
+    return found
+
+
+def parts_of_a_neighbour(house: House, most: int, ceiling: int) -> list[str]:
+    """Name the modules of few lines that one neighbour alone imports, and that would fit in there.
+
+    A package that imports its parts is no neighbour of theirs.
+    """
+    found = []
+    for line in with_one_importer_beside(house):
+        module, importer = (house.by_path[path] for path in line.split(": "))
+        if module.lines <= most and module.lines + importer.lines <= ceiling and not importer.is_package:
+            found.append(f"{line}: {module.lines} and {importer.lines} lines")
     return found
 
 

@@ -24,6 +24,7 @@ from tests.architecture import (
     libraries,
     longest_chains,
     module_cycles,
+    parts_of_a_neighbour,
     private_words,
     repeated_prefixes,
     summary,
@@ -34,6 +35,7 @@ HOUSE = House.at(ROOT)
 pytestmark = pytest.mark.xdist_group("architecture")  # one process parses the whole tree for all of them
 MODULES = tuple(HOUSE.modules.values())
 MAX_MODULE_LINES, MAX_FUNCTION_LINES = 400, 40
+FEW_LINES = 50
 
 
 class Importer(NamedTuple):
@@ -129,6 +131,11 @@ def test_no_class_has_the_name_of_another() -> None:
     assert classes_of_one_name(HOUSE) == []
 
 
+def test_a_few_lines_that_one_neighbour_alone_needs_stand_in_it() -> None:
+    """A reader of one has to open the other; where both are long, each is a thought of its own."""
+    assert parts_of_a_neighbour(HOUSE, FEW_LINES, MAX_MODULE_LINES) == []
+
+
 def test_no_folder_repeats_the_first_word_of_its_files() -> None:
     """Three files that share a word are a folder, or one file."""
     assert repeated_prefixes(HOUSE) == []
@@ -200,6 +207,10 @@ class TestMeasuring:
             "headless docstrings": ["render/model.py:2: Whether it is looked at."],
             "headless docstrings of tests": ["tests/test_it.py:1: What holds."],
         }
+
+    def test_few_lines_belong_to_their_neighbour_where_they_fit(self, sample: House) -> None:
+        assert parts_of_a_neighbour(sample, 2, 9) == ["overrides/a_two.py: overrides/a_three.py: 1 and 5 lines"]
+        assert parts_of_a_neighbour(sample, 2, 5) == []
 
     def test_the_summary_counts_and_shows_the_ways(self, sample: House) -> None:
         said = summary(sample)

@@ -26,7 +26,6 @@ from reconciler.console.log import Log
 from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
-from .addresses import ServedAddress
 from .cluster_access import openable_clusters
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
@@ -49,6 +48,7 @@ from .pages import fleet_pages
 from .pass_job import PassReport
 from .settings import RunSettings
 from .web.inside import inside_pages
+from .web.serving import ServedAddress
 from .web.webhooks import Webhooks
 
 _LONGEST_WAIT = 30.0

@@ -3,7 +3,8 @@
 waitress takes a request in whole before a thread of the pool is given to it, on one loop over all connections: a slow
 client costs a connection and no thread. It is written in Python alone and serves within this process; gunicorn,
 uvicorn's workers and granian bring processes of their own, and a thread of cheroot reads as slowly as its client sends.
-A connection that has not sent a whole request after ten seconds is closed, however busy it is.
+A connection that has not sent a whole request after ten seconds is closed, however busy it is. An address moves when
+other settings come.
 """
 
 import logging
@@ -15,6 +16,8 @@ from waitress.channel import HTTPChannel
 from waitress.server import create_server
 from waitress.trigger import trigger
 
+from reconciler.console.log import Log
+from reconciler.run.settings import Address
 from render.errors import ConfigError
 
 from .webhooks import LARGEST_BODY
@@ -23,6 +26,7 @@ REQUEST_SECONDS = 10
 _MOST_HEADERS = 32 << 10
 _MOST_CONNECTIONS = 200
 _CLOSING_SECONDS = 5
+Application = Callable[..., Any]
 
 
 class _WholeRequestChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
@@ -88,3 +92,41 @@ class WebServer:
         loop.del_channel()
         for each in tuple(self._sockets.values()):
             each.close()
+
+
+class ServedAddress:
+    """One address with what is served there: nothing while no address is named."""
+
+    def __init__(self, application: Application, about: str, log: Log) -> None:
+        self._application = application
+        self._about = about
+        self._log = log
+        self._address: Address | None = None
+        self._server: WebServer | None = None
+
+    def move(self, address: Address | None) -> None:
+        """Serve at another address, or nowhere; ConfigError where that cannot be had, and all stays as it was."""
+        if address == self._address:
+            return
+        before = self._address
+        self._close()
+        try:
+            self._open(address)
+        except ConfigError:
+            self._open(before)
+            raise
+
+    def close(self) -> None:
+        """Serve no more."""
+        self.move(None)
+
+    def _open(self, address: Address | None) -> None:
+        self._address = address
+        if address is not None:
+            self._server = WebServer(self._application, *address)
+            self._log.info(f"{self._about} at {address[0]}:{self._server.port}")
+
+    def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        self._server, self._address = None, None

@@ -9,15 +9,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.admission.findings import Findings
+from render.admission.policy_warnings import WITHOUT_FAILOVER
 from render.admission.schema import ListOf, Record, Text
-from render.admission.shared_schema import POINTER32, TEXT, TEXTS
+from render.admission.shared_schema import CLUSTER_AFFINITY, POINTER32, TEXT, TEXTS
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
 from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
-from .taint_policies import TAINT_POLICY_SPEC, check_taint_policy, warn_of_taint_policy
 
 _POLICY_VERSION = "policy.karmada.io/v1alpha1"
 REBALANCER_SPEC = Record(
@@ -40,6 +40,16 @@ REMEDY_SPEC = Record(
 )
 OBSERVED_CONDITIONS = ("Ready", "CompleteAPIEnablements")
 """The conditions of clusters that passes observe."""
+_CONDITIONS = ListOf(Record({"conditionType!": TEXT, "operator!": TEXT, "statusValues!": TEXTS}))
+TAINT_POLICY_SPEC = Record(
+    {
+        "targetClusters": CLUSTER_AFFINITY,
+        "addOnConditions": _CONDITIONS,
+        "removeOnConditions": _CONDITIONS,
+        "taints!": ListOf(Record({"key!": TEXT, "effect!": TEXT, "value": TEXT}), min_items=1),
+    }
+)
+OPERATORS = ("In", "NotIn")
 
 
 def timed_kinds() -> tuple[AdmittedKind, ...]:
@@ -101,3 +111,27 @@ def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
     if matches and not any(each.get("conditionType") in OBSERVED_CONDITIONS for each in matches):
         message = f"never matches: of clusters, {' and '.join(OBSERVED_CONDITIONS)} are observed"
         findings.warning("spec.decisionMatches", message)
+
+
+def check_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
+    """Report a taint that stands there twice, at its first place."""
+    taints = [(taint["key"], taint["effect"]) for taint in policy["spec"]["taints"]]
+    for index, taint in enumerate(taints):
+        if taint in taints[index + 1 :]:
+            findings.problem(f"spec.taints[{index}]", "another taint here has its key and effect", kind="Duplicate")
+
+
+def warn_of_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
+    """Warn of conditions that never match, and of a policy without any."""
+    spec = policy["spec"]
+    findings.warning("spec", WITHOUT_FAILOVER)
+    named = ("addOnConditions", "removeOnConditions")
+    if not any(spec.get(name) for name in named):
+        findings.warning("spec", "adds and removes no taint: it has no conditions", hint="add addOnConditions")
+    for name in named:
+        for index, each in enumerate(spec.get(name) or ()):
+            path = f"spec.{name}[{index}]"
+            if each["operator"] not in OPERATORS:
+                findings.warning(f"{path}.operator", "never matches", hint="write 'In' or 'NotIn'")
+            elif each["operator"] == "In" and not each["statusValues"]:
+                findings.warning(f"{path}.statusValues", "never matches: no status is in an empty list")
