@@ -163,6 +163,20 @@ def test_a_mirror_that_was_rewound_is_refused_and_the_last_commit_stays(
     assert ended.exit_code == 6
     assert str(ended.refusal).startswith(f"commit {old[:12]} of 'argosy/cluster/member1' does not follow ")
     assert held(fleet) == ["ConfigMap/more", "ConfigMap/settings", "Deployment/web"]
+    assert refused_on_its_branch(fleet) == str(ended.refusal)
+    before = fleet.commits("argosy/agent/member1")
+    assert before[-1] == "member1 refuses a commit"
+    assert fleet.pull(seconds=60).exit_code == 6
+    assert fleet.commits("argosy/agent/member1") == before
+    assert fleet.pull(seconds=60, accepts_rewind=True).refusal is None
+    assert refused_on_its_branch(fleet) == ""
+
+
+def refused_on_its_branch(fleet: PulledFleet) -> str:
+    """The message and the hint that the agent has on its branch."""
+    words = fleet.told("clusters/member1.yaml")["metadata"]["annotations"]
+    found = [words.get(f"argosy.dev/{name}", "") for name in ("refused", "refused-hint")]
+    return "\n  hint: ".join(filter(None, found))
 
 
 def test_a_mirror_written_anew_is_refused_by_an_agent_that_lost_its_store(fleet: PulledFleet, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, observe_members
 from reconciler.repository import open_repository
 from render.documents import emit
+from render.errors import GuardRefused
 
 from .agents import PulledFleet
 from .build import Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
@@ -73,6 +74,38 @@ def test_what_agents_did_is_what_status_and_wait_tell(fleet: PulledFleet, capsys
     assert fleet.hub.show("inventory/member2.yaml", "argosy/status") == fleet.hub.show(
         "inventory/member2.yaml", "argosy/agent/member2"
     )
+
+
+def test_a_commit_that_an_agent_refuses_is_told_with_the_reason(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One agent had an earlier commit, which stays; the other one has never taken any."""
+    signers = fleet.folder / "signers"
+    signers.write_text("")
+    fleet.pull("member1")
+    old = fleet.hub.git("rev-parse", "argosy/cluster/member1")
+    fleet.hub.git("update-ref", "refs/heads/argosy/cluster/member1", forged(fleet, old))
+    assert fleet.pull("member1", seconds=60).exit_code == 6
+    with pytest.raises(GuardRefused):
+        fleet.pull("member2", allowed_signers=str(signers))
+    assert fleet.reconcile(capsys).code == 0
+    lines = argosy(fleet.source, capsys, "status").out.splitlines()
+    told = [line for line in lines if "refuses" in line]
+    refused = "not applied: its agent refuses what its mirror has: commit"
+    unsigned = f"is not taken: {signers} lists who may sign it, and it is not signed"
+    new, other = (fleet.hub.git("rev-parse", f"argosy/cluster/{name}")[:12] for name in ("member1", "member2"))
+    assert told == [
+        f"member1: {refused} {new} of 'argosy/cluster/member1' does not follow {old[:12]}, which was taken",
+        f"member2: {refused} {other} of 'argosy/cluster/member2' {unsigned}",
+    ]
+    assert {line.split()[-1] for line in lines if line.startswith("member") and ":" not in line} == {"Refused"}
+    assert "its agent refuses" in argosy(fleet.source, capsys, "wait", "--timeout", "1s").err
+
+
+def forged(fleet: PulledFleet, old: str) -> str:
+    """A commit of member1's mirror that follows none."""
+    rendered = fleet.hub.git("rev-parse", "argosy/rendered")
+    return fleet.hub.git("commit-tree", f"{old}^{{tree}}", "-m", f"Mirror\n\nArgosy-Rendered: {rendered}")
 
 
 def test_a_commit_that_asks_nothing_new_of_a_cluster_is_one_it_has(

@@ -60,8 +60,17 @@ class Mirror(Struct, frozen=True, dict=True):
             )
         return self.history[rendered]
 
+    @cached_property
+    def _known(self) -> dict[str, AgentSettings]:
+        return {}
+
     def settings_at(self, commit: str) -> AgentSettings:
-        """Return the settings at one commit of the mirror; GitError where there are none."""
+        """Return the settings at one commit of the mirror, read once; GitError where there are none."""
+        if commit not in self._known:
+            self._known[commit] = self._read_settings(commit)
+        return self._known[commit]
+
+    def _read_settings(self, commit: str) -> AgentSettings:
         tree = self.repository.commit_info(commit).tree
         found = next((each for each in self.repository.read_trees([tree])[tree] if each.text == FILE), None)
         content = self.repository.read_blobs([found.id])[found.id] if found and found.mode != TREE_MODE else b""

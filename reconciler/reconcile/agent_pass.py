@@ -165,30 +165,35 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
         if accepted is None:
             raise
         branch.link.failure = away = error
+    mirror = Mirror(agent.repository, agent.options.cluster, accepted) if accepted else None
     try:
         if away is None:
-            accepted = _accepted(agent, branch, tip, accepted)
+            mirror = _accepted(agent, branch, tip, mirror)
     except (GitError, GuardRefused, ConfigError) as error:
-        if accepted is None:
+        if mirror is None:
+            if tip is not None:
+                branch.tell_refusal(error, utc(agent.clock()))
             raise
         refusal = error
-    assert accepted is not None
-    mirror = Mirror(agent.repository, agent.options.cluster, accepted)
-    report, link = _applied(agent, mirror, branch.link, log)
+    assert mirror is not None
+    report, link = _applied(agent, mirror, branch.link, log, refusal)
     maintain_repository(agent.repository, log)
     return AgentPass(commit=mirror.rendered, report=report, refusal=refusal, away=away or link.failure)
 
 
-def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, accepted: str | None) -> str:
-    """Return the mirror's newest commit, once it is known that it may be applied; GuardRefused where it may not."""
+def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, before: Mirror | None) -> Mirror:
+    """Return the mirror at its newest commit, once it is known that it may be applied; GuardRefused where it may not.
+
+    ``before`` is the mirror at the commit that was taken last.
+    """
     options, repository, name = agent.options, agent.repository, agent.mirror_branch
     if tip is None:
         raise ConfigError(
             f"there is no branch {name!r} at {agent.publication.place!r}",
             hint=f"a pass makes it once {options.cluster!r} is a Cluster of the source with syncMode: Pull",
         )
-    if tip == accepted:
-        return tip
+    if before is not None and tip == before.tip:
+        return before
     mirror = Mirror(repository, options.cluster, tip)
     if options.allowed_signers and (fault := repository.signature_fault(tip, options.allowed_signers)):
         raise GuardRefused(
@@ -198,9 +203,9 @@ def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, accepted: str 
     if mirror.settings.fleet.name != options.fleet:
         raise GuardRefused(f"commit {tip[:12]} of {name!r} is of fleet {mirror.settings.fleet.name!r}")
     if not options.accepts_rewind:
-        _check_rewind(agent, branch, mirror, accepted)
-    repository.update_ref(agent.accepted_ref, tip, accepted, reason="argosy: agent")
-    return tip
+        _check_rewind(agent, branch, mirror, before.tip if before else None)
+    repository.update_ref(agent.accepted_ref, tip, before.tip if before else None, reason="argosy: agent")
+    return mirror
 
 
 def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: str | None) -> None:
@@ -218,8 +223,10 @@ def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: s
             raise GuardRefused(error.message, hint=error.hint) from error
 
 
-def _applied(agent: Agent, mirror: Mirror, link: Link, log: Log) -> tuple[ClusterReport | None, Link]:
-    """Observe the cluster, apply the mirrored commit and push what was recorded."""
+def _applied(
+    agent: Agent, mirror: Mirror, link: Link, log: Log, refusal: ReconcileError | None
+) -> tuple[ClusterReport | None, Link]:
+    """Observe the cluster, apply the mirrored commit, and push what was recorded and what is refused."""
     options, desired = agent.options, mirror.settings.desired
     members = desired.clusters
     branch = replace(agent.branch(members), link=link)
@@ -248,5 +255,7 @@ def _applied(agent: Agent, mirror: Mirror, link: Link, log: Log) -> tuple[Cluste
     reports = apply_and_log(run, log)
     if options.heartbeat:
         branch.beat(utc(agent.clock()), options.heartbeat)
+    if link.failure is None:
+        branch.tell_refusal(refusal, utc(agent.clock()))
     branch.push()
     return next(iter(reports), None), branch.link

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from msgspec import Struct, field
 from msgspec.structs import replace as replaced
 
-from reconciler.observe.cluster_status import seconds_between
+from reconciler.observe.cluster_status import ClusterState, seconds_between
 from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
 from reconciler.repository import Fetching, RefUpdate
-from render.errors import GitError, SourceMoved
+from render.errors import GitError, ReconcileError, SourceMoved
 
 from .agent_branches import is_own_path
-from .cluster_files import cluster_file, parse_cluster_record
+from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from .recorded_status import cluster_path, read_recorded
 
 ABSENT = "couldn't find remote ref"
@@ -92,6 +92,17 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
             return
         content = cluster_file(replaced(record, heartbeat=now))
         self.commit(lambda _tip: {cluster_path(self.cluster): content}, f"{self.cluster} is alive", time=_seconds(now))
+
+    def tell_refusal(self, refusal: ReconcileError | None, now: str) -> None:
+        """Record why the newest commit of the mirror is refused, or that none is, where that is new."""
+        manifest = read_recorded(self, self.tip(), ("clusters",)).manifest(cluster_path(self.cluster))
+        record = parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=self.cluster))
+        message, hint = (refusal.message, refusal.hint or "") if refusal else ("", "")
+        if (record.refused, record.refused_hint) == (message, hint):
+            return
+        content = cluster_file(replaced(record, refused=message, refused_hint=hint))
+        said = f"{self.cluster} refuses a commit" if refusal else f"{self.cluster} refuses no commit any more"
+        self.commit(lambda _tip: {cluster_path(self.cluster): content}, said, time=_seconds(now))
 
     def commit(
         self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int

@@ -24,6 +24,8 @@ _WORDS = {
     "message": "argosy.dev/outcome-message",
     "hint": "argosy.dev/outcome-hint",
     "heartbeat": "argosy.dev/heartbeat",
+    "refused": "argosy.dev/refused",
+    "refused_hint": "argosy.dev/refused-hint",
     "deployer": "argosy.dev/deployer",
 }
 """The annotations of a record by the words they keep, in the order they are written."""
@@ -34,7 +36,8 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
 
     ``applied`` is the rendered commit that was last applied, ``outcome`` the end of the last apply, ``message`` and
     ``hint`` say why, and ``since`` is the time of the first pass that ended so. ``heartbeat`` is the time its agent
-    last observed it, where the agent promises any. ``deployer`` is the tool that applies its folder and told all this.
+    last observed it, where the agent promises any; ``refused`` and ``refused_hint`` say why its agent refuses what its
+    mirror has now. ``deployer`` is the tool that applies its folder and told all this.
     ``deviations`` are what that pass left other than the commit says, without the failures that Works tell.
     """
 
@@ -45,6 +48,8 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     message: str = ""
     hint: str = ""
     heartbeat: str = ""
+    refused: str = ""
+    refused_hint: str = ""
     deployer: str = ""
     deviations: tuple[Deviation, ...] = ()
 

@@ -103,6 +103,11 @@ ANNOTATIONS = (
             Entry("argosy.dev/agent", "A label of everything that an agent consists of: its cluster."),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(
+                "argosy.dev/refused",
+                "In clusters of an agent's and the status branch: why the agent refuses what its mirror has now.",
+            ),
+            Entry("argosy.dev/refused-hint", "In clusters of an agent's and the status branch: what to do about that."),
+            Entry(
                 "argosy.dev/deployer", "In clusters of the status branch: the tool that told all this, such as `Flux`."
             ),
             Entry(

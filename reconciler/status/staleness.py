@@ -97,6 +97,9 @@ def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
 def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
     if record.outcome and record.outcome not in _FINISHED:
         return _failed(record, now)
+    if record.refused:
+        message = f"its agent refuses what its mirror has: {record.refused}"
+        return MemberProgress(reason="Refused", message=message, hint=record.refused_hint, is_known=False)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
         return _silent(record, now)
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
