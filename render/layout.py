@@ -11,6 +11,7 @@ one folder where case is ignored; a source may not have both.
 
 import hashlib
 import re
+from functools import lru_cache
 
 from .model import ObjectRef
 
@@ -18,6 +19,7 @@ CLUSTER_SCOPED = "_cluster"
 _LONGEST_ACRONYM = 4
 _LIMIT = 200
 _HASH_DIGITS = 32
+_HARMLESS = re.compile(rf"[a-z0-9-][a-z0-9.-]{{0,{_LIMIT - 1}}}")
 _UNSAFE = re.compile(rb"[^a-z0-9.-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _UNSAFE_KIND = re.compile(rb"[^A-Za-z0-9.-]")
@@ -29,7 +31,7 @@ def encoded_name(name: str) -> str:
     >>> encoded_name("system:node"), encoded_name("Web"), encoded_name("..")
     ('system%3Anode', '%57eb', '%2E%2E')
     """
-    return _encoded(name, _UNSAFE)
+    return name if _HARMLESS.fullmatch(name) else _encoded(name, _UNSAFE)
 
 
 def kind_folder(ref: ObjectRef) -> str:
@@ -38,8 +40,13 @@ def kind_folder(ref: ObjectRef) -> str:
     >>> [kind_folder(ObjectRef("a.io", kind, "", "x")) for kind in ("APIService", "VPC", "WIDGET")]
     ['APIService.a.io', 'VPC.a.io', '%57%49%44%47%45%54.a.io']
     """
-    is_shouted = ref.kind.isupper() and len(ref.kind) > _LONGEST_ACRONYM
-    return _encoded(ref.group_kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
+    return _kind_folder(ref.kind, ref.group)
+
+
+@lru_cache(maxsize=1024)
+def _kind_folder(kind: str, group: str) -> str:
+    is_shouted = kind.isupper() and len(kind) > _LONGEST_ACRONYM
+    return _encoded(f"{kind}.{group}" if group else kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
 
 
 def object_folder(ref: ObjectRef) -> tuple[str, str]:

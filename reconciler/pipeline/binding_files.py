@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.documents import emit, parse_documents
+from render.documents import SimilarDocuments, parse_documents
 from render.model import TargetCluster
 from render.parsing import SharedPlacements, binding, binding_manifest
 
@@ -24,6 +24,8 @@ _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\
 _LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
 _LINES = re.compile(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
 _PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
+_NAMES = (("metadata", "name"), ("spec", "resource", "name"))
+"""The paths of the names by which most bindings of a policy differ alone."""
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
@@ -31,6 +33,7 @@ class BindingWriter(Struct):
     """Writes bindings of one pass; equal target lists are one tuple and so one text."""
 
     texts: dict[int, tuple[tuple[TargetCluster, ...], bytes]] = field(default_factory=dict)
+    files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
     def file_of(self, bound: Binding) -> bytes:
         """Return the file of a binding."""
@@ -39,7 +42,7 @@ class BindingWriter(Struct):
             manifest["spec"]["clusters"] = _MARK
         if bound.applied_overrides:
             manifest.setdefault("status", {})["appliedOverrides"] = _MARK
-        content = emit(manifest)
+        content = self.files.emit(manifest, _NAMES)
         if bound.targets:
             content = _with_lines(content, "clusters", self._text(bound.targets))
         if bound.applied_overrides:

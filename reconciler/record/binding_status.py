@@ -21,6 +21,8 @@ from .work_status import APPLIED, HEALTHY
 FULLY_APPLIED = "FullyApplied"
 STATUS_AGGREGATED = "StatusAggregated"
 """The condition that is only written where it is False: the interpreter failed, and the last status stays."""
+BINDING_NAMES = (("metadata", "name"), ("spec", "resource", "name"))
+"""The paths of the names by which the statuses of most bindings differ alone."""
 Works = Mapping[str, Manifest]
 """The Works of one object by cluster."""
 

@@ -31,7 +31,7 @@ from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
-from render.documents import emit
+from render.documents import SimilarDocuments, emit
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
@@ -39,7 +39,7 @@ from render.timing import parse_instant
 from render.values import DiscreetStruct
 from render.words import counted
 
-from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
+from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
@@ -272,7 +272,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
     )
     if is_as_recorded or not inputs.commit:
         return {}
-    works = recorded.works()
+    works, similar = recorded.works(), SimilarDocuments()
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
     for ref, binding in inputs.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
@@ -283,7 +283,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
             members=inputs.members,
         )
         after = binding_after(binding_inputs, before, inputs.interpreter, inputs.now)
-        files[path] = recorded.files[path] if after == before else emit(after)
+        files[path] = recorded.files[path] if after == before else similar.emit(after, BINDING_NAMES)
     return files
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from reconciler.observe.cluster_status import seconds_between
 from reconciler.observe.conditions import condition_of_type, with_times
-from render.documents import emit
+from render.documents import SimilarDocuments
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
 
@@ -24,6 +24,8 @@ _COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSe
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _PASSING = re.compile(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _VERSIONS = frozenset({"resourceVersion", "uid"})
+_NAMES = (("metadata", "name"), ("status", "manifestStatuses", 0, "identifier", "name"))
+"""The paths of the names by which the Works of most objects differ alone."""
 MOST_CASES = 8
 """The number of different objects of one identity that are told apart; a fleet rarely has more."""
 
@@ -136,6 +138,7 @@ class WorkStatuses(Struct):
     interpreter: Interpreter
     now: str
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
+    _files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
     def file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
         """Return the file of an object's Work; None where the one recorded stays.
@@ -153,4 +156,4 @@ class WorkStatuses(Struct):
 
     def _file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
         after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now)
-        return None if after is before else WorkFile(after, emit(after))
+        return None if after is before else WorkFile(after, self._files.emit(after, _NAMES))

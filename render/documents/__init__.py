@@ -8,7 +8,7 @@ might read otherwise by a parser with all of kubectl's rules, which also says wh
 from typing import TYPE_CHECKING, Any
 
 from .document import Document, DocumentError, DocumentErrors, Position
-from .emitting import emit, emit_together
+from .emitting import SimilarDocuments, emit, emit_together
 from .holes import Emitted, Hole, copy_value
 from .reading import document_text, parse_documents, read_documents
 
@@ -23,6 +23,7 @@ __all__ = [
     "Hole",
     "Places",
     "Position",
+    "SimilarDocuments",
     "copy_value",
     "document_text",
     "emit",

@@ -6,9 +6,11 @@ A hole is written between two NUL characters, and a key too long for a line ends
 document, where control characters are escaped.
 
 Overrides copy only the mappings and lists on the way to the values they change. So the manifests of a template's
-classes of clusters share most of their objects; ``emit_together`` writes the text of a shared object once.
+classes of clusters share most of their objects; ``emit_together`` writes the text of a shared object once. Thousands of
+documents differ in their names alone; ``SimilarDocuments`` writes what is around the names once.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -237,3 +239,55 @@ class _SharedParts:
                 append(self._text(item, deeper)[len(deeper) :])
             else:
                 append(scalar(item))
+
+
+_WordPath = tuple[str | int, ...]
+_MOST_SHAPES = 1024
+
+
+class SimilarDocuments:
+    """Emits documents that differ in a few words alone: what is around the words is written once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+
+    def emit(self, document: Mapping[str, Any], paths: Sequence[_WordPath]) -> bytes:
+        """Return what ``emit`` returns, given the paths of the words by which a document differs from others."""
+        written = [INLINE[_word_at(document, path)] for path in paths]
+        if not all(written):
+            return emit(document)  # a word of several lines is written by where it stands
+        shape = document
+        for path in paths:
+            shape = _with_word(shape, path, "")
+        key = json.dumps(shape)
+        around = self._texts.get(key)
+        if around is None:
+            around = _around(document, paths)
+            if len(self._texts) < _MOST_SHAPES:
+                self._texts[key] = around
+        pieces = around.copy()
+        for place in range(1, len(pieces), 2):
+            pieces[place] = written[int(pieces[place])]
+        return "".join(pieces).encode()
+
+
+def _around(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str]:
+    """Return the text of a document in pieces: every other one is the number of the word that stands there."""
+    for number, path in enumerate(paths):
+        document = _with_word(document, path, Hole(str(number)))
+    return _finished(_document(document)).split(_HOLE)
+
+
+def _word_at(value: Any, path: _WordPath) -> str:
+    for step in path:
+        value = value[step]
+    return str(value)
+
+
+def _with_word(value: Any, path: _WordPath, word: Any) -> Any:
+    """Return plain data with another value at a path; all that is not on the way to it is shared."""
+    if not path:
+        return word
+    changed = value.copy()
+    changed[path[0]] = _with_word(value[path[0]], path[1:], word)
+    return changed

@@ -1,6 +1,7 @@
 """Objects Karmada never propagates, whatever the policies say: its own, events, leases, those of system namespaces."""
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,7 +62,13 @@ class Exclusions(Struct, frozen=True, kw_only=True):
             return False
         if namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-"):
             return True
-        return any(matches_whole(pattern, namespace) for pattern in self.namespaces)
+        return _is_among(namespace, self.namespaces)
+
+
+@lru_cache(maxsize=1024)
+def _is_among(namespace: str, patterns: tuple[str, ...]) -> bool:
+    """Say whether a pattern matches all of a namespace's name, which many templates share."""
+    return any(matches_whole(pattern, namespace) for pattern in patterns)
 
 
 def exclusions_of(fleet: Fleet) -> Exclusions:
