@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Self
@@ -54,7 +55,8 @@ class FakeCluster:
     """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent.
 
     ``mutate`` changes what is applied as a mutating webhook does. ``rules`` are what its user may do, which it tells
-    and does not enforce. ``now`` is the time of its clock where it is served, None that of this machine.
+    and does not enforce. ``now`` is the time of its clock; None is that of this machine where it is served, and it does
+    not tell it where it is not.
     """
 
     name: str = "member1"
@@ -99,7 +101,8 @@ class FakeCluster:
         )
         if status >= HTTPStatus.MULTIPLE_CHOICES:
             return failure_of(request, status, {}, json.dumps(body).encode())
-        return Answer(status=status, body=body, date="Sat, 21 Nov 2026 12:00:00 GMT")
+        date = "" if self.now is None else formatdate(self.now, usegmt=True)
+        return Answer(status=status, body=body, date=date)
 
     @property
     def writes(self) -> list[str]:

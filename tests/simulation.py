@@ -227,7 +227,10 @@ class Observer:
         self.is_pending = any(state.failing_since and state.ready == "True" for state in states.values())
         files: dict[str, bytes | None] = {}
         before = recorded.facts()
+        known_states = {name: record.state for name, record in recorded.clusters().items()}
         for name, state in states.items():
+            if name in before and known_states.get(name) == state:
+                continue
             files[cluster_path(name)] = cluster_file(ClusterRecord(state=state))
             files[facts_path(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).file()
         known = recorded.health()

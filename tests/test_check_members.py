@@ -49,13 +49,13 @@ def failing(name: str, state: str, hint: str = "", *, member: str = "eu") -> Che
 
 
 def refusing(path: str, failure: Failure) -> FakeCluster:
-    made = FakeCluster()
+    made = FakeCluster(now=NOW)
     made.faults.append(lambda request: failure if path in request.path else None)
     return made
 
 
 def allowed(*rules: dict[str, Any]) -> FakeCluster:
-    return FakeCluster(rules=list(rules))
+    return FakeCluster(rules=list(rules), now=NOW)
 
 
 def a_rule(verbs: str, resources: str, group: str = "", **more: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ REJOIN = (
     "correct the context; if the cluster was built anew, take it in again: argosy cluster rejoin eu --accept-uid uid-1"
 )
 BROKEN = [
-    Broken("nothing", FakeCluster(), [WELL]),
+    Broken("nothing", FakeCluster(now=NOW), [WELL]),
     Broken(
         "no context",
         NO_CONTEXT,
@@ -119,13 +119,13 @@ BROKEN = [
     ),
     Broken(
         "another cluster",
-        FakeCluster(),
+        FakeCluster(now=NOW),
         [failing("identity", "its context leads to another cluster: the UID is uid-1, not uid-9", REJOIN)],
         (question(uid="uid-9"),),
     ),
     Broken(
         "a clock that is ahead",
-        FakeCluster(),
+        FakeCluster(now=NOW),
         [
             failing(
                 "clock", "its clock is 31 s ahead of the one here", "correct one of them: tokens and leases go by time"
@@ -135,7 +135,7 @@ BROKEN = [
     ),
     Broken(
         "a clock that is behind",
-        FakeCluster(),
+        FakeCluster(now=NOW),
         [
             failing(
                 "clock", "its clock is 90 s behind the one here", "correct one of them: tokens and leases go by time"
@@ -145,7 +145,7 @@ BROKEN = [
     ),
     Broken(
         "a kind that is not served",
-        FakeCluster(),
+        FakeCluster(now=NOW),
         [
             failing(
                 "kinds",
@@ -198,7 +198,7 @@ BROKEN = [
     ),
     Broken(
         "two members with one cluster",
-        FakeCluster(),
+        FakeCluster(now=NOW),
         [
             failing(
                 "identity",
@@ -240,12 +240,12 @@ def test_a_kind_that_the_tree_defines_is_not_missing() -> None:
             "versions": [{"name": "v1", "served": True}],
         },
     }
-    (found,) = asked(FakeCluster(), question("eu", WIDGET, crd))
+    (found,) = asked(FakeCluster(now=NOW), question("eu", WIDGET, crd))
     assert (found.is_well, "4 objects of 4 kinds" in found.state) == (True, True)
 
 
 def test_one_review_for_each_namespace_is_enough() -> None:
-    member = FakeCluster(rules=[EVERYTHING])
+    member = FakeCluster(rules=[EVERYTHING], now=NOW)
     asked(member)
     reviews = [item.path.rpartition("/")[2] for item in member.requests if item.method == "POST"]
     assert sorted(reviews) == ["selfsubjectaccessreviews"] * 5 + ["selfsubjectrulesreviews"] * 2
@@ -259,7 +259,7 @@ def test_one_that_hangs_costs_its_own_time_alone() -> None:
             threading.Event().wait(timeout=2.0)
             return super().send(request)
 
-    members = {"eu": FakeCluster(), "us": Hanging()}
+    members = {"eu": FakeCluster(now=NOW), "us": Hanging()}
     asking = MemberAsking(
         open_client=lambda name, _deadline: members[name], timeout=0.4, grace=0.1, max_parallel=1, clock=lambda: NOW
     )

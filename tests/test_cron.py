@@ -1,12 +1,16 @@
 """CronFederatedHPA in whole passes: commits when a rule fires, none in between, and the same again on replay."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.documents import parse_documents
+from render.timing import parse_instant
 from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+from tests.fakes import FakeCluster
+from tests.served import serving_members
 
 BINDING = "bindings/default/Deployment.apps/nginx.yaml"
 
@@ -144,3 +148,27 @@ def test_status_tells_what_rules_did_and_when_they_fire_next(fleet: Fleet) -> No
     assert value["cron"][0]["rules"][0]["runs"] == [
         {"due": "2026-03-02T07:00:00Z", "ran": "2026-03-02T07:00:30Z", "replicas": 6}
     ]
+
+
+def test_where_the_clock_here_is_wrong_that_of_the_members_counts(
+    fleet: Fleet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = datetime.now(UTC) + timedelta(days=7)
+    members = [FakeCluster(name=name, now=later.timestamp()) for name in ("lyon", "paris")]
+    with serving_members(members, tmp_path / "kubeconfigs") as served:
+        ended = argosy(fleet.repository, capsys, "reconcile", "--kubeconfigs", str(served.kubeconfigs))
+    assert "s behind those of most members: theirs counts" in ended.err
+    said = fleet.repository.git("log", "-1", "--format=%(trailers:key=Argosy-Now,valueonly)", "argosy/rendered")
+    now = parse_instant(said.strip())
+    assert now is not None
+    assert abs(now - later) < timedelta(minutes=2)
+
+
+def test_a_clock_that_was_set_back_is_said(fleet: Fleet) -> None:
+    fleet.rendered("2026-03-03T07:00:00Z")
+    said = "warning: the clock shows a time before 2026-03-03T07:00:00Z, when rules of time last decided"
+
+    def warned(now: str) -> bool:
+        return said in argosy(fleet.repository, fleet.capsys, "render", "--commit", "--now", now).err
+
+    assert [warned(f"2026-03-03T{clock}Z") for clock in ("06:58:59", "06:59:00", "07:00:00")] == [True, False, False]

@@ -1,10 +1,14 @@
 """The observation of a fleet's members: who is asked what, for how long, and who comes late."""
 
 import threading
+import time
 from typing import Any
 
+import pytest
+
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
-from reconciler.observe.members import RETRY_SECONDS, ObserveOptions, observe_fleet
+from reconciler.observe.cluster_status import MemberObservation
+from reconciler.observe.members import RETRY_SECONDS, ObserveOptions, clock_error, observe_fleet
 
 from .fakes import FakeCluster
 from .waiting import happened
@@ -69,3 +73,31 @@ def test_a_fleet_of_which_nobody_answers_is_waited_for() -> None:
     opened = Opened(a=FakeCluster(faults=[lambda _: UNHEALTHY]), b=FakeCluster(faults=[lambda _: UNHEALTHY]))
     observed = observe_fleet(["a", "b"], opened.options())
     assert ([each.failure for each in observed.in_time], observed.late) == ([UNHEALTHY, UNHEALTHY], {})
+
+
+@pytest.mark.parametrize(
+    ("ahead", "error"),
+    [
+        ([], 0.0),
+        ([3600.0], 0.0),
+        ([None, 3600.0], 0.0),
+        ([60.0, 61.0], 0.0),
+        ([61.0, 3600.0], 61.0),
+        ([-3600.0, -61.0, None], -61.0),
+        ([0.0, 3600.0], 0.0),
+        ([0.0, 3600.0, 3601.0], 3600.0),
+        ([-3600.0, 3600.0], 0.0),
+        ([-3600.0, -3600.0, 3600.0], -3600.0),
+    ],
+)
+def test_the_clock_here_is_wrong_where_most_members_are_away_from_it_to_one_side(
+    ahead: list[float | None], error: float
+) -> None:
+    assert clock_error(MemberObservation(cluster=str(at), ahead=each) for at, each in enumerate(ahead)) == error
+
+
+def test_an_observation_has_how_far_the_clock_of_a_member_is_ahead() -> None:
+    opened = Opened(a=FakeCluster(now=time.time() - 7200), b=FakeCluster())
+    ahead = {each.cluster: each.ahead for each in observe_fleet(["a", "b"], opened.options()).in_time}
+    assert ahead["b"] is None
+    assert ahead["a"] == pytest.approx(-7200, abs=60)

@@ -6,7 +6,6 @@ Each member is asked in a thread of its own and within its own time: a dead one 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from email.utils import parsedate_to_datetime
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -166,9 +165,8 @@ def _version(answer: Answer) -> Check:
 
 def _clock(answer: Answer, now: float) -> Iterator[Check]:
     """Compare the member's clock with ours; an answer without a usable date says nothing of it."""
-    try:
-        ahead = parsedate_to_datetime(answer.date).timestamp() - now
-    except (TypeError, ValueError):
+    ahead = answer.seconds_ahead(now)
+    if ahead is None:
         return
     if abs(ahead) <= MOST_SKEW:
         yield Check(name="clock", is_well=True, state="clock like here")

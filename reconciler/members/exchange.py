@@ -107,6 +107,15 @@ class Answer(DiscreetStruct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     date: str = ""
 
+    def seconds_ahead(self, now: float) -> float | None:
+        """Return by how many seconds the server's clock is ahead of a time; None where it does not tell its own."""
+        from email.utils import parsedate_to_datetime
+
+        try:
+            return parsedate_to_datetime(self.date).timestamp() - now
+        except (TypeError, ValueError):
+            return None
+
 
 class Cause(Struct, frozen=True, kw_only=True):
     """One detail of a refusal: a field and, for a conflict, the manager (and subresource) that owns it."""

@@ -34,7 +34,8 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
     why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds. ``pending``
-    are the replicas that it cannot start, where that was asked (None: it was not).
+    are the replicas that it cannot start, where that was asked (None: it was not). ``ahead`` are the seconds by which
+    its clock was ahead of the one here (None: it does not tell).
     """
 
     UNSHOWN = ("nodes", "pods", "pending")
@@ -49,6 +50,7 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     unread: tuple[Failure, ...] = ()
     schemas: SchemaObservation | None = None
     pending: Pending | Failure | None = None
+    ahead: float | None = None
 
     @property
     def silence(self) -> Failure | None:

@@ -31,6 +31,8 @@ GRACE = 2.0
 RETRY_SECONDS = 5.0
 """The time within which a member that failed the last time has to say that it is healthy."""
 _PROBE_SECONDS = 10.0
+MOST_ERROR = 60.0
+"""The seconds by which most members' clocks may be away from the one here before it counts as wrong."""
 NODES = Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False)
 PODS = Resource(group="", version="v1", kind="Pod", plural="pods", is_namespaced=True)
 _LISTINGS = (
@@ -175,6 +177,21 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
 
 
+def clock_error(observations: Iterable[MemberObservation]) -> float:
+    """Return by how many seconds the clock here is behind those of the members; 0 while it goes like them.
+
+    It is wrong where most of at least two members that tell their time are over a minute away from it, to one side.
+    Then the one of them counts that is away least.
+    """
+    ahead = sorted(each.ahead for each in observations if each.ahead is not None)
+    if len(ahead) < 2:
+        return 0.0
+    low, high = ahead[(len(ahead) - 1) // 2], ahead[len(ahead) // 2]
+    if low > MOST_ERROR:
+        return low
+    return high if high < -MOST_ERROR else 0.0
+
+
 def _with_pending(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:
     """Add the replicas that a member cannot start, where a descheduler asks for them."""
     if not options.has_descheduler or observation.pods is None:
@@ -194,12 +211,13 @@ def _with_schemas(client: Client, observation: MemberObservation, options: Obser
 def observe_member(client: Client, name: str) -> MemberObservation:
     """Return the observation of one cluster, which is healthy."""
     version = client.send(Request(method="GET", path="/version", expects=Expected.VERSION, tries=2))
+    ahead = version.seconds_ahead(time.time()) if isinstance(version, Answer) else None
     discovery = discover(client)
     if isinstance(version, Failure) or isinstance(discovery, Failure):
         broken = version if isinstance(version, Failure) else discovery
         return MemberObservation(cluster=name, failure=broken if isinstance(broken, Failure) else None)
     observation = MemberObservation(
-        cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery
+        cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery, ahead=ahead
     )
     nodes, pods = (list_objects(client, listing) for listing in _LISTINGS)
     unread = tuple(each for each in (nodes, pods) if isinstance(each, Failure))

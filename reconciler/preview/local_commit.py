@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
-from reconciler.publish.guards import check_guards, movement_breaches
+from reconciler.publish.guards import check_guards, check_rewind, movement_breaches
 from reconciler.publish.mirrors import update_mirrors
-from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome
+from reconciler.publish.outcome import Outcome, commit_outcome
 from render.errors import ConfigError
 from render.guards import GuardScope
 from render.words import counted

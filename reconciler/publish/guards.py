@@ -11,9 +11,11 @@ from functools import partial
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
+from reconciler.repository import Repository
+from reconciler.repository.failures import unreached
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.errors import GuardRefused
+from render.errors import GitError, GuardRefused
 from render.guards import GuardScope, MovementGuard
 from render.model import ObjectRef
 from render.words import listed
@@ -135,3 +137,23 @@ def check_limits(
     if refused:
         messages, hints = (error.message for error in refused), (error.hint for error in refused)
         raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))
+
+
+def check_rewind(repository: Repository, previous: Previous | None, commit: str, *, is_accepted: bool) -> bool:
+    """Say whether a source does not follow the one rendered before: a rewound or rewritten branch, refused unasked."""
+    if previous is None or previous.source == commit:
+        return False
+    try:
+        repository.resolve(previous.source)
+    except GitError as error:
+        if repository.is_shallow:
+            raise unreached(previous.source, commit) from error
+    else:
+        if repository.is_ancestor(previous.source, commit):
+            return False
+    if is_accepted:
+        return True
+    raise GuardRefused(
+        f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
+        hint="if the branch was rewound on purpose, pass --accept-rewind",
+    )

@@ -29,15 +29,13 @@ from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
-from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
-from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.model import Manifest
-from render.timing import Flip, parse_instant, written
+from render.timing import Flip, after, parse_instant, written
 from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
@@ -49,6 +47,8 @@ from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between
 
 _LONGEST_SUBJECT = 200
+_MOST_BEHIND = 60
+"""The seconds by which the clocks of machines that run passes may differ before a person is told."""
 _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
 """The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
@@ -58,7 +58,7 @@ class Outcome(Struct, frozen=True, dict=True):
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
     ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have. ``now`` is the
-    time it took place at (None: rules of time rested).
+    time it took place at (None: rules of time rested), ``clock`` what its clock showed, which may have been set back.
     """
 
     repository: Repository
@@ -71,6 +71,7 @@ class Outcome(Struct, frozen=True, dict=True):
     new_names: NewNames = field(default_factory=dict)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     now: datetime | None = None
+    clock: datetime | None = None
 
     @property
     def flip(self) -> Flip | None:
@@ -137,7 +138,17 @@ class Outcome(Struct, frozen=True, dict=True):
         thin = thin_spread_lines(self.thin_spreads)
         stays = (f"{each.ref} {note.message}" for each in built.bindings for note in each.conditions if _stays(note))
         kept = (*released_lines(self.released), *pending_lines(self.pending))
-        return (*self.renames, *kept, *thin, *stays, *built.failover.notes)
+        return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())
+
+    def _clock_lines(self) -> Iterable[str]:
+        """Yield what a person should know of a clock that was set back: rules of time wait until it catches up."""
+        if self.now is None or self.clock is None or not self.rendered.built.is_timed:
+            return
+        if self.now > after(self.clock, _MOST_BEHIND):
+            yield (
+                f"the clock shows a time before {written(self.now)}, when rules of time last decided: they wait until"
+                " then; if that time is wrong, set the rendered branch back to the commit before"
+            )
 
     @cached_property
     def renames(self) -> tuple[str, ...]:
@@ -211,7 +222,8 @@ def run_pass(
 
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
-    clusters, observed = source.desired.clusters, _never_earlier(repository, previous, observed)
+    clusters, clock = source.desired.clusters, observed.now
+    observed = _never_earlier(repository, previous, observed)
     facts, reserves = facts_by_new_names(observed.facts, clusters), _reserves(repository, previous)
     known = previous.tree.clusters if previous else {}
     previous = previous and previous_by_new_names(previous, clusters)
@@ -236,6 +248,7 @@ def run_pass(
         scope=observed.scope,
         allowed=observed.allowed,
         now=observed.now,
+        clock=clock,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
         schemas=schemas_by_new_names(observed.schemas, clusters),
     )
@@ -293,26 +306,6 @@ def _file_beside(repository: Repository, previous: Previous | None, name: str) -
     """Return a file at the root of the previous tree; nothing where there is none."""
     entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
     return repository.read_blobs([entry.id])[entry.id] if entry else b""
-
-
-def check_rewind(repository: Repository, previous: Previous | None, commit: str, *, is_accepted: bool) -> bool:
-    """Say whether a source does not follow the one rendered before: a rewound or rewritten branch, refused unasked."""
-    if previous is None or previous.source == commit:
-        return False
-    try:
-        repository.resolve(previous.source)
-    except GitError as error:
-        if repository.is_shallow:
-            raise unreached(previous.source, commit) from error
-    else:
-        if repository.is_ancestor(previous.source, commit):
-            return False
-    if is_accepted:
-        return True
-    raise GuardRefused(
-        f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
-        hint="if the branch was rewound on purpose, pass --accept-rewind",
-    )
 
 
 def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:

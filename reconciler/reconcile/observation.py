@@ -25,7 +25,7 @@ from reconciler.observe.cluster_status import (
     state_after,
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
-from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
+from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
@@ -54,6 +54,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     are those of the observed members, ``turned`` those of them whose readiness is not what was recorded. ``members``
     are the members' own answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of
     pulling members gave. ``recorded`` is the status branch as it was; ``has_new_schemas``: it records other schemas.
+    ``behind`` are the seconds by which the clock here is behind those of the members, where it is wrong; ``now`` is
+    the time without that error.
     """
 
     context: FleetContext
@@ -68,6 +70,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     recorded: RecordedStatus = field(default_factory=RecordedStatus)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_new_schemas: bool = False
+    behind: float = 0.0
 
     @property
     def health(self) -> ObservedHealth:
@@ -122,6 +125,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings that a person should see about this observation."""
+        way = "behind those" if self.behind > 0 else "ahead of those"
+        wrong = f"the clock here is {abs(self.behind):.0f} s {way} of most members: theirs counts"
         unread = [
             f"{member.cluster}: its capacity is not known: {failure.message}"
             for member in self.members
@@ -139,7 +144,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         ]
         ignored = [f"ignored: {reason}" for reason in self.agents.ignored]
         unasked = [f"what was applied is not known: {reason}" for reason in self.agents.untold]
-        return (*unread, *unchecked, *untold, *ignored, *unasked)
+        return (*((wrong,) if self.behind else ()), *unread, *unchecked, *untold, *ignored, *unasked)
 
 
 class PassRecord(Struct, frozen=True, kw_only=True):
@@ -225,7 +230,6 @@ def observe_members(
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     ready = {name: state.ready for name, state in known.items()}
-    chosen = [cluster.name for cluster in members if not is_pulling(cluster)]
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
     observing = replace(
         _with_record(observing, recorded),
@@ -233,8 +237,9 @@ def observe_members(
         schemas=schemas,
         has_descheduler=context.fleet.descheduler.is_enabled,
     )
-    observed = observe_fleet(chosen, observing)
-    now = utc(clock())
+    observed = observe_fleet([cluster.name for cluster in members if not is_pulling(cluster)], observing)
+    behind = clock_error(observed.in_time)
+    now = utc(clock() + behind)
     agents = _with_accounts_of_tools(context, agents, recorded, now)
     recorded = recorded.with_files(agents.files)
     observation = Observation(
@@ -245,6 +250,7 @@ def observe_members(
         agents=agents,
         recorded=recorded,
         schemas=schemas,
+        behind=behind,
     )
     observation = _of_answers(observation, observed.in_time, states_of_silent(context, recorded, known, now))
     turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}

@@ -23,10 +23,10 @@ from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_allowed_clusters, check_guards
+from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind
 from reconciler.publish.incremental import scope_of
 from reconciler.publish.mirrors import update_mirrors
-from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
+from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
 from reconciler.publish.reading import (
     ObservedInputs,
     Source,
@@ -80,6 +80,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
 
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
     ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
+    ``behind`` are the seconds by which the clock here was found to be behind.
     """
 
     outcome: Outcome
@@ -87,6 +88,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     commit: str | None
     reports: "tuple[ClusterReport, ...] | None" = None
     proposal: "Proposal | None" = None
+    behind: float = 0.0
 
     @property
     def rendered(self) -> str | None:
@@ -189,12 +191,13 @@ def render_for_members(
     """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
     source = _with_facts(repository, inputs.source, members.observed, log)
-    observed = replace(members.observed, now=time_of_pass(options.now))
+    behind = members.observation.behind
+    observed = replace(members.observed, now=time_of_pass(options.now, behind=behind))
     observed = replace(observed, scope=_scope_of_members(inputs, source, observed))
     outcome = run_pass(repository, source, inputs.previous, observed, log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
-    return _committed(outcome, inputs, options, log)
+    return replace(_committed(outcome, inputs, options, log), behind=behind)
 
 
 def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInputs) -> Scope | None:

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     weather = Weather.of(given.seed, days=given.days, clusters=given.clusters, workloads=given.workloads)
     with tempfile.TemporaryDirectory() as folder:
         simulation = Simulation.create(Path(folder) / "fleet", weather)
-        judge, faults = Judge(simulation), list[str]()
+        judge, faults, told = Judge(simulation), list[str](), 0
         ticks: list[tuple[str, float]] = []
         for day in range(given.days):
             resumed = Simulation.resumed(Path(folder) / f"day-{day}", simulation, day * DAY) if day else None
@@ -37,10 +37,11 @@ def main(arguments: list[str]) -> int:
             if resumed and [tick.after for tick in resumed.run(HOUR)] != hour:
                 faults.append(f"day {day}: a second run goes on otherwise")
             _seen(judge, simulation.run(DAY - HOUR), ticks)
+            broken = [*judge.faults, *faults]
+            counts = f"{judge.commits} commits, {judge.evictions} evictions by taints, {len(broken)} faults"
+            print(f"after day {day + 1}: {counts}", *broken[told:], sep="\n", flush=True)
+            told = len(broken)
         _tell(ticks)
-    print(f"{judge.commits} commits, {judge.evictions} evictions by taints", flush=True)
-    for fault in (*judge.faults, *faults):
-        print(fault)
     return 1 if judge.faults or faults else 0
 
 

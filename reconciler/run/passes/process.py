@@ -217,7 +217,7 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
     from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
 
-    problems = problems_of(result.outcome)
+    problems, flip = problems_of(result.outcome), result.outcome.flip
     report = PassReport(
         code=1 if problems else 0,
         source=result.outcome.source.commit,
@@ -225,7 +225,7 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
         is_committed=result.commit is not None,
         unplaced=tuple(map(str, problems)),
         moved=_moved_replicas(result),
-        next_wall=result.outcome.flip.at.timestamp() if result.outcome.flip else None,
+        next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
     try:
         if result.reports is not None:
