@@ -58,3 +58,23 @@ def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
     one, other = ApplySet.of_fleet("edge", "3f9c2d1a0b4c5d6e"), ApplySet.of_fleet("edge", "81be07a4c9d2e1f0")
     assert (one.name, one.manager) == ("argosy-edge-3f9c2d1a0b4c", "argosy-edge-3f9c2d1a0b4c")
     assert len({one.id, other.id, ApplySet.of_fleet("default", "3f9c2d1a0b4c5d6e").id, ApplySet().id}) == 4
+
+
+def test_a_parent_says_what_its_set_contains_and_which_member_it_is_in() -> None:
+    refs = (ObjectRef("apps", "Deployment", "shop", "web"), ObjectRef("", "ConfigMap", "argosy-system", "x"))
+    made = ApplySet(name="argosy", member="eu").containing((*refs, ObjectRef("apps", "Deployment", "blog", "web")))
+    assert made.manifest("1.2.3") == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "argosy",
+            "namespace": "argosy-system",
+            "labels": {"applyset.kubernetes.io/id": "applyset-6BGRA9XwqLcXaKL2oARq1GQwvhTGH2FarZWEQYLVZh8-v1"},
+            "annotations": {
+                "applyset.kubernetes.io/tooling": "argosy/1.2.3",
+                "applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Deployment.apps",
+                "applyset.kubernetes.io/additional-namespaces": "blog,shop",
+                "argosy.dev/member": "eu",
+            },
+        },
+    }
