@@ -111,7 +111,9 @@ TREE = {
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree whose tests need no plugin of pytest."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     repository = Repository.create(tmp_path / "tree")
     repository.write(TREE)
     return repository.path
@@ -132,8 +134,8 @@ def test_a_test_that_does_not_end_any_more_has_noticed(tree: Path, tmp_path: Pat
     copy = Copy.of(tree, tmp_path / "copy")
     endless = b"def total(a, b):\n    while True: pass\n"
     with copy.changed({"render/sums.py": endless}):
-        failure = copy.failure(["tests/test_sums.py::test_it"], ["tests/test_sums.py"], 3)
-    assert failure == "no end within 3 s"
+        failure = copy.failure(["tests/test_sums.py::test_it"], ["tests/test_sums.py"], 2)
+    assert failure == "no end within 2 s"
 
 
 def test_the_nearest_tests_come_first(tree: Path) -> None:
