@@ -371,6 +371,24 @@ def test_what_a_run_applied_is_not_taken_back_by_a_tool_that_knows_nothing_of_it
     assert "argosy.dev/deployer: Flux" in work.show("clusters/us.yaml", "argosy/status")
 
 
+def test_a_commit_that_asks_nothing_new_of_a_cluster_is_no_news_of_it(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = a_fleet(tmp_path / "work", tmp_path / "kubeconfigs" / "hub.yaml", Deployer.FLUX)
+    tell(hub, Deployer.FLUX, passed(work, capsys, "--bootstrap"), "eu", "us")
+    passed(work, capsys)
+    before = work.show("clusters/eu.yaml", "argosy/status")
+    only = a_cluster_policy("only", selectors=[{"apiVersion": "v1", "kind": "Service"}], placement=on_clusters("us"))
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
+    work.commit({"only.yaml": only, "service.yaml": service})
+    second = passed(work, capsys)
+    assert [argosy(work, capsys, "wait", f"cluster/{name}", "--timeout", "1s").code for name in ("eu", "us")] == [0, 1]
+    tell(hub, Deployer.FLUX, second, "eu", "us")
+    passed(work, capsys)
+    assert work.show("clusters/eu.yaml", "argosy/status") == before
+    assert second in work.show("clusters/us.yaml", "argosy/status")
+
+
 def test_a_hub_that_cannot_be_asked_is_said_and_changes_nothing(
     tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
