@@ -86,3 +86,26 @@ def test_between_a_pass_and_its_next_flip_every_pass_decides_the_same(
     assert end > now
     again = passed(now + timedelta(seconds=int(share * (end - now).total_seconds())))
     assert (again.bindings, again.flip) == (done.bindings, done.flip)
+
+
+def test_a_cluster_that_recovers_is_left_all_the_same() -> None:
+    task = GracefulEvictionTask(from_cluster="oslo", purge_mode="Gracefully", creation_timestamp=ago(60))
+    binding = Binding(
+        ref=ObjectRef("apps", "Deployment", "default", "web"),
+        api_version="apps/v1",
+        replicas=2,
+        targets=(TargetCluster("paris", 2),),
+        applied_placement=Placement(),
+        eviction_tasks=(task,),
+        failover={"cluster": {}},
+    )
+    well = TaintedClusters(clusters=tuple(Cluster(name=name) for name in NAMES))
+    fleet = Fleet(feature_gates=FeatureGates(failover=True))
+
+    def after(health: str, now: datetime) -> tuple[Binding, ...]:
+        reports = (ReportedHealth(cluster="oslo", health="Healthy"), ReportedHealth(cluster="paris", health=health))
+        inputs = FailoverInputs(now=now, health=ObservedHealth(workloads={binding.ref: reports}))
+        return failed_over((binding,), well, fleet, inputs).bindings
+
+    assert after("Unhealthy", NINE) == (binding,)
+    assert [(each.targets, each.eviction_tasks) for each in after("Healthy", NINE)] == [(binding.targets, ())]
