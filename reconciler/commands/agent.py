@@ -41,6 +41,9 @@ _ENDLESS = ("interval", "drift", "grace")
     metavar="TIME",
     help="Record so often that it lives, in a commit each  [default: never]",
 )
+@click.option(
+    "--only-heartbeat", is_flag=True, help="Only record that it lives; apply nothing: for a cluster that does not pull."
+)
 @click.option("--allowed-signers", default="", metavar="FILE", help="Take only commits that one of these keys signed.")
 @click.option("--sign-key", default="", metavar="FILE", help="Sign what it commits with this SSH key.")
 @click.option("--accept-rewind", is_flag=True, help="Take a mirror that was rewound or written anew.")
@@ -54,6 +57,9 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
     argosy/agent/NAME, where the next pass takes it in: a commit only where something is new. It needs no way in, and no
     way out but to Git.
 
+    With --only-heartbeat it runs in a cluster that passes apply to: should they not reach it any more while its agent
+    still reports, failover does not take the cluster for one that is down.
+
     While Git is away the last good commit stays applied. A mirror that was rewound or written anew is refused, and so
     is a commit that none of the allowed signers signed.
     """
@@ -65,6 +71,8 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
 
     rhythm = {name: options.pop(name) for name in _ENDLESS}
     options["accepts_rewind"], sign_key = options.pop("accept_rewind"), options.pop("sign_key")
+    if options["only_heartbeat"] and not options["heartbeat"]:
+        raise click.UsageError("--only-heartbeat needs --heartbeat TIME")
     if once:
         refuse_options(_ENDLESS, "goes without --once, which runs one pass")
     environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}

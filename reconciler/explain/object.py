@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
-from reconciler.pipeline.failover import BLOCKED
+from reconciler.pipeline.failover import BLOCKED, REPORTS
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.stages import Built, Rendered
@@ -240,7 +240,7 @@ def _left(binding: Binding) -> Iterator[Kept]:
             message = f"left since {task.creation_timestamp}; what is there stays until healthy copies replace it"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
-        if condition.reason in {BLOCKED, NO_ROOM}:
+        if condition.reason in {BLOCKED, NO_ROOM, REPORTS}:
             yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
 
 

@@ -10,11 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure
 from render.cluster import Cluster, ClusterCondition
-from render.failover.health import READY, HealthThresholds, Probed, probe_result, ready_by_probe
+from render.failover.health import READY, REPORTING, HealthThresholds, Probed, probe_result, ready_by_probe
 from render.model import Manifest
 from render.timing import FIRST, parse_instant
 from render.values import DiscreetStruct
@@ -27,6 +28,8 @@ from .schemas import SchemaObservation
 _THRESHOLDS = HealthThresholds(success=0)
 """A cluster must have been failing for Karmada's default before it counts as not ready, and is believed at once."""
 COMPLETE = "CompleteAPIEnablements"
+AGENT_GRACE = 600.0
+"""The seconds for which an agent may be silent before nobody goes by what it said."""
 
 
 class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
@@ -129,6 +132,22 @@ def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifes
     known = [each for each in recorded.get("conditions") or () if each["type"] == READY]
     others = [each for each in old if each["type"] != READY]
     return {**status, "conditions": [*with_times([unknown], known, now), *others]}
+
+
+def with_own_word(state: ClusterState, heartbeat: str, now: str) -> ClusterState:
+    """Return the state of a cluster with the condition that its agent reports, where that counts.
+
+    It does for one that does not answer, once its agent has reported since then, and as long as it goes on.
+    """
+    old = state.status.get("conditions") or ()
+    is_later = seconds_between(state.failing_since, heartbeat) > 0 if state.failing_since and heartbeat else False
+    is_heard = is_later and abs(seconds_between(heartbeat, now)) <= AGENT_GRACE
+    if not is_heard and all(each["type"] != REPORTING for each in old):
+        return state
+    word = condition(REPORTING, "True", "AgentReports", "its agent has reported since it stopped answering")
+    others = [each for each in old if each["type"] != REPORTING]
+    conditions = with_times([*others, word] if is_heard else others, old, now)
+    return replace(state, status={**state.status, "conditions": conditions})
 
 
 def seconds_between(earlier: str, later: str) -> float:

@@ -163,14 +163,14 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     name, failure = look.name, None
     if name in options.failed:
         probe = options.open_client(name, options.clock() + RETRY_SECONDS)
-        failure = probe if isinstance(probe, Failure) else _health(look.heard_through(probe))
+        failure = probe if isinstance(probe, Failure) else health(look.heard_through(probe))
     if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
     client = options.open_client(name, options.clock() + options.timeout)
     if isinstance(client, Failure):
         return MemberObservation(cluster=name, failure=client)
     heard = look.heard_through(client)
-    if name not in options.failed and (failure := _health(heard)):
+    if name not in options.failed and (failure := health(heard)):
         return MemberObservation(cluster=name, failure=failure)
     observation = _with_schemas(heard, _with_pending(heard, observe_member(heard, name), options), options)
     uid = read_uid(heard) if name not in options.identified and observation.failure is None else ""
@@ -226,7 +226,7 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     return replace(observation, nodes=tuple(nodes.values()), pods=tuple(pods.values()))
 
 
-def _health(client: Client) -> Failure | None:
+def health(client: Client) -> Failure | None:
     """Ask for readiness as Karmada does: ``/readyz``, or ``/healthz`` of a server that is too old for it."""
     failure = None
     for path in ("/readyz", "/healthz"):

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition, GracefulEvictionTask
-from render.cluster import Cluster, Taint
+from render.cluster import Cluster, ClusterCondition, Taint
 from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import Leaving
+from render.failover.health import READY, is_heard
 from render.failover.purge import directly_purged
-from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding
+from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, leaving_at
 from render.failover.tasks import HEALTHY, are_healthy, health_of
 from render.failover.workload import (
     FailoverRules,
@@ -40,6 +41,7 @@ from .taints import TaintedClusters, Taints, tainted_clusters
 
 EVICTED = "Evicted"
 BLOCKED = "EvictionBlocked"
+REPORTS = "ClusterReports"
 _MINUTE = 60
 
 
@@ -177,6 +179,14 @@ def _blocked(binding: Binding, clusters: Iterable[str]) -> Binding:
     return replace(_without_note(binding), conditions=(*_without_note(binding).conditions, note))
 
 
+def _reporting(binding: Binding, since_by_cluster: Mapping[str, str]) -> Binding:
+    """Return a binding with the note that it stays in clusters which do not answer, but report by themselves."""
+    words = (f"{name}, which has not answered us since {since}" for name, since in since_by_cluster.items())
+    message = f"stays in {'; '.join(words)}: its own agent still reports"
+    note = Condition(type=EVICTED, status="False", reason=REPORTS, message=message, clusters=tuple(since_by_cluster))
+    return replace(binding, conditions=(*_without_note(binding).conditions, note))
+
+
 def _without_note(binding: Binding) -> Binding:
     if not any(each.type == EVICTED for each in binding.conditions):
         return binding
@@ -207,6 +217,9 @@ class _Round:
         )
         self._by_policy = {name: set(found) for name, found in tainted.by_policy.items()}
         self._taints = _evicting(tainted.clusters) if gates.failover else {}
+        self._heard = {
+            name: _unready_since(found) for name, found in inputs.health.conditions.items() if is_heard(found)
+        }
         self._is_blind = self._is_mass_failure([cluster.name for cluster in tainted.clusters])
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
         self.ended: dict[ObjectRef, tuple[str, ...]] = {}
@@ -222,6 +235,8 @@ class _Round:
         self._flips.clear()
         plain = _without_note(binding)
         done = self._staying(plain, staying) if staying else self._after_all(plain)
+        if not staying and (held := self._held(done)):
+            done = _reporting(done, held)
         if found := earliest(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
         return done
@@ -304,7 +319,25 @@ class _Round:
             self.notes.append(f"{ref}: {error}")
             self.restless.add(ref)
 
+    def _held(self, binding: Binding) -> dict[str, str]:
+        """Return the clusters that a binding would leave for their conditions, but which report, and since when."""
+        placement = binding.applied_placement
+        tolerations = placement.cluster_tolerations if placement else ()
+        held = {}
+        for name in sorted({target.name for target in binding.targets} & self._heard.keys()):
+            taints = self._taints_asked_for(binding, name)
+            if taints and taints != self._taints_for(binding, name) and leaving_at(taints, tolerations) is not None:
+                held[name] = self._heard[name]
+        return held
+
     def _taints_for(self, binding: Binding, cluster: str) -> tuple[Taint, ...]:
+        """Return the taints that evict a binding from a cluster; of one that reports by itself, the source's alone."""
+        found = self._taints_asked_for(binding, cluster)
+        if cluster not in self._heard:
+            return found
+        return tuple(taint for taint in found if taint not in self._by_policy.get(cluster, ()))
+
+    def _taints_asked_for(self, binding: Binding, cluster: str) -> tuple[Taint, ...]:
         """Return the taints of a cluster that may evict a binding: the source's, and policies' where it asks for it."""
         found = self._taints.get(cluster, ())
         if self._settings.no_execute_eviction is NoExecuteEviction.ALWAYS or "cluster" in (binding.failover or {}):
@@ -323,7 +356,11 @@ class _Round:
         return self._settings.guard.is_mass_failure(len(failed), len(names))
 
     def _is_failed(self, name: str) -> bool:
-        return any(each.type == "Ready" and each.status != "True" for each in self._health.conditions.get(name, ()))
+        return any(each.type == READY and each.status != "True" for each in self._health.conditions.get(name, ()))
+
+
+def _unready_since(conditions: Iterable[ClusterCondition]) -> str:
+    return next(each.since for each in conditions if each.type == READY)
 
 
 def _evicting(clusters: Iterable[Cluster]) -> dict[str, tuple[Taint, ...]]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
-from reconciler.pipeline.failover import BLOCKED, FailoverInputs
+from reconciler.pipeline.failover import BLOCKED, REPORTS, FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -208,7 +208,7 @@ class Outcome(Struct, frozen=True, dict=True):
 
 def _stays(condition: Condition) -> bool:
     """Say whether a condition says that something stays where it should not."""
-    return condition.reason in {BLOCKED, NO_ROOM}
+    return condition.reason in {BLOCKED, NO_ROOM, REPORTS}
 
 
 def _data(blob: Blob) -> bytes:

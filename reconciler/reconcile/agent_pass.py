@@ -8,7 +8,7 @@
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,15 +18,15 @@ from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
-from reconciler.members.exchange import OpenClient
+from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.webhooks import calling_interpreter
-from reconciler.observe.members import MOST_SECONDS, ObserveOptions
+from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
 from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.record.agent_writing import ABSENT, AgentBranch, Link
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
-from render.errors import ConfigError, GitError, GuardRefused, ReconcileError
+from render.errors import ClusterError, ConfigError, GitError, GuardRefused, ReconcileError
 from render.fleet import Fleet
 
 from .applying import ApplyRun, Delivery, apply_and_log
@@ -39,8 +39,8 @@ from .orphans import refuse_orphans
 class AgentOptions(Struct, frozen=True, kw_only=True):
     """The options of an agent: its cluster and its fleet's name, whose signatures it asks for, and how it is reached.
 
-    ``heartbeat`` is how often it records that it lives, in seconds (0: never). ``accepts_rewind``: the mirror may have
-    been rewound or written anew.
+    ``heartbeat`` is how often it records that it lives, in seconds (0: never). ``only_heartbeat``: it does nothing else
+    in its cluster, which does not pull. ``accepts_rewind``: the mirror may have been rewound or written anew.
     """
 
     cluster: str
@@ -48,6 +48,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     allowed_signers: str = ""
     accepts_rewind: bool = False
     heartbeat: float = 0.0
+    only_heartbeat: bool = False
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     is_stopping: Callable[[], bool] = never_stopping
 
@@ -67,6 +68,11 @@ class AgentContext(FleetContext, frozen=True, kw_only=True):
         """The agent's branch."""
         return self.branch
 
+    def heartbeats_of(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return nothing: an agent goes by its own looks alone."""
+        del names
+        return {}
+
 
 class AgentPass(Struct, frozen=True, kw_only=True):
     """The end of an agent's pass: the commit applied, its report, and what kept it from a newer one.
@@ -82,7 +88,7 @@ class AgentPass(Struct, frozen=True, kw_only=True):
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines that say what kept it from the newest commit, or from saying what it did."""
-        stays = f"{self.commit[:12]} stays applied"
+        stays = f"{self.commit[:12]} stays applied" if self.commit else "nothing is applied"
         refused = (f"{self.refusal}\n{stays}",) if self.refusal else ()
         return (*refused, f"Git is away; {stays}: {self.away.message}") if self.away else refused
 
@@ -156,6 +162,8 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     """Run one pass; the error of a mirror that cannot be used ends it where no earlier commit was taken."""
+    if agent.options.only_heartbeat:
+        return _beaten(agent)
     away, refusal, tip = None, None, None
     accepted = agent.repository.tip(agent.accepted_ref)
     branch = agent.branch()
@@ -179,6 +187,22 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     report, link = _applied(agent, mirror, branch.link, log, refusal)
     maintain_repository(agent.repository, log)
     return AgentPass(commit=mirror.rendered, report=report, refusal=refusal, away=away or link.failure)
+
+
+def _beaten(agent: Agent) -> AgentPass:
+    """Say on the agent's branch that its cluster lives, if the cluster says so; ClusterError if it does not."""
+    options, branch = agent.options, agent.branch()
+    client = agent.open_client(options.cluster, time.monotonic() + MOST_SECONDS)
+    failure = client if isinstance(client, Failure) else health(client)
+    if failure is not None:
+        raise ClusterError(f"{options.cluster} is not healthy: {failure.kind}: {failure.message}", hint=failure.hint)
+    try:
+        agent.fetch()
+    except GitError as error:
+        branch.link.failure = error
+    branch.beat(utc(agent.clock()), options.heartbeat, is_all=True)
+    branch.push()
+    return AgentPass(commit="", report=None, away=branch.link.failure)
 
 
 def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, before: Mirror | None) -> Mirror:

@@ -1,5 +1,6 @@
 """A fleet with its branches and its members: of a source that was read, or of a rendered commit."""
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -40,6 +41,14 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     def status(self) -> StatusBranch:
         """The fleet's status branch."""
         return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
+
+    def heartbeats_of(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return when the agents of members last said that they live, where a rule asks for it."""
+        if not self.fleet.feature_gates.failover or not names:
+            return {}
+        from reconciler.record.agent_branches import heartbeats_of
+
+        return heartbeats_of(self.publication, self.fleet, names)
 
     @classmethod
     def of(cls, fleet: Fleet, desired: "Desired", publication: Publication) -> "FleetContext":

@@ -23,6 +23,7 @@ from reconciler.observe.cluster_status import (
     MemberObservation,
     seconds_between,
     state_after,
+    with_own_word,
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
@@ -287,6 +288,9 @@ def _of_answers(
         for member in answers
         if not _is_without_credentials(member)
     }
+    failing = [name for name, state in states.items() if state.failing_since]
+    heartbeats = observation.context.heartbeats_of(failing)
+    states |= {name: with_own_word(states[name], heartbeats.get(name, ""), observation.now) for name in failing}
     states |= agents
     facts = _facts(recorded, states, members, observation.now)
     ready = {name: state.ready for name, state in before.items()}

@@ -10,16 +10,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reconciler.observe.cluster_status import ClusterState, condition_unknown, seconds_between
+from reconciler.observe.cluster_status import AGENT_GRACE, ClusterState, condition_unknown, seconds_between
 from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling
 
 from .fleet_context import FleetContext
-
-AGENT_GRACE = 600.0
-"""The seconds for which an agent may be silent before its cluster's readiness is unknown."""
 
 
 def states_of_silent(

@@ -21,6 +21,7 @@ from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.members.parallel import in_parallel
+from reconciler.observe.cluster_status import AGENT_GRACE
 from reconciler.record.agent_branches import AgentFiles
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.record.tool_files import ToolFiles
@@ -31,7 +32,6 @@ from render.model import Manifest, ObjectRef
 from .fleet_context import FleetContext
 from .member_choice import wanted_members
 from .reaching import HUB, tool_access
-from .silent_agents import AGENT_GRACE
 
 _MOST_SECONDS = 60.0
 _APPLICATIONS = Resource(

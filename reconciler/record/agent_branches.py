@@ -83,7 +83,9 @@ def files_from_agents(
     for branch, tip in sorted(agent_tips(publication, prefix).items() if pulling else ()):
         name = branch.removeprefix(prefix)
         if name not in pulling:
-            ignored.append(f"{branch}: {name!r} is no member that pulls")
+            # The agent of a member that does not pull may say that it lives (``heartbeats_of``), and nothing else.
+            if not _heartbeat(publication.repository, tip, name):
+                ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
         found = _read(publication.repository, tip, name)
         ignored += found.lines(branch)
@@ -92,6 +94,22 @@ def files_from_agents(
             files |= {path: None for path in before if is_own_path(path, name) and path not in kept}
             files |= found.own
     return AgentFiles(files=files, ignored=tuple(ignored))
+
+
+def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) -> dict[str, str]:
+    """Return when the agents of some members last said that they live, of those that ever did."""
+    prefix = fleet.agent_branch("")
+    branches = {f"{prefix}{name}": name for name in names}
+    tips = agent_tips(publication, prefix) if branches else {}
+    said = {branches[branch]: tip for branch, tip in tips.items() if branch in branches}
+    heartbeats = {name: _heartbeat(publication.repository, tip, name) for name, tip in said.items()}
+    return {name: heartbeat for name, heartbeat in heartbeats.items() if heartbeat}
+
+
+def _heartbeat(repository: Repository, tip: str, cluster: str) -> str:
+    """Return when an agent last said that its cluster lives; empty where it did not."""
+    own = _read(repository, tip, cluster).own.get(cluster_path(cluster))
+    return parse_cluster_record(_value(own) or {}).heartbeat if own is not None else ""
 
 
 def is_own_path(path: str, cluster: str) -> bool:

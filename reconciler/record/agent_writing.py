@@ -83,11 +83,16 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         except GitError as error:
             self.link.failure = error
 
-    def beat(self, now: str, every: float) -> None:
-        """Record that the agent lives, where that was recorded longer ago than it is to be."""
+    def beat(self, now: str, every: float, *, is_all: bool = False) -> None:
+        """Record that the agent lives, where that was recorded longer ago than it is to be.
+
+        It goes with what is known of the cluster, unless it ``is_all`` that is told of it.
+        """
         tip = self.tip()
         manifest = read_recorded(self, tip, ("clusters",)).manifest(cluster_path(self.cluster))
         record = parse_cluster_record(manifest) if manifest else None
+        if record is None and is_all:
+            record = ClusterRecord(state=ClusterState(name=self.cluster))
         if record is None or (record.heartbeat and seconds_between(record.heartbeat, now) < every):
             return
         content = cluster_file(replaced(record, heartbeat=now))

@@ -263,6 +263,7 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     ),
     "spec.given.since": Field("The time of the first of those passes; rules of a CronFederatedHPA count from then on."),
     "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
+    "spec.given.reporting": Field("The clusters whose agents report while they are not ready.", []),
     "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),
     "spec.given.unschedulable": Field("The clusters in which no node takes more pods of any workload.", []),
     "spec.given.unschedulable[].cluster": Field("The cluster."),

@@ -128,7 +128,7 @@ class AgentRun:
             self._say(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
             return Ending.DONE
         if self._said:
-            self._log.info(f"Git is back; applied {ended.commit[:12]}")
+            self._log.info(f"Git is back; applied {ended.commit[:12]}" if ended.commit else "Git is back")
         self._said = ""
         return Ending.INCOMPLETE if ended.report and exit_code((ended.report,)) else Ending.DONE
 

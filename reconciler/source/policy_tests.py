@@ -84,7 +84,8 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
 
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
     pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
-    in them, with the time since when; ``unschedulable`` are those in which no more pods start, from when on.
+    in them, with the time since when. Agents of those ``reporting`` report meanwhile; ``unschedulable`` are those in
+    which no more pods start, from when on.
     """
 
     name: str
@@ -98,6 +99,7 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     now: datetime | None = None
     since: datetime | None = None
     not_ready: Mapping[str, datetime] = field(default_factory=dict)
+    reporting: tuple[str, ...] = ()
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
     unschedulable: tuple[StartedReplicas, ...] = ()
 
@@ -176,6 +178,7 @@ def _loaded_test(
         now=parse_instant(given.get("now") or ""),
         since=parse_instant(given.get("since") or ""),
         not_ready=_instants(given.get("notReady")),
+        reporting=tuple(given.get("reporting") or ()),
         unhealthy=_instants(given.get("unhealthy")),
         unschedulable=tuple(
             StartedReplicas(each["cluster"], since, each.get("ready") or 0)

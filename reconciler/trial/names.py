@@ -71,6 +71,8 @@ def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
         yield _cluster(f"spec.given.withoutClusters[{number}]", name, names)
     for name in test.not_ready:
         yield _cluster(f"spec.given.notReady.{name}", name, names)
+    for number, name in enumerate(test.reporting):
+        yield _cluster(f"spec.given.reporting[{number}]", name, names)
     for name in test.unhealthy:
         yield _cluster(f"spec.given.unhealthy.{name}", name, names)
     for number, each in enumerate(test.unschedulable):

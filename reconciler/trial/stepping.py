@@ -17,6 +17,7 @@ from reconciler.source.facts import ClusterFacts
 from reconciler.source.policy_tests import PolicyTest, StartedReplicas
 from render.binding import Binding
 from render.cluster import ClusterCondition
+from render.failover.health import FALSE, READY, REPORTING, TRUE
 from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
@@ -24,7 +25,6 @@ from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.timing import SECOND, written
 
 _MOST_STEPS = 1000
-_READY = "Ready"
 
 
 def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
@@ -50,7 +50,7 @@ def _at(test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None,
     failed = {name: since for name, since in test.not_ready.items() if since <= at}
     bindings = before.built.bindings if before else ()
     health = ObservedHealth(
-        conditions={name: (_condition(failed.get(name)),) for name in names},
+        conditions={name: _conditions(failed.get(name), is_reporting=name in test.reporting) for name in names},
         workloads={binding.ref: tuple(_reports(binding, test.unhealthy, at)) for binding in bindings},
         pending={
             binding.ref: found for binding in bindings if (found := tuple(_pending(binding, test.unschedulable, at)))
@@ -64,13 +64,17 @@ def _at(test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None,
     )
 
 
-def _condition(failed: datetime | None) -> ClusterCondition:
-    return ClusterCondition(type=_READY, status="False" if failed else "True", since=written(failed) if failed else "")
+def _conditions(failed: datetime | None, *, is_reporting: bool) -> tuple[ClusterCondition, ...]:
+    if failed is None:
+        return (ClusterCondition(type=READY, status=TRUE),)
+    since = written(failed)
+    word = (ClusterCondition(type=REPORTING, status=TRUE, since=since),) if is_reporting else ()
+    return (ClusterCondition(type=READY, status=FALSE, since=since), *word)
 
 
 def _facts(name: str, *, is_ready: bool) -> ClusterFacts:
     status = "True" if is_ready else "False"
-    return ClusterFacts(name=name, status={"conditions": [{"type": _READY, "status": status}]})
+    return ClusterFacts(name=name, status={"conditions": [{"type": READY, "status": status}]})
 
 
 def _reports(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) -> Iterable[ReportedHealth]:

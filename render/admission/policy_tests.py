@@ -22,6 +22,7 @@ POLICY_TEST_SPEC = Record(
                 "now": TEXT,
                 "since": TEXT,
                 "notReady": MapOf(TEXT),
+                "reporting": TEXTS,
                 "unhealthy": MapOf(TEXT),
                 "unschedulable": ListOf(
                     Record({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
@@ -74,7 +75,7 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
     times = {f"spec.given.{name}": given[name] for name in ("now", "since") if given.get(name)}
-    for name in ("since", "notReady", "unhealthy", "unschedulable"):
+    for name in ("since", "notReady", "reporting", "unhealthy", "unschedulable"):
         if name in {"notReady", "unhealthy"}:
             times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
         if given.get(name) and not given.get("now"):

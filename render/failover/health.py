@@ -5,7 +5,7 @@ by itself is Unknown once its heartbeat stays away. Either way the result is a c
 new placements from a cluster that is not ready; what is there stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from render.cluster import ClusterCondition, Taint
 from render.timing import Flip, Timed, after, is_past, strictly_after, written
 
 READY = "Ready"
+REPORTING = "AgentReporting"
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 NOT_READY_KEY = "cluster.karmada.io/not-ready"
 UNREACHABLE_KEY = "cluster.karmada.io/unreachable"
@@ -94,6 +95,12 @@ def ready_by_probe(
     if is_crossing and probed.since is not None and now < (end := after(probed.since, threshold)):
         return Timed((current, probed), Flip(end, f"Ready becomes {found.status}"))
     return Timed((changed(current, found, now), probed))
+
+
+def is_heard(conditions: Iterable[ClusterCondition]) -> bool:
+    """Say whether a cluster that is not ready speaks for itself: its agent reports, though we get no answer."""
+    status_by_type = {each.type: each.status for each in conditions}
+    return status_by_type.get(READY, TRUE) != TRUE and status_by_type.get(REPORTING) == TRUE
 
 
 def changed(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:
