@@ -155,7 +155,8 @@ class MemoryFleet:
             )
             outcome = run_pass(repository, source, previous, inputs, log)
             commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
-            update_mirrors(outcome, context.publication, commit)
+            if self.by_agent:  # a mirror's commit has the time of this machine, by which an agent would be silent
+                update_mirrors(outcome, context.publication, commit)
             run = ApplyRun(
                 context=context,
                 commit=commit,
