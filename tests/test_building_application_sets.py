@@ -187,8 +187,8 @@ UNUSABLE = [
             "right/one.yaml": MAP.replace("one", "right"),
             "right2/one.yaml": MAP.replace("one", "right2"),
         },
-        "argocd/set.yaml:11: spec.generators[0].git.repoURL: https://x.example.com/y is another repository\n"
-        "  hint: write a Source of it, and run argosy lock",
+        "argocd/set.yaml:11: spec.generators[0].git.repoURL: https://x.example.com/y is not in argosy.lock\n"
+        "  hint: lock it: argosy lock",
     ),
     Unusable(
         "an option that is not known",

@@ -177,8 +177,8 @@ UNUSABLE = [
     Unusable(
         "another repository",
         {"repoURL": "https://git.example.com/other"},
-        f"{AT}:11: spec.source.repoURL: https://git.example.com/other is another repository\n"
-        "  hint: write a Source of it, and run argosy lock",
+        f"{AT}:11: spec.source.repoURL: https://git.example.com/other is not in argosy.lock\n"
+        "  hint: lock it: argosy lock",
     ),
     Unusable(
         "an option that is not read",

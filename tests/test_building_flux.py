@@ -299,8 +299,7 @@ UNUSABLE = [
     Unusable(
         "another repository",
         {"sourceRef": {"kind": "GitRepository", "name": "other"}},
-        f"{AT}:10: spec.sourceRef: GitRepository flux-system/other is another repository: https://example.com/b\n"
-        "  hint: write a Source of it, and run argosy lock",
+        f"{AT}:10: spec.sourceRef: https://example.com/b is not in argosy.lock\n  hint: lock it: argosy lock",
     ),
     Unusable(
         "a patch that does not fit",

@@ -155,12 +155,12 @@ class Unusable(NamedTuple):
     said: str
 
 
-LOCK = "\n  hint: write one, and run argosy lock"
+LOCK = "is not in argosy.lock\n  hint: lock it: argosy lock"
 UNUSABLE = [
     Unusable(
-        "a chart of a repository without a Source",
+        "a chart of a repository that is not locked",
         {"r.yaml": a_release(**ELSEWHERE), "h.yaml": emit(REPOSITORY)},
-        f"r.yaml:9: spec.chart.spec.chart: there is no Source of chart 'web' of https://charts.example.com/{LOCK}",
+        f"r.yaml:9: spec.chart.spec.chart: chart 'web' of https://charts.example.com {LOCK}",
     ),
     Unusable(
         "a repository that is not there",
@@ -184,9 +184,9 @@ UNUSABLE = [
         "  hint: what Argosy delivers is suspended by its policy: spec.suspension",
     ),
     Unusable(
-        "a chart of a registry without a Source",
+        "a chart of a registry that is not locked",
         {"r.yaml": an_application(repoURL="registry.example.com/charts", chart="web")},
-        f"r.yaml:10: spec.source.chart: there is no Source of oci://registry.example.com/charts/web{LOCK}",
+        f"r.yaml:10: spec.source.chart: oci://registry.example.com/charts/web {LOCK}",
     ),
     Unusable(
         "values of another repository",

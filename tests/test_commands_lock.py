@@ -1,5 +1,7 @@
 """``argosy lock`` and ``argosy vendor``: the lock of a repository, written, checked, fetched and vendored."""
 
+import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.source.external import chart_place, implied_source
 from tests.artifact_servers import ArtifactServer, Reply, serving_artifacts
-from tests.build import Repository, a_deployment, a_policy, argosy, on_clusters
+from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from tests.test_building_kustomize import a_script
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"apiVersion: v1\nkind: Service\n"}
 
@@ -140,6 +144,72 @@ def test_an_update_replaces_vendored_content(fleet: Repository, server: Artifact
     server.add_chart("web", "1.1.0", {"Chart.yaml": b"name: web\n", "values.yaml": b"a: 1\n"})
     assert run("lock", "--update", "*")[:2] == (0, "~ web: 1.0.0 -> 1.1.0\n")
     assert sorted(vendored(fleet)) == [".argosy-source", "Chart.yaml", "values.yaml"]
+
+
+FLUX = ("HelmRelease", "helm.toolkit.fluxcd.io/v2"), ("HelmRepository", "source.toolkit.fluxcd.io/v1")
+
+
+def of_flux(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": dict(FLUX)[kind], "kind": kind, "metadata": {"name": name, "namespace": "flux"}, "spec": spec}
+
+
+def a_release(version: str, name: str = "web", **spec: Any) -> dict[str, Any]:
+    """A HelmRelease of the chart that the server has."""
+    chart = {"chart": "web", "version": version, "sourceRef": {"kind": "HelmRepository", "name": "charts"}}
+    return of_flux("HelmRelease", name, chart={"spec": chart}, **spec)
+
+
+@pytest.fixture
+def released(fleet: Repository, server: ArtifactServer) -> str:
+    """A fleet of Flux, of which nobody wrote a Source; return the name of the one that it implies."""
+    rendered = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"source": {"render": ["HelmRelease"]}}}
+    url = f"{server.url}/charts"
+    repository = of_flux("HelmRepository", "charts", url=f"{url}/")
+    fleet.write({"argosy.yaml": rendered, "charts.yaml": repository, "web.yaml": a_release("1.x")})
+    return implied_source(*chart_place(url, "web", "1.x")).name
+
+
+def test_what_a_release_names_is_locked_without_a_source(
+    fleet: Repository, server: ArtifactServer, run: Run, released: str
+) -> None:
+    url = f"{server.url}/charts"
+    assert run("lock", "--check") == (1, f"+ {released}: not in argosy.lock\n", "")
+    left_out = f"web.yaml:9: spec.chart.spec.chart: left out: chart 'web' of {url} is not in argosy.lock\n"
+    assert left_out in run("validate")[1]
+    assert run("lock") == (0, f"+ {released}: 1.0.0\n", "")
+    server.add_chart("web", "1.1.0", CHART)
+    fleet.write({"web.yaml": a_release("1.1.0")})
+    assert run("lock", "--check") == (1, f"~ {released}: changed since it was locked\n", "")
+    assert run("lock") == (0, f"~ {released}: 1.0.0 -> 1.1.0\n", "")
+
+
+def test_two_versions_that_releases_ask_for_are_both_locked_and_a_written_source_counts_more(
+    fleet: Repository, server: ArtifactServer, run: Run, released: str
+) -> None:
+    run("lock")
+    server.add_chart("web", "1.1.0", CHART)
+    fleet.write({"web.yaml": [a_release("1.x"), a_release("1.1.0", "other")]})
+    code, out, _ = run("lock")
+    assert (code, out.startswith(f"+ {released}-"), out.endswith(": 1.1.0\n"), out.count("\n")) == (0, True, True, 1)
+    fleet.write({"source.yaml": a_source(server)})
+    code, out, _ = run("lock")
+    assert (code, [line.partition(":")[0][:2] for line in out.splitlines()]) == (0, ["+ ", "- ", "- "])
+
+
+def test_a_locked_chart_of_a_release_is_rendered(
+    fleet: Repository, run: Run, released: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in for helm makes what the values of the release say, if it is handed the chart."""
+    path = a_script(tmp_path / "bin", "helm", "/bin/cat chart/Chart.yaml > /dev/null && exec /bin/cat values-0.yaml")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    made = a_release("1.x", values=a_deployment(), targetNamespace="default")
+    fleet.write({"web.yaml": made, "policy.yaml": a_policy(placement=on_clusters("m1")), "m1.yaml": a_cluster("m1")})
+    run("lock")
+    fleet.commit({})
+    code, out, _ = run("render", "-o", "json")
+    assert (code, list(json.loads(out)["clusters"])) == (0, ["m1"])
+    assert run("vendor", released)[0] == 0
+    assert (fleet.path / f"vendor/{released}/Chart.yaml").read_bytes() == CHART["Chart.yaml"]
 
 
 def test_a_pass_fetches_what_its_commit_locks(fleet: Repository, server: ArtifactServer, run: Run) -> None:

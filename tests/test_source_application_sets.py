@@ -157,7 +157,7 @@ CLUSTERS = (
 def generators(*, is_go: bool = False) -> Generators:
     source = source_of(FILES)
 
-    def tree_of(path: str, url: Any) -> SourceTree:
+    def tree_of(path: str, url: Any, _revision: Any) -> SourceTree:
         if url not in {None, "here"}:
             raise UnusableDeployer(path, f"{url} is another repository")
         return SourceTree(files=source.files, read=source.read)

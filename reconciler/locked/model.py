@@ -28,13 +28,17 @@ class UnavailableSource(ReconcileError):
 
 
 class ExternalSource(Struct, frozen=True, kw_only=True):
-    """A Source of the fleet: its name, its spec as it was admitted, and the place of its document."""
+    """A Source of the fleet: its name, its spec as it was admitted, and the place of its document.
+
+    ``is_implied``: nobody wrote it; an object of another tool names the same place.
+    """
 
     name: str
     spec: Mapping[str, Any]
     path: str = ""
     document: int = 0
     includes_manifests: bool = False
+    is_implied: bool = False
 
     @classmethod
     def of(cls, manifest: Manifest, *, path: str = "", document: int = 0) -> "ExternalSource":
@@ -53,6 +57,21 @@ class ExternalSource(Struct, frozen=True, kw_only=True):
     def place(self) -> Mapping[str, Any]:
         """The fields of that place: its address, and the version asked for."""
         return self.spec[self.type.value]  # type: ignore[no-any-return]  # admitted as an object
+
+    @property
+    def title(self) -> str:
+        """The way people are told of it: by its name, or by its place where nobody gave it one.
+
+        >>> ExternalSource(name="web", spec={}).title
+        "Source 'web'"
+        >>> spec = {"helm": {"url": "https://charts.example.com", "chart": "web"}}
+        >>> ExternalSource(name="web-1a2b3c4d", spec=spec, is_implied=True).title
+        "chart 'web' of https://charts.example.com"
+        """
+        if not self.is_implied:
+            return f"Source {self.name!r}"
+        chart, url = self.place.get("chart"), str(self.place["url"])
+        return f"chart {chart!r} of {url}" if chart else url
 
     @property
     def folder(self) -> str:

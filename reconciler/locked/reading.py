@@ -1,7 +1,11 @@
 """The files of locked Sources, answered from the repository or from the cache, and never from the network."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from .content import Files, content_digest
 from .lock_file import lock_path
@@ -65,6 +69,18 @@ class LockedFiles:
         """The names of the Sources, sorted."""
         return tuple(sorted(self._sources))
 
+    @property
+    def implied(self) -> tuple[ExternalSource, ...]:
+        """The Sources that nobody wrote, sorted by name."""
+        return tuple(source for source in self.sources if source.is_implied)
+
+    def imply(self, source: ExternalSource) -> str:
+        """Answer for a Source that nobody wrote, too; return its name, which is another one for another version."""
+        known = self._sources.get(source.name)
+        if known is not None and known.spec != source.spec:
+            source = replace(source, name=f"{source.name}-{_digest(source.spec)}")
+        return self._sources.setdefault(source.name, source).name
+
     def locked(self, name: str) -> LockedSource:
         """Return a Source as it is locked; UnavailableSource where it is not, or no longer as it is written."""
         source = self._sources.get(name)
@@ -73,10 +89,10 @@ class LockedFiles:
             raise UnavailableSource(f"there is no Source {name!r}", hint=known)
         locked = self._lock.sources.get(name)
         if locked is None:
-            raise UnavailableSource(f"Source {name!r} is not in {self._lock.path}", hint="lock it: argosy lock")
+            raise UnavailableSource(f"{source.title} is not in {self._lock.path}", hint="lock it: argosy lock")
         if locked.spec != source.spec:
             raise UnavailableSource(
-                f"Source {name!r} changed since it was locked", hint=f"lock it anew: argosy lock --update {name}"
+                f"{source.title} changed since it was locked", hint=f"lock it anew: argosy lock --update {name}"
             )
         return locked
 
@@ -103,10 +119,14 @@ class LockedFiles:
     def _cached(self, locked: LockedSource) -> Files:
         files = self._store.files(locked.content) if self._store else None
         if files is None:
-            raise UnavailableSource(
-                f"Source {locked.name!r} ({locked.version}) is not in the cache", hint="fetch it: argosy lock --fetch"
-            )
+            title = self._sources[locked.name].title
+            hint = "fetch it: argosy lock --fetch"
+            raise UnavailableSource(f"{title} ({locked.version}) is not in the cache", hint=hint)
         return files
+
+
+def _digest(spec: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:6]
 
 
 class RepositoryFiles:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.locked.model import ExternalSource
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
@@ -36,7 +37,8 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
     which are therefore no manifests of their own. ``broken`` has the builds that failed, ``problems`` what
     may not even be tried; ``tools`` are the names and versions of what was used. ``is_by_facts``: some of it depends on
-    what members are observed to be. ``charts`` are what asks for charts, as override policies select it.
+    what members are observed to be. ``charts`` are what asks for charts, as override policies select it. ``implied``
+    are Sources that nobody wrote, of places that objects of other tools name.
     """
 
     UNSHOWN = ("contents",)
@@ -50,6 +52,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     is_by_facts: bool = False
     charts: tuple[Template, ...] = ()
+    implied: tuple[ExternalSource, ...] = ()
 
     def joined(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
@@ -63,6 +66,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
             tools=tuple(sorted({*self.tools, *other.tools})),
             is_by_facts=self.is_by_facts or other.is_by_facts,
             charts=(*self.charts, *other.charts),
+            implied=tuple({each.name: each for each in (*self.implied, *other.implied)}.values()),
         )
 
     def read_with(self, read: ReadBlobs) -> ReadBlobs:
@@ -194,6 +198,7 @@ def _joined(built: BuiltSource, deployed: Deployed) -> BuiltSource:
             broken=deployed.broken,
             warnings=deployed.warnings,
             tools=deployed.tools,
+            implied=deployed.implied,
         )
     )
 
@@ -220,16 +225,17 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
         return found
     external = load_external_sources(sources_in(manifests))
     repository = RepositoryFiles(files, folder=home.folder, read=read)
+    locked = lock_of((*external.sources, *found.built.implied), repository, caches.contents).locked
     asked = ChartSource(
         files={file.path: file for file in files},
         folder=home.folder,
         read=read,
-        locked=lock_of(external.sources, repository, caches.contents).locked,
+        locked=locked,
         config_maps=dict(config_maps_in(manifests, home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
         members=chart_members(manifests, home.fleet, facts),
         cache=caches.parsed,
-    ).requests(places, Releases.of(home.folder, (file.path for file in files), manifests, external.sources))
+    ).requests(places, Releases.of(home.folder, (file.path for file in files), manifests, external.sources, locked))
     rendered = caches.build.render_charts(asked.requests)
     rendered = replace(
         rendered,
@@ -238,6 +244,7 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
         warnings=(*asked.warnings, *rendered.warnings),
         is_by_facts=asked.is_by_facts,
         charts=asked.charts,
+        implied=locked.implied if locked else (),
     )
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)

@@ -1,21 +1,36 @@
-"""Sources of the source: other repositories and charts that it names, admitted."""
+"""Sources of the source: other repositories and charts that it names, admitted, and those that it implies.
 
-from collections.abc import Iterable, Iterator
+An implied Source has no document. Its place is the one that a HelmRelease, an Application or a Kustomization names, and
+its name follows from that place, so that argosy.lock keeps it while its version changes.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.locked.lock_file import parsed_lock
-from reconciler.locked.model import ExternalSource, Lock, UnavailableSource
+from reconciler.locked.model import ExternalSource, Lock, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from reconciler.locked.store import ContentStore
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.errors import InputError, Problem
-from render.model import ARGOSY_GROUP, group_of
+from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, group_of
 
 from .manifests import FieldProblem, LocatedManifest
 
 KIND = "Source"
+_EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?")
+_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class UnusablePlace(Exception):
+    """The place that an object of another tool names is none that a Source may have."""
 
 
 class ExternalSources(Struct):
@@ -48,6 +63,72 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
             loaded.sources.append(source)
             loaded.admitted.append((f"{KIND} {source.name}", place))
     return loaded
+
+
+def implied_source(type_: SourceType, place: Mapping[str, Any]) -> ExternalSource:
+    """Return the Source of a place that nobody wrote a Source of; UnusablePlace where it would not be admitted."""
+    chart, url = str(place.get("chart", "")), str(place["url"])
+    digest = hashlib.sha256(f"{type_} {url.rstrip('/')} {chart}".encode()).hexdigest()[:8]
+    last = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    name = f"{_NO_NAME.sub('-', (chart or last).lower()).strip('-.') or 'source'}-{digest}"
+    spec = {type_.value: dict(place)}
+    manifest = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
+    outcome = admitted(manifest, render_kinds()[KIND])
+    if outcome.object is None:
+        raise UnusablePlace("; ".join(f"{each.path.removeprefix('spec.')} {each.message}" for each in outcome.problems))
+    return replace(ExternalSource.of(outcome.object), is_implied=True)
+
+
+def chart_place(url: str, chart: str, version: str) -> tuple[SourceType, dict[str, str]]:
+    """Return the place of a chart in a Helm repository or an OCI registry; Helm's ranges and exact versions are ours.
+
+    >>> chart_place("https://charts.example.com/", "web", "1.x")[1]
+    {'url': 'https://charts.example.com', 'chart': 'web', 'version': '1.x'}
+    >>> chart_place("oci://registry.example.com/charts", "web", "1.2.3+4")[1]
+    {'url': 'oci://registry.example.com/charts/web', 'tag': '1.2.3_4'}
+    """
+    base, wanted = url.rstrip("/"), "" if version == "*" else version
+    if not base.startswith("oci://"):
+        return SourceType.HELM, {"url": base, "chart": chart, **({"version": wanted} if wanted else {})}
+    asked = {"tag": wanted.replace("+", "_")} if _EXACT.fullmatch(wanted) else {"semver": wanted or "*"}
+    return SourceType.OCI, {"url": f"{base}/{chart}" if chart else base, **asked}
+
+
+def artifact_place(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the place that an OCIRepository of Flux names; of several versions the one that Flux takes."""
+    return {"url": str(spec.get("url")), **_first(spec.get("ref"), ("digest", "semver", "tag"))}
+
+
+def repository_place(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the place that a GitRepository of Flux names; of several versions the one that Flux takes."""
+    found = _first(spec.get("ref"), ("commit", "name", "semver", "tag", "branch"))
+    version = {"revision" if key == "commit" else key: text for key, text in found.items()}
+    if name := version.pop("name", ""):
+        head, _, rest = name.removeprefix("refs/").partition("/")
+        version = {"branch": rest} if head == "heads" else {"tag": rest} if head == "tags" else {"tag": name}
+    return {"url": str(spec.get("url")), **version}
+
+
+def revision_place(url: str, revision: str) -> dict[str, str]:
+    """Return the place that Argo CD means by an address and a target revision: a commit, a version, or a branch.
+
+    >>> [revision_place("u", each) for each in ("HEAD", "1.*", "v1.2.3", "main")]
+    [{'url': 'u'}, {'url': 'u', 'semver': '1.*'}, {'url': 'u', 'tag': 'v1.2.3'}, {'url': 'u', 'branch': 'main'}]
+    """
+    if revision in {"", "HEAD"}:
+        return {"url": url}
+    if _COMMIT.fullmatch(revision):
+        return {"url": url, "revision": revision}
+    if _EXACT.fullmatch(revision):
+        return {"url": url, "tag": revision}
+    is_range = any(sign in revision for sign in "*^~<>=") or re.fullmatch(r"v?\d+(\.(\d+|x))*", revision)
+    return {"url": url, ("semver" if is_range else "branch"): revision}
+
+
+def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:
+    """Return the first of some fields that a reference has."""
+    given = reference if isinstance(reference, dict) else {}
+    return next(({field: str(given[field])} for field in fields if given.get(field)), {})
 
 
 class ExternalLock(Struct, frozen=True, kw_only=True):

@@ -182,7 +182,7 @@ def load_source(
     lookup = _Lookup(facts or no_facts, elsewhere)
     parts, lines = _parts(home, found, lookup), Lines(read)
     repository = RepositoryFiles(files, folder=home.folder, read=read)
-    parts = replace(parts, lock=lock_of(parts.external.sources, repository, caches.contents))
+    parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
     broken = tuple(_broken(parts, lines))
     parts = replace(parts, checked=_checked(parts, lookup.facts))

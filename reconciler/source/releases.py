@@ -1,14 +1,16 @@
 """Releases that other tools would make in a cluster, as HelmCharts: HelmReleases of Flux, and Applications of Argo CD.
 
 They are read this way where argosy.yaml asks for it (``source.render``). A chart that is not in the repository is that
-of the Source with the same address. What cannot be said by a HelmChart is refused, as another release would come of it.
+of the Source with the same address, which is implied where nobody wrote it. What cannot be said by a HelmChart is
+refused, as another release would come of it.
 """
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reconciler.locked.model import ExternalSource, SourceType
+from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
+from reconciler.locked.reading import LockedFiles
 from render.documents import read_documents
 from render.fleet import RenderedRelease
 from render.model import ObjectRef, group_of
@@ -17,6 +19,7 @@ from .deployers.argo import sources_of
 from .deployers.destinations import Destinations
 from .deployers.request import UnusableDeployer
 from .deployers.trees import address_of
+from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place
 from .manifests import LocatedManifest
 
 _GROUPS = {"HelmRelease": "helm.toolkit.fluxcd.io", "Application": "argoproj.io"}
@@ -29,6 +32,7 @@ _HELM = frozenset(
     }
 )
 _ENVIRONMENT = "ARGOCD_APP"
+_INSTALLED = "flux-system"
 _UNSAID = {"postRenderers": "post-renderers are not run", "commonMetadata": "what it adds to all objects is not added"}
 
 
@@ -59,10 +63,16 @@ class Releases(NamedTuple):
     repositories: Mapping[ObjectRef, Mapping[str, Any]]
     sources: Sequence[ExternalSource]
     destinations: Destinations = Destinations()
+    locked: LockedFiles | None = None
 
     @classmethod
     def of(
-        cls, folder: str, paths: Iterable[str], manifests: Iterable[LocatedManifest], sources: Sequence[ExternalSource]
+        cls,
+        folder: str,
+        paths: Iterable[str],
+        manifests: Iterable[LocatedManifest],
+        sources: Sequence[ExternalSource],
+        locked: LockedFiles | None = None,
     ) -> "Releases":
         """Return what releases may refer to, found among files and manifests."""
         repositories = {
@@ -70,7 +80,7 @@ class Releases(NamedTuple):
             for place in manifests
             if group_of(place.manifest["apiVersion"]) == _REPOSITORIES and _name_of(place.manifest)
         }
-        return cls(folder, frozenset(paths), repositories, sources, Destinations.of(manifests))
+        return cls(folder, frozenset(paths), repositories, sources, Destinations.of(manifests), locked)
 
     def charts(self, manifest: Mapping[str, Any]) -> int:
         """Return the number of charts that an object asks for; all but Applications have one."""
@@ -118,19 +128,32 @@ class Releases(NamedTuple):
         return _chart(metadata["name"], target or own, chart, values_namespace=own)
 
     def _flux_chart(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+        path, wanted = "spec.chart.spec", _object(_object(spec.get("chart")).get("spec"))
         reference = _object(spec.get("chartRef"))
         if reference:
-            found = self._repository("spec.chartRef", reference, namespace)
-            return {"chart": {"source": self._same_source("spec.chartRef", SourceType.OCI, str(found.get("url")))}}
-        wanted = _object(_object(spec.get("chart")).get("spec"))
+            path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
+            if reference.get("kind") != "HelmChart":
+                return {"chart": {"source": self._source_named(path, SourceType.OCI, artifact_place(found))}}
+            wanted, namespace = found, str(reference.get("namespace") or namespace)
         reference, name = _object(wanted.get("sourceRef")), str(wanted.get("chart") or "")
         files = list(map(str, _items(wanted.get("valuesFiles"))))
-        if reference.get("kind") in _IN_GIT:
+        if reference.get("kind") in _IN_GIT and self._is_here(reference, namespace, name):
             return {"chart": {"path": self._seen(name)}, "valuesFiles": [self._seen(each) for each in files]}
         if files:
-            raise UnusableRelease("spec.chart.spec.valuesFiles", "the files are not in this repository")
-        found = self._repository("spec.chart.spec.sourceRef", reference, namespace)
-        return {"chart": {"source": self._chart_source("spec.chart.spec.chart", str(found.get("url")), name)}}
+            raise UnusableRelease(_field(path, "valuesFiles"), "the files are not in this repository")
+        found = self._repository(_field(path, "sourceRef"), reference, namespace)
+        if reference.get("kind") in _IN_GIT:
+            source = self._source_named(_field(path, "sourceRef"), SourceType.GIT, repository_place(found))
+            return {"chart": {"source": source, "path": posixpath.normpath(name)}}
+        place = chart_place(str(found.get("url")), name, str(wanted.get("version") or ""))
+        return {"chart": {"source": self._source_named(_field(path, "chart"), *place)}}
+
+    def _is_here(self, reference: Mapping[str, Any], namespace: str, chart: str) -> bool:
+        """Say whether the repository of a chart is this one: its folder is here, or nothing tells of another."""
+        kind, name = str(reference.get("kind")), str(reference.get("name"))
+        ref = ObjectRef(_REPOSITORIES, kind, str(reference.get("namespace") or namespace), name)
+        is_told = kind == "GitRepository" and name != _INSTALLED and bool(self.repositories.get(ref, {}).get("url"))
+        return not is_told or self._has_chart(posixpath.normpath(chart.removeprefix("/")))
 
     def _repository(self, field: str, reference: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
         """Return the spec of a repository that a release refers to."""
@@ -140,19 +163,25 @@ class Releases(NamedTuple):
             raise UnusableRelease(field, f"there is no {kind} {ref.namespace}/{name} in the source")
         return self.repositories[ref]
 
-    def _chart_source(self, field: str, url: str, chart: str) -> str:
-        """Return the name of the Source of a chart, from a Helm repository or an OCI registry."""
-        if url.startswith("oci://"):
-            return self._same_source(field, SourceType.OCI, f"{url.rstrip('/')}/{chart}")
-        return self._same_source(field, SourceType.HELM, url, chart)
+    def _source_named(self, field: str, type_: SourceType, place: Mapping[str, str]) -> str:
+        """Return the name of the Source of a place: one that somebody wrote, whatever its version, or an implied one.
 
-    def _same_source(self, field: str, type_: SourceType, url: str, chart: str = "") -> str:
+        It is refused where it is not locked.
+        """
+        url, chart = place["url"].rstrip("/"), place.get("chart", "")
         for source in self.sources:
-            is_same = source.type is type_ and str(source.place["url"]).rstrip("/") == url.rstrip("/")
+            is_same = source.type is type_ and str(source.place["url"]).rstrip("/") == url
             if is_same and source.place.get("chart", "") == chart:
                 return source.name
-        named = f"chart {chart!r} of {url}" if chart else url
-        raise UnusableRelease(field, f"there is no Source of {named}", "write one, and run argosy lock")
+        try:
+            implied = implied_source(type_, place)
+            if self.locked is not None:
+                return self.locked.locked(self.locked.imply(implied)).name
+        except UnusablePlace as error:
+            raise UnusableRelease(field, f"it is of a place that cannot be fetched from: {error}") from error
+        except UnavailableSource as error:
+            raise UnusableRelease(field, error.message, error.hint) from error
+        return implied.name
 
     def _argo_charts(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the sources of an Application that are charts; none where a plugin makes some."""
@@ -176,7 +205,8 @@ class Releases(NamedTuple):
         if source.get("chart"):
             url = str(source.get("repoURL"))
             oci = url if "://" in url else f"oci://{url}"
-            place: dict[str, Any] = {"source": self._chart_source(f"{field}.chart", oci, str(source["chart"]))}
+            wanted = chart_place(oci, str(source["chart"]), str(source.get("targetRevision") or ""))
+            place: dict[str, Any] = {"source": self._source_named(f"{field}.chart", *wanted)}
         else:
             place = {"path": self._seen(_folder(source))}
         parameters = [_object(each) for each in _items(helm.get("parameters"))]
@@ -236,6 +266,11 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _items(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
+
+
+def _field(path: str, name: str) -> str:
+    """Return the field of a chart template; one that another object has is blamed on what refers to it."""
+    return f"{path}.{name}" if path.endswith(".spec") else path
 
 
 def _name_of(manifest: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.model import SourceType, UnavailableSource
+from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
 
@@ -75,23 +76,21 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
     def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
         """Return the tree of a source, and the folder in there."""
         folder = _inside(f"{path}.path", str(source.get("path") or ""))
-        tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"))
+        tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableDeployer(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
         return tree, folder.removeprefix(inside).strip("/")
 
-    def tree(self, path: str, url: Any) -> tuple[SourceTree, str]:
+    def tree(self, path: str, url: Any, revision: Any) -> tuple[SourceTree, str]:
         """Return the tree of the repository with an address, and the folder of the repository that it begins at."""
         try:
             locked = self.locked.of_address(SourceType.GIT, url)
+            if locked is None and address_of(url) != self.own:
+                tree = self.locked.implied(SourceType.GIT, revision_place(str(url), str(revision or "")))
+                locked = (tree, "") if tree else None
         except UnavailableSource as error:
             raise UnusableDeployer(path, error.message, error.hint) from error
-        if locked is not None:
-            return locked
-        if address_of(url) != self.own:
-            hint = "write a Source of it, and run argosy lock"
-            raise UnusableDeployer(path, f"{url} is another repository", hint)
-        return self.repository, ""
+        return locked or (self.repository, "")
 
 
 def folder_sources(spec: Mapping[str, Any], charts: frozenset[str]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.locked.model import SourceType, UnavailableSource
+from reconciler.source.external import artifact_place, repository_place
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from render.model import group_of
@@ -33,6 +34,7 @@ IGNORED = {
 }
 """Fields that are not read, and the reason that people are told."""
 
+_FETCHED = frozenset({"GitRepository", "OCIRepository"})
 _READ = frozenset(
     [
         "path",
@@ -120,17 +122,23 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         found = self.objects.get((kind, namespace, name))
         if found is None:
             return self.repository, ""
-        type_ = SourceType.OCI if kind == "OCIRepository" else SourceType.GIT
         try:
-            locked = self.locked.of_address(type_, found.get("url"))
+            return self._locked_tree((kind, namespace, name), found) or (self.repository, "")
         except UnavailableSource as error:
             raise UnusableDeployer("spec.sourceRef", error.message, error.hint) from error
-        if locked is not None:
+
+    def _locked_tree(self, key: SourceKey, found: Mapping[str, Any]) -> tuple[SourceTree, str] | None:
+        """Return the tree of another repository, and the folder that it begins at; None for this one."""
+        type_ = SourceType.OCI if key[0] == "OCIRepository" else SourceType.GIT
+        locked = self.locked.of_address(type_, found.get("url"))
+        if locked is not None or self._is_own(key, found):
             return locked
-        if not self._is_own((kind, namespace, name), found):
+        kind, namespace, name = key
+        if kind not in _FETCHED:
             message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
-            raise UnusableDeployer("spec.sourceRef", message, "write a Source of it, and run argosy lock")
-        return self.repository, ""
+            raise UnavailableSource(message, hint="write a Source of it, and run argosy lock")
+        tree = self.locked.implied(type_, artifact_place(found) if type_ is SourceType.OCI else repository_place(found))
+        return (tree, "") if tree else None
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:
         """Say whether a source of Flux is this repository: the one that most objects of its files are deployed from."""

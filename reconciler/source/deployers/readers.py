@@ -45,8 +45,8 @@ class FolderSources(Struct, frozen=True, kw_only=True):
     def applications(self, place: LocatedManifest) -> tuple[list[dict[str, Any]], frozenset[tuple[str, bytes]]]:
         """Return the Applications of an ApplicationSet, and the files that say so; UnusableDeployer says why not."""
 
-        def tree_of(path: str, url: Any) -> SourceTree:
-            tree, inside = self.argo.tree(path, url)
+        def tree_of(path: str, url: Any, revision: Any) -> SourceTree:
+            tree, inside = self.argo.tree(path, url, revision)
             if inside:
                 raise UnusableDeployer(path, f"the Source of that repository has the folder {inside!r} alone")
             return tree

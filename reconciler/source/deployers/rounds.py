@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of
 from reconciler.source.chart_classes import rule_of
@@ -58,12 +59,13 @@ class DeployedFolder(DiscreetStruct, frozen=True, kw_only=True):
 
 
 class Deployed(Struct, frozen=True, kw_only=True):
-    """The folders that are deployed."""
+    """The folders that are deployed, and the Sources that their objects imply."""
 
     outcomes: tuple[DeployedFolder, ...] = ()
     broken: tuple[Broken, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
     tools: tuple[str, ...] = ()
+    implied: tuple[ExternalSource, ...] = ()
 
     @property
     def files(self) -> tuple[BuiltFile, ...]:
@@ -88,6 +90,7 @@ class Rounds(Struct):
     build: BuildFolders
     cache: ParseCache | None = None
     _built: dict[bytes, BuiltFolder] = field(default_factory=dict)
+    _implied: tuple[ExternalSource, ...] = ()
 
     @property
     def default_namespace(self) -> str:
@@ -128,6 +131,7 @@ class Rounds(Struct):
             except UnusableDeployer as error:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
+        self._implied = sources.locked.locked.implied if sources.locked.locked else ()
         self._built.update(zip(fresh, self.build(list(fresh.values()), sources.locked), strict=True))
         made: set[ObjectRef] = set()
         for asked, request in requests.items():
@@ -217,6 +221,7 @@ class Rounds(Struct):
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
             warnings=tuple(_warnings([place for _, place in sorted(known.items())])),
             tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),
+            implied=self._implied,
         )
 
 

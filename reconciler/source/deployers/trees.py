@@ -12,6 +12,7 @@ from reconciler.locked.content import Files
 from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
+from reconciler.source.external import UnusablePlace, implied_source
 from reconciler.source.files import FILE_MODE, SourceFile
 from reconciler.source.manifests import ReadBlobs
 from render.values import DiscreetStruct
@@ -139,6 +140,16 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
                 content = self.locked.files(source.name) if self.locked is not None else {}
                 return content_tree(source.name, content, self.lock), source.folder
         return None
+
+    def implied(self, type_: SourceType, place: Mapping[str, str]) -> SourceTree | None:
+        """Return the tree of a place that no Source has; UnavailableSource where it is not locked, or cannot be."""
+        if self.locked is None:
+            return None
+        try:
+            name = self.locked.imply(implied_source(type_, place))
+        except UnusablePlace as error:
+            raise UnavailableSource(f"it cannot be fetched from {place['url']}: {error}") from error
+        return content_tree(name, self.locked.files(name), self.lock)
 
 
 def address_of(url: Any) -> str:

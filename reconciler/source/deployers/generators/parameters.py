@@ -33,7 +33,7 @@ _REFUSED = {
 }
 _BESIDE = frozenset({"selector", "template"})
 _CLUSTER_LABEL = ("argocd.argoproj.io/secret-type", "cluster")
-TreeOf = Callable[[str, Any], SourceTree]
+TreeOf = Callable[[str, Any, Any], SourceTree]
 """Return the tree of a repository that a field names by its address; UnusableDeployer where there is none."""
 
 
@@ -101,7 +101,7 @@ class Generators(Struct):
         return [{"clusters": found}] if found else []
 
     def _git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
-        tree = self.tree_of(f"{path}.repoURL", spec.get("repoURL"))
+        tree = self.tree_of(f"{path}.repoURL", spec.get("repoURL"), spec.get("revision"))
         prefix = str(spec.get("pathParamPrefix") or "")
         if _items(spec.get("directories")):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
