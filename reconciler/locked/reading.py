@@ -1,11 +1,7 @@
 """The files of locked Sources, answered from the repository or from the cache, and never from the network."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
-
-from msgspec.structs import replace
+from typing import Protocol
 
 from .content import Files, content_digest
 from .lock_file import lock_path
@@ -75,10 +71,7 @@ class LockedFiles:
         return tuple(source for source in self.sources if source.is_implied)
 
     def imply(self, source: ExternalSource) -> str:
-        """Answer for a Source that nobody wrote, too; return its name, which is another one for another version."""
-        known = self._sources.get(source.name)
-        if known is not None and known.spec != source.spec:
-            source = replace(source, name=f"{source.name}-{_digest(source.spec)}")
+        """Answer for a Source that nobody wrote, too; return its name."""
         return self._sources.setdefault(source.name, source).name
 
     def locked(self, name: str) -> LockedSource:
@@ -123,10 +116,6 @@ class LockedFiles:
             hint = "fetch it: argosy lock --fetch"
             raise UnavailableSource(f"{title} ({locked.version}) is not in the cache", hint=hint)
         return files
-
-
-def _digest(spec: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:6]
 
 
 class RepositoryFiles:

@@ -1,10 +1,11 @@
 """Sources of the source: other repositories and charts that it names, admitted, and those that it implies.
 
-An implied Source has no document. Its place is the one that a HelmRelease, an Application or a Kustomization names, and
-its name follows from that place, so that argosy.lock keeps it while its version changes.
+An implied Source has no document. Its place is the one that a HelmRelease, an Application or a Kustomization names,
+with the version asked for; its name follows from both, so that no object has a say in how that of another is locked.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -68,7 +69,7 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
 def implied_source(type_: SourceType, place: Mapping[str, Any]) -> ExternalSource:
     """Return the Source of a place that nobody wrote a Source of; UnusablePlace where it would not be admitted."""
     chart, url = str(place.get("chart", "")), str(place["url"])
-    digest = hashlib.sha256(f"{type_} {url.rstrip('/')} {chart}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(json.dumps([type_, place], sort_keys=True).encode()).hexdigest()[:8]
     last = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
     name = f"{_NO_NAME.sub('-', (chart or last).lower()).strip('-.') or 'source'}-{digest}"
     spec = {type_.value: dict(place)}
