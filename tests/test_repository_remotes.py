@@ -1,7 +1,9 @@
 """Remotes: mirrors that are private and whole, fetches that change nothing else, pushes that never overwrite."""
 
+import fcntl
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +72,7 @@ def test_a_mirror_is_private(tmp_path: Path) -> None:
             path = Path(folder) / name
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 in (0, 0o044), path
     outside = [path for path in (tmp_path / "cache" / "argosy").glob("*") if path.is_file()]
-    assert [stat.S_IMODE(path.stat().st_mode) for path in outside] == [0o600]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in outside] == [0o600, 0o600]
 
 
 def test_a_mirror_follows_the_remote(tmp_path: Path) -> None:
@@ -437,3 +439,27 @@ def test_of_racing_pushes_one_wins(tmp_path: Path) -> None:
     ended = dict(zip(commits, said, strict=True))
     assert sorted(ended.values()) == ["moved", "moved", "won"]
     assert ended[upstream.git("rev-parse", RENDERED)] == "won"
+
+
+def test_branches_that_a_killed_process_left_locked_are_free_once_nobody_holds_the_mirror(tmp_path: Path) -> None:
+    """Whoever holds it is another process, whose locks this one must leave alone."""
+    an_upstream(tmp_path)
+    opening = "import sys; from reconciler.repository import open_repository; open_repository(sys.argv[1])"
+    address = f"file://{tmp_path / 'upstream.git'}"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def opened_by_another() -> None:
+        subprocess.run([sys.executable, "-c", opening, address], env=environment, check=True, timeout=60)
+
+    opened_by_another()
+    (folder,) = (tmp_path / "cache/argosy").glob("*.git")
+    left = [folder / "packed-refs.lock", folder / "refs/argosy/accepted/far.lock"]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with folder.with_suffix(".held").open() as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        opened_by_another()
+        assert [path.exists() for path in left] == [True, True]
+    opened_by_another()
+    assert [path.exists() for path in left] == [False, False]

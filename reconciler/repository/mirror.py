@@ -5,7 +5,8 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ def opened_mirror(
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
+        _hold(folder)
         if refresh or not (folder / "HEAD").exists():
             _refresh(git, public, progress)
     return GitFolder(git_dir=folder, common_dir=folder), git
@@ -50,6 +52,7 @@ def opened_branches(address: str, environment: Mapping[str, str], purpose: str) 
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
+        _hold(folder)
         if not (folder / "HEAD").exists():
             outside = replace(git, folder=folder.parent)
             _create(git, public, list_remote(reached_remote(outside, public)))
@@ -113,6 +116,21 @@ def _mirror_folder(address: str, environment: Mapping[str, str], purpose: str = 
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
+
+
+@cache
+def _hold(folder: Path) -> int:
+    """Hold a mirror until this process ends; what git locked in there is free again where no other process holds it.
+
+    A process that is killed lets go of the mirror, whereas files by which its git locked branches stay behind.
+    """
+    handle = os.open(folder.with_suffix(".held"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for left in (*folder.glob("*.lock"), *(folder / "refs").rglob("*.lock")):
+            left.unlink(missing_ok=True)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return handle
 
 
 @contextmanager
