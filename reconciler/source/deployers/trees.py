@@ -148,7 +148,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         try:
             name = self.locked.imply(implied_source(type_, place))
         except UnusablePlace as error:
-            raise UnavailableSource(f"it cannot be fetched from {place['url']}: {error}") from error
+            raise UnavailableSource(f"it is of a place that cannot be fetched from: {error}") from error
         return content_tree(name, self.locked.files(name), self.lock)
 
 
