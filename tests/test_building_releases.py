@@ -252,6 +252,23 @@ def test_what_cannot_be_rendered_as_the_tool_would_is_a_problem(case: Unusable, 
     assert said(loaded({**CHART, **FLEET, **case.files}, path)) == case.said
 
 
+def test_a_chart_that_is_not_locked_is_one_problem_however_many_releases_need_it(tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    asked = {f"{name}.yaml": a_release(**ELSEWHERE).replace(b"name: shop", f"name: {name}".encode()) for name in names}
+    other = a_release(chart={"spec": {**ELSEWHERE["chart"]["spec"], "chart": "other"}})
+    found = loaded(
+        {**FLEET, **asked, "h.yaml": emit(REPOSITORY), "d.yaml": other}, a_script(tmp_path, "helm", "exit 1")
+    )
+    where, of = "yaml:9: spec.chart.spec.chart: chart", "of https://charts.example.com is not in argosy.lock"
+    hint = "\n  hint: lock it: argosy lock"
+    assert said(found) == f"a.{where} 'web' {of} (needed in 2 more places){hint}\nd.{where} 'other' {of}{hint}"
+    assert [(each.makes, each.problem.path) for each in found.broken] == [
+        *((f"{name}.yaml", "a.yaml") for name in names),
+        ("d.yaml", "d.yaml"),
+    ]
+    assert len(found.warnings) == 2
+
+
 def test_without_asking_for_it_releases_are_objects_like_any_others(tmp_path: Path) -> None:
     found = loaded({**CHART, "a.yaml": a_release(), "b.yaml": an_application(path="charts/web")}, tmp_path)
     assert objects_of(found) == [

@@ -62,7 +62,7 @@ def validation_of(repository: Repository, commit: str, log: Log, memory: SourceM
     problems, skipped = tuple(sorted((*loaded.blocking, *new))), loaded.desired.without_objects
     if problems:
         warnings = tuple(
-            sorted((*loaded.desired.warnings, *(each.warning for each in loaded.broken if each.problem not in new)))
+            sorted((*loaded.desired.warnings, *{each.warning for each in loaded.broken if each.problem not in new}))
         )
         return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
     warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))

@@ -11,6 +11,12 @@ from render.model import Manifest
 
 LOCK_FILE = "argosy.lock"
 _USE = "manifests"
+NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE = (
+    "lock it: argosy lock",
+    "fetch it: argosy lock --fetch",
+    "lock it anew: argosy lock --update",
+)
+"""The hints for a Source that is well named, and whose content is not at hand all the same."""
 
 
 class SourceType(StrEnum):

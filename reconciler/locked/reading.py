@@ -5,7 +5,15 @@ from typing import Protocol
 
 from .content import Files, content_digest
 from .lock_file import lock_path
-from .model import ExternalSource, Lock, LockedSource, UnavailableSource
+from .model import (
+    LOCKED_OTHERWISE,
+    NOT_FETCHED,
+    NOT_LOCKED,
+    ExternalSource,
+    Lock,
+    LockedSource,
+    UnavailableSource,
+)
 from .store import ContentStore
 
 ReadIds = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
@@ -82,11 +90,9 @@ class LockedFiles:
             raise UnavailableSource(f"there is no Source {name!r}", hint=known)
         locked = self._lock.sources.get(name)
         if locked is None:
-            raise UnavailableSource(f"{source.title} is not in {self._lock.path}", hint="lock it: argosy lock")
+            raise UnavailableSource(f"{source.title} is not in {self._lock.path}", hint=NOT_LOCKED)
         if locked.spec != source.spec:
-            raise UnavailableSource(
-                f"{source.title} changed since it was locked", hint=f"lock it anew: argosy lock --update {name}"
-            )
+            raise UnavailableSource(f"{source.title} changed since it was locked", hint=f"{LOCKED_OTHERWISE} {name}")
         return locked
 
     def files(self, name: str) -> Files:
@@ -113,8 +119,7 @@ class LockedFiles:
         files = self._store.files(locked.content) if self._store else None
         if files is None:
             title = self._sources[locked.name].title
-            hint = "fetch it: argosy lock --fetch"
-            raise UnavailableSource(f"{title} ({locked.version}) is not in the cache", hint=hint)
+            raise UnavailableSource(f"{title} ({locked.version}) is not in the cache", hint=NOT_FETCHED)
         return files
 
 

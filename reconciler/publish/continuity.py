@@ -74,7 +74,7 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     for each in unread_files(repository, source, previous):
         if not each.is_meant:
             problems.append(Problem(each.path, 0, "", each.message, _BACK))
-    return sorted(problems)
+    return sorted({*problems})
 
 
 def _made_nowhere(

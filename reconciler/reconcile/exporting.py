@@ -19,7 +19,7 @@ def exported_source(repository: Repository, revision: str) -> Emission:
     if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     emission = karmada_objects(loaded.desired, loaded.karmada)
-    left = tuple(f"left out: {each.warning}" for each in loaded.broken)
+    left = tuple(sorted({f"left out: {each.warning}" for each in loaded.broken}))
     return Emission(files=emission.files, notes=(*emission.notes, *left))
 
 

@@ -6,12 +6,14 @@ be left out, and ``publish.continuity`` compares it with the commit that was ren
 does not allow is kept: while it is as it was when it was rendered, it has to stay where it is.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.locked.model import LOCKED_OTHERWISE, NOT_FETCHED, NOT_LOCKED
 from render.errors import Problem
+from render.words import counted
 
 from .built_files import inputs_of
 from .files import SourceFile
@@ -58,3 +60,24 @@ def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "")
     """Return a problem of files as something that can be left out."""
     inputs = {each for file in files for each in inputs_of(file)}
     return Broken(problem=problem, files=tuple(sorted(inputs)), ignore=ignore)
+
+
+def told_by_source(broken: Iterable[Broken]) -> tuple[Broken, ...]:
+    """Return the same, in which all that lacks the content of one Source has one problem, at the first place.
+
+    One command mends all of it, so that a line for each object would say nothing more.
+    """
+    every = tuple(broken)
+    lacking: dict[tuple[str, str], set[Problem]] = {}
+    for each in every:
+        if each.problem.hint.startswith((NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE)):
+            lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
+    told = {problem: _told_of_all(found) for found in lacking.values() for problem in found}
+    return tuple(replace(each, problem=told.get(each.problem, each.problem)) for each in every)
+
+
+def _told_of_all(found: Collection[Problem]) -> Problem:
+    first = min(found)
+    if len(found) == 1:
+        return first
+    return replace(first, message=f"{first.message} (needed in {counted(len(found) - 1, 'more place')})")

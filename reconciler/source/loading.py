@@ -26,7 +26,7 @@ from render.fleet import Permission, TemplateValidation
 from render.model import Manifest, Template
 from render.values import SelectiveStruct
 
-from .broken import Broken, broken_by
+from .broken import Broken, broken_by, told_by_source
 from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
 from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
@@ -99,7 +99,7 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """The warnings, also of what is left out."""
-        return tuple(sorted((*self.desired.warnings, *(each.warning for each in self.broken))))
+        return tuple(sorted((*self.desired.warnings, *{each.warning for each in self.broken})))
 
 
 class _Lookup(NamedTuple):
@@ -184,14 +184,14 @@ def load_source(
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
-    broken = tuple(_broken(parts, lines))
+    broken = told_by_source(_broken(parts, lines))
     parts = replace(parts, checked=_checked(parts, lookup.facts))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
     unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
     hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
-    problems = tuple(sorted((*hard, *(each.problem for each in broken))))
+    problems = tuple(sorted((*hard, *{each.problem for each in broken})))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     return Loaded(
         desired=_desired(parts, warnings),
