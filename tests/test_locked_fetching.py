@@ -1,6 +1,7 @@
 """Content fetched from other repositories: Git, Helm and OCI on this machine, and everything that is refused."""
 
 import gzip
+import hashlib
 import io
 import json
 import tarfile
@@ -24,6 +25,7 @@ from tests.artifact_servers import ArtifactServer, Reply, a_tar, an_archive, ser
 from tests.build import Repository
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"kind: Service\n"}
+SERVICE = b"kind: Service\n"
 PASSWORD = f"Basic {b64encode(b'me:hidden').decode()}"
 
 
@@ -159,6 +161,24 @@ def test_a_registry_gives_a_token_for_a_password(server: ArtifactServer, fetcher
     assert refusal(fetcher, source) == f"{server.url}/token answered with 403\n  hint: {hint}"
 
 
+# One file
+
+
+def test_a_file_is_locked_by_its_digest(server: ArtifactServer, fetcher: Fetcher, tmp_path: Path) -> None:
+    server.replies["/v1/crds.yaml"] = Reply(SERVICE)
+    url = f"{server.url}/v1/crds.yaml"
+    locked = fetcher.resolved(a_source(http={"url": url}))
+    digest = f"sha256:{hashlib.sha256(SERVICE).hexdigest()}"
+    assert (locked.resolved, fetcher.files(locked)) == ({"digest": digest}, {"crds.yaml": SERVICE})
+    server.replies["/v1/crds.yaml"] = Reply(b"kind: Other\n")
+    with pytest.raises(UnavailableSource) as refused:
+        replace(fetcher, store=ContentStore(tmp_path / "other")).files(locked)
+    wanted = f"{url} does not match its locked digest {digest[:19]}"
+    assert refused.value.message == wanted
+    assert refusal(fetcher, a_source(http={"url": url, "digest": digest})) == wanted
+    assert fetcher.resolved(a_source(http={"url": url})).version == hashlib.sha256(b"kind: Other\n").hexdigest()[:12]
+
+
 # Git
 
 
@@ -181,6 +201,10 @@ WANTED = [
     Wanted("the branch that HEAD names", {}, {"branch": "main"}),
     Wanted("a branch", {"branch": "main"}, {"branch": "main"}),
     Wanted("an annotated tag", {"tag": "v1.0.0"}, {"tag": "v1.0.0"}),
+    Wanted("a ref that is a tag", {"ref": "v2.0.0"}, {"tag": "v2.0.0"}),
+    Wanted("a ref that is a tag and a branch", {"ref": "both"}, {"tag": "both"}),
+    Wanted("a ref that is a branch", {"ref": "main"}, {"branch": "main"}),
+    Wanted("a ref of another kind", {"ref": "refs/pull/1/head"}, {"ref": "refs/pull/1/head"}),
     Wanted("the newest tag in a range", {"semver": "^1"}, {"tag": "v1.2.0"}),
 ]
 
@@ -190,6 +214,9 @@ def test_a_repository_is_locked_by_its_commit(case: Wanted, upstream: Repository
     upstream.git("tag", "-a", "-m", "one", "v1.0.0")
     upstream.git("tag", "v1.2.0")
     upstream.git("tag", "v2.0.0")
+    upstream.git("tag", "both")
+    upstream.git("branch", "both", "HEAD~1")
+    upstream.git("update-ref", "refs/pull/1/head", "HEAD")
     commit = upstream.git("rev-parse", "HEAD")
     locked = fetcher.resolved(a_source(git={"url": upstream.path.as_uri(), **case.place}, path="deploy"))
     assert locked.resolved == {"commit": commit, **case.found_by}

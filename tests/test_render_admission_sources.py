@@ -22,8 +22,15 @@ CASES = [
     Case("over ssh, in short", {"git": {"url": "git@git.example.com:web.git"}}, []),
     Case("an artifact", {"oci": {**OCI, "digest": f"sha256:{'a' * 64}"}}, []),
     Case("a chart", {"helm": {**HELM, "version": ">=1 <3"}}, []),
-    Case("no place", {"path": "x"}, ["spec: must have exactly one of git, oci and helm"]),
-    Case("two places", {"git": GIT, "helm": HELM}, ["spec: must have exactly one of git, oci and helm"]),
+    Case("a ref of any kind", {"git": {**GIT, "ref": "refs/pull/1/head"}}, []),
+    Case("a file", {"http": {"url": "https://example.com/crds.yaml", "digest": f"sha256:{'a' * 64}"}}, []),
+    Case(
+        "a file with a signature in its address",
+        {"http": {"url": "https://example.com/crds.yaml?token=hidden"}},
+        ["spec.http.url: must have no '?' and no '#'"],
+    ),
+    Case("no place", {"path": "x"}, ["spec: must have exactly one of git, oci, helm and http"]),
+    Case("two places", {"git": GIT, "helm": HELM}, ["spec: must have exactly one of git, oci, helm and http"]),
     Case(
         "two versions",
         {"git": {**GIT, "tag": "v1", "branch": "main"}},

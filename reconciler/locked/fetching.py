@@ -1,5 +1,6 @@
 """Sources resolved to versions, and locked content fetched again: the only part of this floor that uses the network."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from reconciler.repository import Repository
 from reconciler.repository.command import GitCommand
 from render.values import DiscreetStruct
 
-from .content import Files, content_digest
+from .content import MOST_BYTES, Files, checked_files, content_digest
 from .credentials import read_credentials
-from .download import Downloads
+from .download import Downloads, shown
 from .git_repository import commit_files, git_for, resolved_commit
 from .helm_repository import chart_files, resolved_chart
-from .model import ExternalSource, LockedSource, SourceType, UnavailableSource
+from .model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
 from .oci_registry import artifact_files, resolved_artifact
 from .store import ContentStore, content_store
 
@@ -65,6 +66,8 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
                 return resolved_artifact(source, self.downloads)
             case SourceType.HELM:
                 return resolved_chart(source, self.downloads)
+            case SourceType.HTTP:
+                return _resolved_file(source, self.downloads)
 
     def _files(self, source: ExternalSource, resolved: Mapping[str, str]) -> Files:
         url = source.place["url"]
@@ -75,6 +78,8 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
                 return _below(artifact_files(url, resolved, self.downloads), source)
             case SourceType.HELM:
                 return _below(chart_files(resolved, self.downloads), source)
+            case SourceType.HTTP:
+                return _below(_one_file(url, resolved, self.downloads), source)
 
     def _git_for(self, source: ExternalSource) -> GitCommand:
         return git_for(self.git, source.place["url"], self.downloads.credentials)
@@ -91,6 +96,24 @@ def fetch_missing(fetcher: Fetcher, locked: Iterable[LockedSource]) -> tuple[Una
         except UnavailableSource as error:
             refused.append(error)
     return tuple(refused)
+
+
+def _resolved_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:
+    """Return the digest of a file: the one that the Source asks for, or that it has now."""
+    url, digest = source.place["url"], source.place.get("digest", "")
+    return {"digest": digest or _digest(downloads.get(url, most_bytes=MOST_BYTES).content)}
+
+
+def _one_file(url: str, resolved: Mapping[str, str], downloads: Downloads) -> Files:
+    """Return exactly the file that was locked, under the name that it has at its address."""
+    data = downloads.get(url, most_bytes=MOST_BYTES).content
+    if _digest(data) != resolved["digest"]:
+        raise UnavailableSource(f"{shown(url)} does not match its locked digest {resolved['digest'][:19]}")
+    return checked_files({file_name(url): data}, shown(url))
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _below(files: Files, source: ExternalSource) -> Files:

@@ -45,14 +45,16 @@ def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str
     ref = _wanted_ref(place, offered, url)
     if ref.startswith(_HEADS):
         return {"commit": offered.tips[ref], "branch": ref.removeprefix(_HEADS)}
+    found = {"tag": ref.removeprefix(_TAGS)} if ref.startswith(_TAGS) else {"ref": ref}
     with _fetched(git, url, ref, length=len(offered.tips[ref])) as repository:
-        return {"commit": repository.resolve(_FETCHED), "tag": ref.removeprefix(_TAGS)}
+        return {"commit": repository.resolve(_FETCHED), **found}
 
 
 def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder: str) -> Files:
     """Return the plain files of a commit below a folder; links and submodules are left out."""
     commit, base = resolved["commit"], f"{folder}/" if folder else ""
-    with _fetched(git, checked_address(url), commit, length=len(commit)) as repository:
+    named = resolved.get("ref", "")
+    with _fetched(git, checked_address(url), commit, length=len(commit), named=named) as repository:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
         plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
         if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
@@ -76,6 +78,9 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
         ref, what = f"{_TAGS}{found}", f"tag in {wanted!r}"
     elif tag := place.get("tag"):
         ref, what = f"{_TAGS}{tag}", f"tag {tag!r}"
+    elif name := place.get("ref"):
+        known = [ref for ref in (name, f"{_TAGS}{name}", f"{_HEADS}{name}") if ref in offered.tips]
+        ref, what = (known or [name])[0], f"ref {name!r}"
     elif branch := place.get("branch"):
         ref, what = f"{_HEADS}{branch}", f"branch {branch!r}"
     else:
@@ -86,8 +91,11 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
 
 
 @contextmanager
-def _fetched(git: GitCommand, url: str, wanted: str, *, length: int) -> Iterator[Repository]:
-    """Fetch a ref, or a commit by its id, into a bare repository that is removed at the end."""
+def _fetched(git: GitCommand, url: str, wanted: str, *, length: int, named: str = "") -> Iterator[Repository]:
+    """Fetch a ref, or a commit by its id, into a bare repository that is removed at the end.
+
+    ``named`` is the ref that the commit was found by, where that is no branch and no tag.
+    """
     with tempfile.TemporaryDirectory(prefix="argosy-") as folder:
         path = Path(folder)
         algorithm = "sha256" if length == _LONG_ID else "sha1"
@@ -98,14 +106,15 @@ def _fetched(git: GitCommand, url: str, wanted: str, *, length: int) -> Iterator
         except GitError as error:
             if wanted.startswith("refs/"):
                 raise UnavailableSource(f"{_shown(url)} cannot be fetched: {error.message}") from error
-            _fetch_all(inside, url, wanted)
+            _fetch_all(inside, url, wanted, named)
         yield Repository(GitFolder(git_dir=path, common_dir=path), inside)
 
 
-def _fetch_all(git: GitCommand, url: str, commit: str) -> None:
-    """Fetch every branch and tag of a server that hands out no commit by its id."""
+def _fetch_all(git: GitCommand, url: str, commit: str, named: str) -> None:
+    """Fetch every branch and tag of a server that hands out no commit by its id, and a ref that is neither."""
+    refs = [f"+{_HEADS}*:refs/fetched/heads/*", f"+{_TAGS}*:refs/fetched/tags/*"]
     try:
-        git.run(*_FETCH, "--", url, f"+{_HEADS}*:refs/fetched/heads/*", f"+{_TAGS}*:refs/fetched/tags/*", network=True)
+        git.run(*_FETCH, "--", url, *refs, *([f"+{named}:{_FETCHED}"] if named else []), network=True)
         git.run("cat-file", "-e", f"{commit}^{{commit}}")
     except GitError as error:
         raise UnavailableSource(f"{_shown(url)} does not have commit {commit[:12]}: {error.message}") from error

@@ -20,17 +20,27 @@ NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE = (
 
 
 class SourceType(StrEnum):
-    """The three kinds of place that a Source may name; the text is the field of its spec."""
+    """The kinds of place that a Source may name; the text is the field of its spec."""
 
     GIT = "git"
     OCI = "oci"
     HELM = "helm"
+    HTTP = "http"
 
 
 class UnavailableSource(ReconcileError):
     """The files of a Source cannot be had: it is not locked, not in the cache, or not what the lock says."""
 
     exit_code = 3
+
+
+def file_name(url: str) -> str:
+    """Return the name of the one file that is the content of an address.
+
+    >>> file_name("https://example.com/releases/v1/crds.yaml"), file_name("https://example.com/")
+    ('crds.yaml', 'content')
+    """
+    return url.partition("://")[2].partition("/")[2].rpartition("/")[2] or "content"
 
 
 class ExternalSource(Struct, frozen=True, kw_only=True):

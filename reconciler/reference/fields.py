@@ -293,11 +293,12 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
 
 SOURCE_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("The name by which charts, kustomizations and argosy.lock call it."),
-    "spec.git": Field("A Git repository. At most one of revision, tag, branch and semver says the version."),
+    "spec.git": Field("A Git repository. At most one of revision, tag, branch, ref and semver says the version."),
     "spec.git.url": Field("Its address: https://, ssh://, file:// or user@host:path."),
     "spec.git.revision": Field("A whole commit id."),
     "spec.git.tag": Field("A tag."),
     "spec.git.branch": Field("A branch; without any version, the one that HEAD of the remote names."),
+    "spec.git.ref": Field("A tag or else a branch; or any ref by its whole name, such as `refs/pull/1/head`."),
     "spec.git.semver": Field("A range of versions, such as `^1.2`: the newest tag in it."),
     "spec.oci": Field("An artifact of an OCI registry: a chart as Helm pushes it, or files as Flux pushes them."),
     "spec.oci.url": Field("Its address, such as `oci://registry.example.com/charts/web`."),
@@ -308,6 +309,9 @@ SOURCE_FIELDS: Mapping[str, Field] = {
     "spec.helm.url": Field("The address of the repository, whose index.yaml is below it; http:// is for this machine."),
     "spec.helm.chart": Field("The name of the chart."),
     "spec.helm.version": Field("A version or a range of versions; without it, the newest release."),
+    "spec.http": Field("One file, such as manifests that are published with a release."),
+    "spec.http.url": Field("Its address; http:// is for this machine."),
+    "spec.http.digest": Field("The digest that it must have; without it, argosy.lock has the one that was found."),
     "spec.path": Field("The folder of the content that is meant.", "all of it"),
     "spec.manifests": Field(
         "`Include`: the manifests of the content are templates, and its kustomizations are built. `Exclude`: charts"

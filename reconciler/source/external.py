@@ -106,15 +106,15 @@ def repository_place(spec: Mapping[str, Any]) -> dict[str, str]:
     version = {"revision" if key == "commit" else key: text for key, text in found.items()}
     if name := version.pop("name", ""):
         head, _, rest = name.removeprefix("refs/").partition("/")
-        version = {"branch": rest} if head == "heads" else {"tag": rest} if head == "tags" else {"tag": name}
+        version = {"branch": rest} if head == "heads" else {"tag": rest} if head == "tags" else {"ref": name}
     return {"url": str(spec.get("url")), **version}
 
 
 def revision_place(url: str, revision: str) -> dict[str, str]:
-    """Return the place that Argo CD means by an address and a target revision: a commit, a version, or a branch.
+    """Return the place that Argo CD means by an address and a target revision: a commit, a version, or a tag or branch.
 
     >>> [revision_place("u", each) for each in ("HEAD", "1.*", "v1.2.3", "main")]
-    [{'url': 'u'}, {'url': 'u', 'semver': '1.*'}, {'url': 'u', 'tag': 'v1.2.3'}, {'url': 'u', 'branch': 'main'}]
+    [{'url': 'u'}, {'url': 'u', 'semver': '1.*'}, {'url': 'u', 'tag': 'v1.2.3'}, {'url': 'u', 'ref': 'main'}]
     """
     if revision in {"", "HEAD"}:
         return {"url": url}
@@ -123,7 +123,7 @@ def revision_place(url: str, revision: str) -> dict[str, str]:
     if _EXACT.fullmatch(revision):
         return {"url": url, "tag": revision}
     is_range = any(sign in revision for sign in "*^~<>=") or re.fullmatch(r"v?\d+(\.(\d+|x))*", revision)
-    return {"url": url, ("semver" if is_range else "branch"): revision}
+    return {"url": url, ("semver" if is_range else "ref"): revision}
 
 
 def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:

@@ -11,21 +11,23 @@ from .urls import parse_address
 
 _URL = Text(min_length=1)
 _PLACES = {
-    "git": ("revision", "tag", "branch", "semver"),
+    "git": ("revision", "tag", "branch", "ref", "semver"),
     "oci": ("digest", "tag", "semver"),
     "helm": ("version",),
+    "http": ("digest",),
 }
 """The places that a Source may name, each with the fields of which one at most says the version."""
 
-_SCHEMES = {"git": ("https", "ssh", "file"), "oci": ("oci",), "helm": ("https", "http")}
+_SCHEMES = {"git": ("https", "ssh", "file"), "oci": ("oci",), "helm": ("https", "http"), "http": ("https", "http")}
 _REVISIONS = {"revision": (40, 64), "digest": (64,)}
 _DIGEST = "sha256:"
 
 SOURCE_SPEC = Record(
     {
-        "git": Record({"url!": _URL, "revision": TEXT, "tag": TEXT, "branch": TEXT, "semver": TEXT}),
+        "git": Record({"url!": _URL, "revision": TEXT, "tag": TEXT, "branch": TEXT, "ref": TEXT, "semver": TEXT}),
         "oci": Record({"url!": _URL, "digest": TEXT, "tag": TEXT, "semver": TEXT}),
         "helm": Record({"url!": _URL, "chart!": Text(min_length=1), "version": TEXT}),
+        "http": Record({"url!": _URL, "digest": TEXT}),
         "path": TEXT,
         "manifests": Text(choices=("Include", "Exclude")),
     }
@@ -37,7 +39,7 @@ def check_source(source: dict[str, Any], findings: Findings) -> None:
     spec = source["spec"]
     named = [place for place in _PLACES if place in spec]
     if len(named) != 1:
-        findings.problem("spec", "must have exactly one of git, oci and helm")
+        findings.problem("spec", "must have exactly one of git, oci, helm and http")
     for place in named:
         _check_place(place, spec[place], findings)
     folder = spec.get("path", "")

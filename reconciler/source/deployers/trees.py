@@ -92,7 +92,7 @@ class LockedContent(NamedTuple):
 
 def _is_version(source: ExternalSource, locked: LockedSource, version: str) -> bool:
     """Say whether a version that somebody asks for is the one that is locked."""
-    named = {source.place.get(key) for key in ("tag", "branch", "revision")} | {*locked.resolved.values()}
+    named = {source.place.get(key) for key in ("tag", "branch", "ref", "revision")} | {*locked.resolved.values()}
     return version in named
 
 
