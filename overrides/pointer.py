@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from render.suggestions import nearest
-from render.words import counted
+from render.words import counted, nearest
 
 from .draft import Key
 from .errors import Refused

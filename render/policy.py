@@ -1,12 +1,13 @@
-"""PropagationPolicy and ClusterPropagationPolicy as values: admitted, defaulted, ready for matching."""
+"""Policies as values, admitted and defaulted: those of propagation, ready for matching, and ClusterTaintPolicies."""
 
 from enum import StrEnum
 
 from msgspec import Struct, field
 
+from .cluster import Taint
 from .model import Manifest
 from .placement import Placement
-from .selectors import ResourceSelector
+from .selectors import ClusterAffinity, ResourceSelector
 
 # The labels and annotations by which Karmada marks what a policy claims.
 POLICY_ID = "propagationpolicy.karmada.io/permanent-id"
@@ -72,3 +73,28 @@ class PropagationPolicy(Struct, frozen=True, kw_only=True):
         if self.namespace:
             return f"PropagationPolicy {self.namespace}/{self.name}"
         return f"ClusterPropagationPolicy {self.name}"
+
+
+class MatchCondition(Struct, frozen=True, kw_only=True):
+    """A comparison of one condition's status: ``In`` or ``NotIn`` the values; any other operator matches nothing."""
+
+    condition_type: str
+    operator: str
+    status_values: tuple[str, ...] = ()
+
+
+class ClusterTaintPolicy(Struct, frozen=True, kw_only=True):
+    """Taints for the clusters of ``targets`` (None: all of them) while their conditions match.
+
+    ``created`` is its creationTimestamp where the object has one: policies are taken from the oldest to the youngest,
+    and those without by name.
+    """
+
+    name: str
+    created: str = ""
+    targets: ClusterAffinity | None = None
+    add_on: tuple[MatchCondition, ...] = ()
+    remove_on: tuple[MatchCondition, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    path: str = ""
+    document: int = 0

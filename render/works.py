@@ -19,7 +19,7 @@ from msgspec import Struct
 from .binding import Binding
 from .bits import Mask, mask_of
 from .documents import Emitted, Hole, copy_value, emit_together
-from .failover.purge import preserved_labels_of, with_labels
+from .failover.eviction import preserved_labels_of, with_labels
 from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from render.federations.front_ends import named
+from render.federations.planner import is_divided_so
 from render.federations.policies import files_of
 from render.federations.units import Placed
-from render.federations.weights import is_divided_so
 
 from . import test_import_clusternet as clusternet
 from . import test_import_federation_v1 as federation_v1

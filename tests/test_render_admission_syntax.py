@@ -13,7 +13,7 @@ from render.admission.syntax import (
     quoted,
     subdomain_fault,
 )
-from render.suggestions import nearest
+from render.words import nearest
 
 RULE = "use letters, digits, '-', '_' and '.' only, with a letter or digit at both ends"
 DNS_RULE = "use lower-case letters, digits and '-' only, with a letter or digit at both ends"

@@ -14,11 +14,9 @@ from render.errors import Problem
 from render.model import Template
 
 from .conflicts import conflict_findings
-from .effects import effect_findings
-from .images import image_value_findings
-from .selectors import unmatched_selectors
-from .targets import renames, unmatched_targets
-from .trials import trials_of
+from .edits import image_value_findings, renames
+from .selectors import unmatched_selectors, unmatched_targets
+from .trials import effect_findings, trials_of
 
 LineOf = Callable[[str, int, str], int]
 """A function that finds the line of a field: file, document in the file, field path -> line (0 if unknown)."""

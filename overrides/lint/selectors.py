@@ -1,4 +1,4 @@
-"""Resource selectors that select nothing, with the nearest name that exists."""
+"""Resource selectors that select nothing, with the nearest name that exists, and targets that are no cluster."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,8 +9,9 @@ from overrides.policy import OverridePolicy
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.model import Template
+from render.scheduling.unmet_placements import unmet_affinity
 from render.selectors import ResourceSelector, implicit_priority
-from render.suggestions import nearest
+from render.words import nearest
 
 
 def unmatched_selectors(
@@ -62,3 +63,16 @@ def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
         return f"no {selector.kind} has these labels"
     near = nearest(selector.name, {template.ref.name for template in in_namespace})
     return f"did you mean {near!r}?" if near else f"there is no {selector.kind} of this name"
+
+
+def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[LintFinding]:
+    """Yield the rules whose target cluster is none of the clusters; without any clusters, none.
+
+    Names that are all of no cluster are told of when the source is loaded.
+    """
+    for policy in policies:
+        for rule in policy.rules:
+            if rule.target_cluster is None or not clusters.clusters:
+                continue
+            for each in unmet_affinity(rule.target_cluster, clusters, f"{rule.path}.targetCluster"):
+                yield LintFinding(origin=origin_of(policy), field=each.field, message=each.message, hint=each.hint)

@@ -23,8 +23,7 @@ from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import unmet_placement
 from render.selectors import ResourceSelector, implicit_priority
-from render.suggestions import nearest
-from render.words import counted, listed
+from render.words import counted, listed, nearest
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"

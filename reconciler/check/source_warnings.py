@@ -15,7 +15,7 @@ from reconciler.source.desired import Desired
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_divided_by_room
-from render.suggestions import nearest
+from render.words import nearest
 
 _TEMPLATE_TEXT = "TemplateText"
 _HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")

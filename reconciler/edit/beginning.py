@@ -15,7 +15,7 @@ from reconciler.source.files import FLEET_FILE
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION
-from render.suggestions import nearest
+from render.words import nearest
 
 from .cluster_files import MemberSource
 from .joining import NewMember

@@ -15,8 +15,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
 from render.federations.front_ends import FRONT_ENDS, found_in, named
 from render.federations.policies import files_of
-from render.federations.rules import RULES
-from render.federations.units import Conversion, FrontEnd, Grade, Placed
+from render.federations.units import RULE_BY_CODE, Conversion, FrontEnd, Grade, Placed
 from render.words import counted
 
 _SILENT = frozenset({"kind-left-out"})
@@ -43,7 +42,7 @@ class Line(NamedTuple):
     @property
     def rule(self) -> str:
         """The rule of the federation that it is about; empty for none."""
-        return RULES.get(self.code, "")
+        return RULE_BY_CODE.get(self.code, "")
 
 
 class Import(Struct, frozen=True, kw_only=True):

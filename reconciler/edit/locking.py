@@ -16,7 +16,7 @@ from reconciler.locked.lock_file import emitted_lock
 from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.reading import MARKER, VENDOR_FOLDER, LockedFiles
 from render.errors import InputError, UnknownName
-from render.suggestions import nearest
+from render.words import nearest
 
 from .cluster_files import MemberSource
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from render.errors import UnknownName
 from render.model import ObjectRef, Template
-from render.suggestions import nearest
-from render.words import listed
+from render.words import listed, nearest
 
 from .subjects import unknown_name
 

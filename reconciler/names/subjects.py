@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from render.errors import UnknownName
-from render.suggestions import nearest
-from render.words import listed
+from render.words import listed, nearest
 
 if TYPE_CHECKING:  # completion asks for these names, and has no time for more
     from overrides.policy import OverridePolicy

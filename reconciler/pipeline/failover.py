@@ -17,9 +17,8 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, Condition, GracefulEvictionTask
 from render.cluster import Cluster, ClusterCondition, Taint
 from render.failover.application import FailoverGates, toleration_seconds
-from render.failover.eviction import Leaving
+from render.failover.eviction import Leaving, directly_purged
 from render.failover.health import READY, is_heard
-from render.failover.purge import directly_purged
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, leaving_at
 from render.failover.tasks import HEALTHY, are_healthy, health_of
 from render.failover.workload import (

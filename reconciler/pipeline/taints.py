@@ -18,7 +18,7 @@ from render.failover.taint_eviction import NO_EXECUTE
 from render.failover.taint_policies import with_policy_taints
 from render.model import ARGOSY_API_VERSION
 from render.parsing.clusters import taint as parse_taint
-from render.taint_policy import ClusterTaintPolicy
+from render.policy import ClusterTaintPolicy
 from render.timing import written
 
 from .health import ObservedHealth

@@ -22,7 +22,7 @@ from render.binding import Binding
 from render.documents import emit, parse_documents
 from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
 from render.parsing import binding_manifest
-from render.suggestions import nearest
+from render.words import nearest
 
 _LEAST_ROOM = 16
 

@@ -12,7 +12,7 @@ from reconciler.observe.conditions import condition, condition_of_type, with_tim
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import ReportedHealth, is_status_asked_for
 from render.binding import Binding
-from render.failover.purge import existing_clusters
+from render.failover.eviction import existing_clusters
 from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import Manifest, Template
 

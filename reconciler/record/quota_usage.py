@@ -9,9 +9,8 @@ from reconciler.observe.conditions import condition_of_type
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import Manifest, ObjectRef
-from render.quota.enforcement import quota
+from render.quota.enforcement import QuotaUsage, quota, quota_usage
 from render.quota.shares import ReportedQuota, reported, resource_quotas
-from render.quota.usage import QuotaUsage, quota_usage
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_status import APPLIED

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from render.errors import GitError
-from render.suggestions import nearest
+from render.words import nearest
 
 from .command import GitCommand
 from .location import GitFolder, plain_content

@@ -17,7 +17,7 @@ from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import absent_names
 from render.selectors import implicit_priority
-from render.suggestions import nearest
+from render.words import nearest
 
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest

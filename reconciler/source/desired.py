@@ -14,10 +14,9 @@ from render.fleet import Fleet
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Send
 from render.model import ObjectRef, Template
-from render.policy import PropagationPolicy
+from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
-from render.taint_policy import ClusterTaintPolicy
 from render.values import SelectiveStruct
 
 from .files import NO_OBJECTS, Skipped

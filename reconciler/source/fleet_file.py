@@ -11,7 +11,7 @@ from render.errors import Problem
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
 from render.parsing import fleet as parse_fleet
-from render.suggestions import nearest
+from render.words import nearest
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 from .ignoring import MOST_TRIED, tried_lines

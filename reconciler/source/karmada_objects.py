@@ -21,10 +21,9 @@ from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
-from render.policy import PropagationPolicy
+from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy, remedy
 from render.rescheduling.requests import RescheduleRequest, reschedule_request
-from render.taint_policy import ClusterTaintPolicy
 
 from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of

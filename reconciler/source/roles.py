@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from render.admission import AdmittedKind
 from render.model import ARGOSY_GROUP, group_of
-from render.suggestions import nearest
+from render.words import nearest
 
 from .built_in_kinds import BUILT_IN
 from .fleet_file import FleetSource

@@ -10,7 +10,7 @@ from reconciler.record.rebalancer_status import rebalancer_manifest, rebalancer_
 from render.binding import Binding
 from render.cron.records import plain_memories
 from render.cron.rules import RuleHistory
-from render.quota.usage import QuotaUsage
+from render.quota.enforcement import QuotaUsage
 from render.rescheduling.rebalancing import RebalancerPass, RequestOutcome
 from render.rescheduling.requests import RescheduleRequest
 from render.timing import written

@@ -14,7 +14,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.errors import Problem
 from render.scheduling.filters import PLUGINS
-from render.suggestions import nearest
+from render.words import nearest
 
 KIND = "UnknownName"
 

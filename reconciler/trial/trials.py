@@ -15,7 +15,7 @@ from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
-from render.suggestions import nearest
+from render.words import nearest
 
 from .fields import MISSING, WITHHELD, displayed, field_of, held_objects
 from .stepping import rendered_at

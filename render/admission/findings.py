@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from render.errors import Problem
-from render.suggestions import nearest
+from render.words import nearest
 
 from .syntax import quoted
 

@@ -14,8 +14,7 @@ from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.model import Manifest
 from render.timing import Flip, is_past, strictly_after
 
-from .eviction import GRACEFULLY, NEVER, Leaving, evicted, is_evicting
-from .preserved_state import PreservationError, preserved_labels
+from .eviction import GRACEFULLY, NEVER, Leaving, PreservationError, evicted, is_evicting, preserved_labels
 from .tasks import HEALTHY, UNHEALTHY, UNKNOWN_HEALTH
 
 REASON = "ApplicationFailure"

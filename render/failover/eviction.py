@@ -1,12 +1,18 @@
-"""Leaving a cluster: its target goes from the binding, and a task keeps what is there until it may go."""
+"""Leaving a cluster: its target goes from the binding, and a task keeps what is there until it may go.
 
-from collections.abc import Sequence
+A cluster that is left gracefully keeps its copy as it is, beside the targets. One that is left directly loses it, and
+nothing else of the binding is written before that has happened. A new copy may get labels of preserved state, whose
+values are read from the status where the workload ran before.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.binding import GracefulEvictionTask
-from render.model import TargetCluster
+from render.binding import AggregatedStatusItem, Binding, GracefulEvictionTask
+from render.jsonpath import JsonPathError, jsonpath_text
+from render.model import Manifest, TargetCluster
 
 DIRECTLY, GRACEFULLY, NEVER = "Directly", "Gracefully", "Never"
 
@@ -40,3 +46,61 @@ def evicted(state: Leaving, task: GracefulEvictionTask) -> Leaving:
 def is_evicting(cluster: str, tasks: Sequence[GracefulEvictionTask]) -> bool:
     """Say whether a binding is leaving a cluster already."""
     return any(task.from_cluster == cluster for task in tasks)
+
+
+class PreservationError(Exception):
+    """A task that cannot be made; the workload stays where it is until it can."""
+
+
+def preserved_labels(
+    rules: Iterable[Manifest], cluster: str, reported: Sequence[AggregatedStatusItem]
+) -> dict[str, str]:
+    """Return the labels that state preservation rules read from a cluster's status; the last rule of a label wins."""
+    item = next((each for each in reported if each.cluster == cluster), None)
+    if item is None or item.status is None:
+        raise PreservationError(f"the application status has not yet been collected from Cluster({cluster})")
+    try:
+        return {rule["aliasLabelName"]: jsonpath_text(rule["jsonPath"], item.status) for rule in rules}
+    except JsonPathError as error:
+        raise PreservationError(str(error)) from error
+
+
+def existing_clusters(
+    targets: Iterable[TargetCluster],
+    required: Iterable[Iterable[TargetCluster]],
+    tasks: Iterable[GracefulEvictionTask],
+) -> frozenset[str]:
+    """Return the clusters that have a copy: targets, those of bindings that require it, those left gracefully."""
+    names = {target.name for target in targets} | {target.name for each in required for target in each}
+    return frozenset(names | {task.from_cluster for task in tasks if task.purge_mode != DIRECTLY})
+
+
+def directly_purged(tasks: Iterable[GracefulEvictionTask]) -> frozenset[str]:
+    """Return the clusters whose copy goes before anything else of the binding is written."""
+    return frozenset(task.from_cluster for task in tasks if task.purge_mode == DIRECTLY)
+
+
+def injected_labels(targets: Sequence[str], tasks: Sequence[GracefulEvictionTask]) -> Mapping[str, str]:
+    """Return the labels of preserved state that the copy in the only target gets.
+
+    Only the last task counts, where it is a direct one and the target was none before.
+    """
+    last = tasks[-1] if tasks else None
+    if len(targets) != 1 or last is None or last.purge_mode != DIRECTLY:
+        return {}
+    return {} if targets[0] in last.clusters_before_failover else last.preserved_label_state
+
+
+def preserved_labels_of(binding: Binding) -> Mapping[str, str]:
+    """Return the labels of preserved state that the copies of a binding get."""
+    if not binding.eviction_tasks:
+        return {}
+    required = (target for snapshot in binding.required_by for target in snapshot.clusters)
+    names = tuple(dict.fromkeys(target.name for target in (*binding.targets, *required)))
+    return injected_labels(names, binding.eviction_tasks)
+
+
+def with_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
+    """Return a manifest with labels of preserved state, which win over its own."""
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}}

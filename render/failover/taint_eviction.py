@@ -19,8 +19,7 @@ from render.model import Manifest
 from render.placement import Toleration
 from render.timing import FIRST, after, parse_instant
 
-from .eviction import GRACEFULLY, Leaving, evicted
-from .preserved_state import preserved_labels
+from .eviction import GRACEFULLY, Leaving, evicted, preserved_labels
 
 NO_EXECUTE = "NoExecute"
 PRODUCER = "TaintManager"

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
-from render.taint_policy import ClusterTaintPolicy, MatchCondition
+from render.policy import ClusterTaintPolicy, MatchCondition
 from render.timing import FIRST, parse_instant, written
 
 from .health import identity

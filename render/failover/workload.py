@@ -27,8 +27,7 @@ from .application import (
     Timers,
     application_failover,
 )
-from .eviction import GRACEFULLY, Leaving
-from .preserved_state import PreservationError
+from .eviction import GRACEFULLY, Leaving, PreservationError
 from .taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
 from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_healthy, health_of, next_tasks
 

@@ -1,8 +1,14 @@
 """Propagation policies, of a namespace and of the fleet, and ClusterTaintPolicies from admitted objects."""
 
 from render.model import Manifest
-from render.policy import ConflictResolution, Preemption, PropagationPolicy, Suspension
-from render.taint_policy import ClusterTaintPolicy, MatchCondition
+from render.policy import (
+    ClusterTaintPolicy,
+    ConflictResolution,
+    MatchCondition,
+    Preemption,
+    PropagationPolicy,
+    Suspension,
+)
 
 from .clusters import taint
 from .placements import SharedPlacements

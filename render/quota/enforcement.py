@@ -2,17 +2,24 @@
 
 A quota looks at a change that adds or takes something of what it limits. Then every name it limits must be within its
 limit, also one that the change is not about: a quota that is exceeded refuses to let go of other resources, too.
+
+During a pass a ledger keeps what is used: every placement that is decided takes its share before the next is asked for.
+What is placed already counts with the requests that it has now, so a quota may be exceeded before anything is asked.
+Then nothing more is placed of that resource, and everything may shrink.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.model import Manifest
+from render.binding import Binding
+from render.model import Manifest, TargetCluster
 from render.quantity import Amount
 
-from .sums import Amounts, amounts, total, written_amount
+from .shares import ReportedQuota, overall_used
+from .sums import Amounts, amounts, difference, summed, total, usage, written_amount, written_amounts
 
 
 class FederatedQuota(Struct, frozen=True, kw_only=True):
@@ -64,3 +71,82 @@ def answered(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
 def _refusal(quota: FederatedQuota, name: str, potential: Amounts) -> str:
     wanted, limit = (written_amount(name, each[name]) for each in (potential, quota.overall))
     return f"{quota} exceeded for resource {name}: requested sum {wanted}, limit {limit}."
+
+
+class QuotaLedger:
+    """The usage of each namespace that a quota limits, as the pass goes on."""
+
+    __slots__ = ("_quotas", "_used")
+
+    def __init__(self, quotas: Iterable[FederatedQuota], bindings: Iterable[Binding]) -> None:
+        self._quotas: dict[str, list[FederatedQuota]] = {}
+        for quota in sorted(quotas, key=lambda each: each.name):
+            self._quotas.setdefault(quota.namespace, []).append(quota)
+        used: dict[str, list[Amounts]] = {namespace: [] for namespace in self._quotas}
+        for binding in bindings:
+            if binding.ref.namespace in used:
+                used[binding.ref.namespace].append(usage(binding))
+        self._used: dict[str, Amounts] = {namespace: summed(each) for namespace, each in used.items()}
+
+    def refusal(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
+        """Return why other targets of a binding would exceed a quota; an empty text where they would not."""
+        quotas = self._quotas.get(binding.ref.namespace)
+        if not quotas or targets is binding.targets:
+            return ""
+        added = {name: amount for name, amount in self._change(binding, targets).items() if amount > 0}
+        used = self._used[binding.ref.namespace]
+        asked = [
+            replace(quota, used={name: used.get(name, 0) for name in added if name in quota.overall})
+            for quota in quotas
+        ]
+        return " ".join(answered(asked, added).refusals)
+
+    def take(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+        """Let a binding have other targets from now on."""
+        namespace = binding.ref.namespace
+        if namespace in self._used and targets is not binding.targets:
+            self._used[namespace] = summed((self._used[namespace], self._change(binding, targets)))
+
+    def _change(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
+        return difference(usage(replace(binding, targets=targets)), usage(binding))
+
+
+Plain = dict[str, Any]
+
+
+class QuotaUsage(Struct, frozen=True, kw_only=True):
+    """A quota with what is used of it, and what clusters report of their shares.
+
+    Where it is enforced, that is what placed workloads of its namespace request of the resources that it limits;
+    otherwise it is what the clusters report.
+    """
+
+    quota: FederatedQuota
+    used: Amounts
+    shares: tuple[ReportedQuota, ...] = ()
+
+    @property
+    def status(self) -> Plain:
+        """The status that Karmada gives the quota."""
+        shares = [
+            {"clusterName": each.cluster, "hard": written_amounts(each.hard), "used": written_amounts(each.used)}
+            for each in self.shares
+        ]
+        return {
+            "overall": written_amounts(self.quota.overall),
+            "overallUsed": written_amounts(self.used),
+            **({"aggregatedStatus": shares} if shares else {}),
+        }
+
+
+def quota_usage(
+    quota: FederatedQuota, bindings: Iterable[Binding], shares: Iterable[ReportedQuota], *, is_enforced: bool
+) -> QuotaUsage:
+    """Return what is used of a quota, given the bindings of a fleet and the reports of clusters, by cluster name."""
+    reports = tuple(shares)
+    if not is_enforced:
+        return QuotaUsage(quota=quota, used=overall_used(reports), shares=reports)
+    placed = summed(usage(binding) for binding in bindings if binding.ref.namespace == quota.namespace)
+    return QuotaUsage(
+        quota=quota, used={name: placed.get(name, 0) for name in quota.overall if name in placed}, shares=reports
+    )

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
-from render.quota.enforcement import FederatedQuota
-from render.quota.ledger import QuotaLedger
+from render.quota.enforcement import FederatedQuota, QuotaLedger
 
 from .capacity import Shares
 from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, unchanged

@@ -16,8 +16,7 @@ from render.cluster import first_untolerated
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, ReplicaScheduling, SpreadField
 from render.selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
-from render.suggestions import nearest
-from render.words import counted, listed
+from render.words import counted, listed, nearest
 
 from .rules import ignores_spread
 

@@ -15,7 +15,7 @@ from typing import Any
 from render.admission.findings import NAME_BY_TYPE, Findings, alternatives
 from render.documents import Hole
 from render.model import Manifest
-from render.suggestions import nearest
+from render.words import nearest
 
 from .formats import TEXT_FORMATS, is_quantity
 from .rules import RULES, Rule

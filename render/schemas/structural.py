@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from render.admission.findings import alternatives
-from render.suggestions import nearest
+from render.words import nearest
 
 from .checking import Check, Schema, SchemaFindings, SchemaSet, report_unknown, report_wrong_type
 from .steps import Steps, path_of

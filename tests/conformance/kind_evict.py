@@ -3,8 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from render.failover.eviction import Leaving
-from render.failover.preserved_state import PreservationError
+from render.failover.eviction import Leaving, PreservationError
 from render.failover.taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
 from render.parsing import binding
 

@@ -1,6 +1,6 @@
 """Clusters that keep a copy while they are left, and the labels of preserved state in the new one."""
 
-from render.failover.purge import directly_purged, existing_clusters, injected_labels
+from render.failover.eviction import directly_purged, existing_clusters, injected_labels
 
 from . import Case
 from .timed import targets_of, tasks_of

@@ -12,7 +12,7 @@ from render.admission.shared_schema import POINTER32, TEXT
 from render.cron import Every, next_time, parse_schedule, time_zone
 from render.timing import FIRST, after
 
-from .references import SCALE_TARGET, check_reference
+from .autoscalers import SCALE_TARGET, check_reference
 
 HISTORY_LIMIT = 32
 AUTOSCALING_VERSION = "autoscaling.karmada.io/v1alpha1"

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.federations.decoding import checked_selector, label_selector
+from render.federations.planner import is_divided_so
 from render.federations.units import (
     ByRoom,
     Placed,
@@ -18,7 +19,6 @@ from render.federations.units import (
     exact_for_now,
     refused,
 )
-from render.federations.weights import is_divided_so
 from render.placement import Toleration
 from render.selectors import LabelSelector
 

@@ -14,6 +14,7 @@ from render.federations.manifests import (
     member_cluster,
     without_server_fields,
 )
+from render.federations.planner import static_weights
 from render.federations.requirements import COMPARISONS
 from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
 from render.federations.units import (
@@ -32,7 +33,6 @@ from render.federations.units import (
     refused,
     units_and_left,
 )
-from render.federations.weights import static_weights
 from render.model import Manifest
 from render.selectors import LabelSelector
 

@@ -1,10 +1,12 @@
-"""Image values that no image can be made of."""
+"""Edits that are wrong whatever they meet: image values that no image can be made of, and renames."""
 
 from collections.abc import Iterable, Iterator
 
 from overrides.errors import LintFinding, Refused
+from overrides.identity import MOVED, identity_field
 from overrides.overriders.image import ImageReference, is_tag_or_digest, parse_image, with_component
-from overrides.policy import ImageOverrider, OverridePolicy
+from overrides.pointer import tokens_of
+from overrides.policy import ImageOverrider, OverridePolicy, RuleWithCluster
 from overrides.record import origin_of
 
 _SAMPLE = ImageReference(registry="registry.example", repository="app", tag="v1")
@@ -50,3 +52,27 @@ def _tag_complaint(overrider: ImageOverrider) -> tuple[str, str]:
 def _scheme_hint(value: str) -> str:
     _, scheme, rest = value.partition("://")
     return f"write {rest.rstrip('/')!r}" if scheme else ""
+
+
+def renames(policies: Iterable[OverridePolicy]) -> Iterator[LintFinding]:
+    """Yield the edits of apiVersion, kind, namespace or name."""
+    for policy in policies:
+        for rule in policy.rules:
+            for field, path in _edited_paths(rule):
+                changed = identity_field(tokens_of(path) or ())
+                if changed:
+                    yield LintFinding(
+                        origin=origin_of(policy),
+                        field=f"{rule.path}.overriders.{field}",
+                        message=f"changes {changed}, which is an error in every cluster it applies to",
+                        hint=MOVED,
+                    )
+
+
+def _edited_paths(rule: RuleWithCluster) -> Iterator[tuple[str, str]]:
+    for index, image in enumerate(rule.overriders.image):
+        yield f"imageOverrider[{index}]", image.predicate or ""
+    for index, field in enumerate(rule.overriders.field):
+        yield f"fieldOverrider[{index}]", field.field_path
+    for index, operation in enumerate(rule.overriders.plaintext):
+        yield f"plaintext[{index}]", operation.path
