@@ -14,9 +14,9 @@ import pytest
 
 from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import ERRORS_ONLY, Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
+from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.mirrors import update_mirrors

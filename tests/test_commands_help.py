@@ -26,11 +26,11 @@ HEAVY = (
 LIGHT = (
     *("reconciler.cli", "reconciler.commands", "reconciler.console", "reconciler.reference.exit_codes"),
     # The values that options become, and what names an error and counts it.
-    *("reconciler.deliver.options", "reconciler.members.options", "reconciler.reconcile.options"),
+    *("reconciler.members.options", "reconciler.reconcile.options"),
     "reconciler.publish.allowances",
     *("reconciler.names.quick_scan", "render.errors", "render.notations", "render.words"),
 )
-PACKAGES = {f"reconciler.{floor}" for floor in ("deliver", "members", "names", "publish", "reconcile", "reference")}
+PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "publish", "reconcile", "reference")}
 
 
 def test_the_help_of_no_command_loads_what_carries_it_out() -> None:

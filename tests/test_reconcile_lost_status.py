@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import FailureKind
+from reconciler.members.options import DeliveryOptions
 from reconciler.plans.inventory import ApplyOutcome
 
 from .applying import outcomes

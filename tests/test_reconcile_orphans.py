@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
+from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
 from reconciler.reconcile.orphans import Orphans, agree_on_terminal
 from render.errors import GuardRefused

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 from reconciler.run.fleets import FleetLocation, found_fleets
 from reconciler.run.leader import LeaseName
 from reconciler.run.notices.channels import Channel, ChannelKind

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.console.log import Log
-from reconciler.run.web.deliveries import SeenDeliveries, SourceLimits
 from reconciler.run.web.serving import WebServer
 from reconciler.run.web.signatures import Provider, delivery_id, is_signed, is_usable
-from reconciler.run.web.webhooks import LARGEST_BODY, Webhooks, WebhookSecret
+from reconciler.run.web.webhooks import LARGEST_BODY, SeenDeliveries, SourceLimits, Webhooks, WebhookSecret
 
 from .build import Repository
 from .controllers import a_fleet, controller, is_rendered, pushed

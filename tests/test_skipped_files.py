@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.console.log import ERRORS_ONLY, NORMAL, VERBOSE, Log
-from reconciler.publish.skipped_files import tell_skipped
+from reconciler.publish.left_out import tell_skipped
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
 

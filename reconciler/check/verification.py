@@ -11,11 +11,10 @@ from reconciler.diff.difference import ChangeAction
 from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replayed
 from reconciler.publish.branches import publication_of
-from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from render.errors import ConfigError
 from render.gitobjects import TreeEntry
 

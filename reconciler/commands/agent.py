@@ -7,7 +7,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 
 from .options.member_options import seconds, with_agent_options
 

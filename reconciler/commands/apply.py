@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 from reconciler.publish.allowances import Allowed
 
 from .options.allowances import with_removal_option

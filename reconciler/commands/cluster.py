@@ -267,7 +267,7 @@ def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int
 
     It counts for strategies that divide by free capacity, until the member is observed.
     """
-    from reconciler.edit.capacity import capacity_edits
+    from reconciler.edit.cluster_files import capacity_edits
 
     wanted = {resource: amount for resource, amount in amounts.items() if amount}
     if not wanted:

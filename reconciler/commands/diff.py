@@ -155,10 +155,10 @@ def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> 
 
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
-    from reconciler.deliver.options import DeliveryOptions
     from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import live_changes, live_json, live_text
     from reconciler.members.opening import Members
+    from reconciler.members.options import DeliveryOptions
     from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members

@@ -57,7 +57,7 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     from reconciler.explain.answers import ExplainRequest, answer_to
     from reconciler.explain.replay import replay_of
     from reconciler.names.kinds import parsed_subject
-    from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
+    from reconciler.publish.left_out import AS_THEY_STAND, warn_of_uncommitted
     from reconciler.repository import open_repository
 
     noun, name = parsed_subject(options.subject)

@@ -38,7 +38,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
     Objects of other federations are what they become here, and kustomizations and charts are built. Clusters have no
     credentials: karmadactl join gives them new ones. Read again by Argosy, these files render the same tree.
     """
-    from reconciler.reconcile.exporting import exported_source
+    from reconciler.reconcile.emitting import exported_source
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -52,7 +52,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
 @click.pass_obj
 def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -> int:
     """Print the Works of a source  [default: HEAD], as Karmada's binding controller makes them for each cluster."""
-    from reconciler.reconcile.exporting import exported_works
+    from reconciler.reconcile.emitting import exported_works
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:

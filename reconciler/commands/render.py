@@ -106,9 +106,8 @@ def _refuse_idle(options: RenderOptions) -> None:
 
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
-    from reconciler.preview.local_commit import commit_here, warn_of_refusals
     from reconciler.preview.outputs import Selection, check_selection, emptiness
-    from reconciler.preview.rendering import PreviewOptions, previewed
+    from reconciler.preview.rendering import PreviewOptions, commit_here, previewed, warn_of_refusals
     from reconciler.publish.guards import check_held
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of

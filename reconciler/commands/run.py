@@ -7,7 +7,7 @@ import click
 
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 from render.notations import address_in
 
 from .options.member_options import seconds, with_unattended_options

@@ -15,12 +15,11 @@ from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.allowances import RemovalAllowance
-from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_previous
 from reconciler.publish.source_trailers import allowed_between, evictions_between
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
-from reconciler.repository.trailers import SOURCE, engine_version
+from reconciler.repository.trailers import SOURCE, engine_version, written_commit
 from reconciler.source.manifests import may_be_secret
 from render.binding import Binding
 from render.cluster import Cluster

@@ -2,12 +2,16 @@
 
 A change is tried before it is written: the source is loaded with the new contents in place of the old ones, and new
 problems refuse it. So a file is never left worse than it was.
+
+The capacity that a Cluster declares is ``status.resourceSummary.allocatable``. The scheduler reads it while there are
+no facts of the member; dynamic strategies need it.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+import click
 from msgspec import Struct
 
 from reconciler.console.log import Log
@@ -23,6 +27,8 @@ from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id
+from render.model import Manifest
+from render.quantity import parse_quantity
 
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
@@ -30,6 +36,8 @@ Contents = Mapping[str, bytes | None]
 NO_CHANGE: Contents = {}
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+_ALLOCATABLE = ("status", "resourceSummary", "allocatable")
 
 
 class MemberSource(Struct, frozen=True, kw_only=True):
@@ -198,3 +206,30 @@ def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
     with source_caches(repository) as caches:
         return load_source(ordered, read=read, folder=repository.folder.under, caches=caches, facts=facts)
+
+
+def capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit, ...]:
+    """Return the edits that declare amounts by resource; none for those that are declared already."""
+    for resource, amount in amounts.items():
+        if not is_amount(amount):
+            raise click.UsageError(f"--{resource} {amount!r} is no amount; write one such as 16, 500m or 64Gi")
+    allocatable = manifest
+    for key in _ALLOCATABLE:
+        allocatable = allocatable.get(key) or {}
+    return tuple(
+        Edit((*_ALLOCATABLE, resource), amount)
+        for resource, amount in sorted(amounts.items())
+        if str(allocatable.get(resource, "")) != amount
+    )
+
+
+def is_amount(text: str) -> bool:
+    """Say whether a text is a quantity of at least 0.
+
+    >>> [is_amount(text) for text in ("16", "500m", "64Gi", "-1", "many")]
+    [True, True, True, False, False]
+    """
+    try:
+        return parse_quantity(text) >= 0
+    except ValueError:
+        return False

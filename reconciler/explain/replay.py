@@ -17,12 +17,11 @@ from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
-from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE
+from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, written_commit
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 from render.scheduling.decisions import Trigger

@@ -13,6 +13,7 @@ from .credentials import AuthPlugins
 from .exchange import Failure
 from .identity import Impersonation
 from .kubeconfig import Context, Contexts, default_files, unusable_context
+from .options import DeliveryOptions
 
 _SENT_FILES = ("tokenFile", "client-certificate", "client-key")
 
@@ -118,3 +119,10 @@ class Members:
 def _is_repository(folder: Path) -> bool:
     """Say whether a folder is the top of a checkout, or a bare repository."""
     return (folder / ".git").exists() or all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
+
+
+def openable_clusters(delivery: DeliveryOptions) -> Members:
+    """Return the clusters that the options of delivery have credentials of, as the controller itself."""
+    return Members(
+        MemberAccess(kubeconfig=delivery.kubeconfig, folder=delivery.kubeconfigs, in_cluster=delivery.in_cluster)
+    )

@@ -1,4 +1,4 @@
-"""The command line's say in which members a run is for, and how they are reached."""
+"""The command line's say in which members a run is for, how they are reached, and what it may do to them."""
 
 from typing import TYPE_CHECKING
 
@@ -39,3 +39,18 @@ def reached_members(fleet: "Fleet", options: AccessOptions) -> frozenset[str] | 
         return None
     described = fleet.reached | frozenset(filter(None, [options.in_cluster]))
     return described | frozenset(options.clusters) if described else described
+
+
+class DeliveryOptions(AccessOptions, frozen=True, kw_only=True):
+    """The options of a run that applies: those that choose and reach members, and what may be written there."""
+
+    rehearse: bool = False
+    no_prune: bool = False
+    orphans: bool = False
+    yes: bool = False
+    confirmed: tuple[str, ...] = ()
+    confirm_all: bool = False
+    allow_older: bool = False
+    migrate_from: tuple[str, ...] = ()
+    take_from: tuple[str, ...] = ()
+    remove_foreign: bool = False

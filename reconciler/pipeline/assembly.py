@@ -1,10 +1,10 @@
-"""The rendered tree put together: what each cluster holds, the bindings, the facts and the front page.
+"""The rendered tree put together: what each cluster holds, its ResourceQuotas, the bindings, facts and front page.
 
 What cannot or must not change keeps its previous bytes: clusters where dispatching is suspended or an object could not
 be built, bindings no policy holds any more, and whole clusters that left the source.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
+from render.documents import emit
 from render.failover.eviction import DIRECTLY
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id, parse_tree
 from render.layout import object_path
-from render.model import ObjectRef
+from render.model import ObjectRef, Template
+from render.quota.shares import resource_quotas
 from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
 from render.works import Works
 
@@ -169,3 +171,29 @@ def build_tree(assembly: Assembly, folders: Mapping[str, bytes], disconnected: t
     read = previous.trees.entries if previous else None
     root = nested_tree(paths, store, read(previous.root) if previous and read else None, read) or store.add(b"")
     return Tree(root=root, clusters=folders, disconnected=disconnected, blobs=assembly.blobs, trees=store.trees)
+
+
+def place_shares(
+    quotas: Iterable[Template],
+    taken: Container[ObjectRef],
+    index: ClusterIndex,
+    assembly: Assembly,
+    *,
+    among: Container[ObjectRef] | None = None,
+) -> None:
+    """Place a ResourceQuota for every assignment, but where a template has its name.
+
+    ``among`` are the objects that a pass looks at (None: all); what clusters hold of others stays.
+    """
+    for quota in quotas:
+        ref = ObjectRef("", "ResourceQuota", quota.ref.namespace, quota.ref.name)
+        if ref in taken or (among is not None and ref not in among):
+            continue
+        clusters: dict[bytes, int] = {}
+        blobs: dict[bytes, Blob] = {}
+        for cluster, manifest in resource_quotas(quota.manifest, index.index_by_name):
+            content = emit(manifest)
+            blob_id = object_id("blob", content)
+            clusters[blob_id] = clusters.get(blob_id, 0) | 1 << index.index_by_name[cluster]
+            blobs[blob_id] = content
+        assembly.place(ref, tuple(Variant(mask, blob_id) for blob_id, mask in clusters.items()), blobs)

@@ -26,6 +26,7 @@ from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.quota.enforcement import quota
+from render.rescheduling.requests import with_requests
 from render.scheduling.batch import BatchContext
 from render.timing import Flip, earliest
 from render.works import TargetGroups, WorkContext, Works, render_works
@@ -36,6 +37,7 @@ from .assembly import (
     TreeContext,
     build_tree,
     cluster_folders,
+    place_shares,
     placed_variants,
     suspended_mask,
     target_mask,
@@ -62,9 +64,7 @@ from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
-from .quota_shares import place_shares
 from .readme import Tally, readme_file, tally_of
-from .rebalancing import with_requests
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope

@@ -29,7 +29,7 @@ from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
-from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers
+from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers, written_commit
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
@@ -41,7 +41,6 @@ from render.words import counted
 from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
 from .continuity import renames_by_hand
-from .merged_commits import written_commit
 from .reading import ObservedInputs, Source
 from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between

@@ -16,7 +16,7 @@ from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
-from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from reconciler.source.broken import Broken
 from reconciler.source.build import Build, BuiltSource, Caches, LockedOf
 from reconciler.source.chart_requests import ChartRequest
@@ -38,7 +38,6 @@ from render.values import SelectiveStruct
 from .allowances import Allowed
 from .branches import publication_of
 from .file_shapes import ANSWERS_PATH, HEALTH_PATH, checked_path, parsed_file, read_as
-from .merged_commits import written_commit
 from .schemas import recorded_schemas
 
 

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.options import DeliveryOptions
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
 from reconciler.publish.branches import Publication, maintain_repository

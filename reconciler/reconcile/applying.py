@@ -22,12 +22,12 @@ from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import Client, Failure, OpenClient
+from reconciler.members.options import DeliveryOptions
 from reconciler.observe.rest import is_still_at_rest
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet

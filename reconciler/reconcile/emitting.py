@@ -1,4 +1,4 @@
-"""Objects of other tools, made from a rendered commit and the rules of its fleet."""
+"""A fleet in the forms of other tools: what delivers a rendered commit, Karmada's objects of a source, its Works."""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit, urlunsplit
@@ -6,16 +6,24 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.emission.karmada import karmada_objects
 from reconciler.emission.making import objects_of, rendered_place
 from reconciler.emission.model import ClusterTree, Emission, EmissionOptions, RenderedPlace
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import check_clusters
+from reconciler.preview.outputs import Selection, works
+from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.publish.branches import Publication
+from reconciler.publish.memory import SourceMemory
+from reconciler.publish.problems import problems_of
+from reconciler.publish.reading import read_loaded, recorded_facts
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
-from render.errors import ConfigError
+from render.errors import ConfigError, InputError
 from render.fleet import Deployer
+from render.model import Manifest
 
 from .fleet_context import FleetContext, applied_commit
 
@@ -80,3 +88,23 @@ def shared_address(address: str) -> str:
     account, _, host = parts.netloc.rpartition("@")
     kept = account.partition(":")[0] if parts.scheme == "ssh" else ""
     return urlunsplit(parts._replace(netloc=f"{kept}@{host}" if kept else host, query="", fragment=""))
+
+
+def exported_source(repository: Repository, revision: str) -> Emission:
+    """Return Karmada's objects of a source; InputError lists what is wrong with it."""
+    loaded = read_loaded(repository, repository.resolve(revision or "HEAD"), facts=recorded_facts(repository))
+    if loaded.blocking:
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+    emission = karmada_objects(loaded.desired, loaded.karmada)
+    left = tuple(sorted({f"left out: {each.warning}" for each in loaded.broken}))
+    return Emission(files=emission.files, notes=(*emission.notes, *left))
+
+
+def exported_works(repository: Repository, revision: str, clusters: tuple[str, ...], log: Log) -> Emission:
+    """Return the Works of a source, by the namespace of each cluster, and the objects that have none."""
+    outcome = previewed(repository, revision, SourceMemory(), log, PreviewOptions(is_first=True))
+    found: dict[str, list[Manifest]] = {}
+    for work in works(outcome, Selection(clusters=clusters)):
+        found.setdefault(f"{work['metadata']['namespace']}.yaml", []).append(work)
+    files = tuple((path, tuple(manifests)) for path, manifests in sorted(found.items()))
+    return Emission(files=files, notes=tuple(map(str, problems_of(outcome))))

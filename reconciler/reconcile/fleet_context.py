@@ -8,10 +8,9 @@ from msgspec import Struct
 from reconciler.members.options import AccessOptions
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.known_fleets import read_fleet
-from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE
+from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError

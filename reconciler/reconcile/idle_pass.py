@@ -22,10 +22,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
+from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.observe.rest import MemberAtRest, is_still_at_rest

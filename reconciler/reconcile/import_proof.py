@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import ERRORS_ONLY, Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import LiveChange, change_lines, live_changes, plain_change
 from reconciler.members.exchange import OpenClient
+from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
 from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.publish.branches import Publication

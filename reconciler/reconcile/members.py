@@ -4,10 +4,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
+from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
 from reconciler.publish.allowances import Allowed

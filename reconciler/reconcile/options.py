@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from reconciler.deliver.options import DeliveryOptions
-from reconciler.members.options import reached_members
+from reconciler.members.options import DeliveryOptions, reached_members
 from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:

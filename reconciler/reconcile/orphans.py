@@ -11,9 +11,9 @@ import click
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.results import ClusterReport
+from reconciler.members.options import DeliveryOptions
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import DELETIONS
 from render.errors import GuardRefused

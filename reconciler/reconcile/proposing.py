@@ -24,9 +24,9 @@ from reconciler.explain.replay import replayed
 from reconciler.forge.address import Forge, forge_of
 from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
 from reconciler.publish.branches import Publication, remote_names
-from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
+from reconciler.repository.trailers import written_commit
 from render.errors import ConfigError, GitError, ReconcileError, SourceMoved
 from render.fleet import Fleet
 from render.words import counted

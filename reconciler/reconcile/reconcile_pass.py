@@ -25,6 +25,7 @@ from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind
 from reconciler.publish.incremental import scope_of
+from reconciler.publish.left_out import tell_skipped
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
 from reconciler.publish.reading import (
@@ -37,7 +38,6 @@ from reconciler.publish.reading import (
     read_source_without_facts,
 )
 from reconciler.publish.rendered_objects import check_rendered
-from reconciler.publish.skipped_files import tell_skipped
 from reconciler.publish.turned_objects import changed_health
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version

@@ -12,7 +12,7 @@ from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
-from reconciler.publish.uncommitted import warn_of_uncommitted
+from reconciler.publish.left_out import warn_of_uncommitted
 from reconciler.repository import Repository
 from render.timing import parse_instant, written
 

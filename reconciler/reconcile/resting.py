@@ -14,12 +14,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
-from reconciler.members.options import AccessOptions, reached_members
+from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.rest import MemberAtRest, member_at_rest

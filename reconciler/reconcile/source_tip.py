@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.publish.branches import source_remote
-from reconciler.publish.uncommitted import warn_of_uncommitted
+from reconciler.publish.left_out import warn_of_uncommitted
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
 from render.errors import GitError

@@ -1,7 +1,12 @@
-"""The trailers of rendered commits, which are all that is needed to make one again, and Argosy's version."""
+"""The trailers of rendered commits, which are all that is needed to make one again, and the commit that has them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .access import Repository
+    from .commits import CommitInfo
 
 SOURCE = "Argosy-Source"
 PREVIOUS = "Argosy-Previous"
@@ -38,3 +43,16 @@ def rendered_trailers(
     if now:
         trailers[NOW] = now
     return {**trailers, ALLOW_REMOVAL: removals} if removals else trailers
+
+
+def written_commit(repository: "Repository", commit: str) -> "CommitInfo":
+    """Return the commit that Argosy wrote, of one that stands on a rendered branch.
+
+    It is that commit itself, or the one that a merge took over as it is: a merge has a message of its own, and the tree
+    of what was merged. A commit that nobody can tell this of is returned as it is, without trailers.
+    """
+    info = repository.commit_info(commit)
+    if info.trailer(SOURCE) or len(info.parents) < 2:
+        return info
+    parents = reversed(repository.commit_infos(info.parents))
+    return next((each for each in parents if each.tree == info.tree and each.trailer(SOURCE)), info)

@@ -23,10 +23,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.members.opening import openable_clusters
 from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
-from .cluster_access import openable_clusters
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
 from .leader import Leadership
@@ -44,10 +44,9 @@ from .pacing import (
     next_step,
     seconds_to_wait,
 )
-from .pages import fleet_pages
+from .pages import fleet_pages, inside_pages
 from .pass_job import PassReport
 from .settings import RunSettings
-from .web.inside import inside_pages
 from .web.serving import ServedAddress
 from .web.webhooks import Webhooks
 

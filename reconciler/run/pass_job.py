@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from msgspec import Struct, field, to_builtins
 
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 
 from .pacing import Ending, PassEnded
 

@@ -5,7 +5,7 @@ from math import inf
 
 from msgspec import Struct, field
 
-from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import DeliveryOptions
 from render.errors import ConfigError
 
 from .leader import LeaseName

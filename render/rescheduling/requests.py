@@ -86,3 +86,18 @@ def answered(
     )
     rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
     return rebalanced(rebalancer, replace(status, observed=known), now, outcome)
+
+
+def with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:
+    """Return bindings with the requests of the source; a request that left it is not remembered as answered."""
+    names = names_by_workload(requests)
+    return tuple(
+        _with_names(each, names.get((each.ref.namespace, each.ref.kind, each.ref.name), ())) for each in bindings
+    )
+
+
+def _with_names(binding: Binding, names: tuple[str, ...]) -> Binding:
+    answered = tuple(name for name in binding.answered_requests if name in names)
+    if names == binding.reschedule_requests and answered == binding.answered_requests:
+        return binding
+    return replace(binding, reschedule_requests=names, answered_requests=answered)

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from reconciler.console.idle_options import refuse_options
-from reconciler.deliver.options import DeliveryOptions
-from reconciler.members.options import AccessOptions
+from reconciler.members.options import AccessOptions, DeliveryOptions
 from render.notations import seconds_in
 
 _SHARD = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")

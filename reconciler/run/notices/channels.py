@@ -2,12 +2,16 @@
 
 The first line of a channel's file is its address, and for a webhook the second one the secret it is signed with. An
 address is as good as a password, so neither it nor the answer is ever logged. For a forge, the file is its token.
+
+An Event is called after its message, so that one that is sent again is there already, and is not there twice.
 """
 
 import json
 import os
+import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -21,7 +25,7 @@ from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
 from reconciler.members.endpoint import UnsupportedEndpoint, endpoint_of
-from reconciler.members.exchange import Client, Failure
+from reconciler.members.exchange import Client, Expected, Failure, Request
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
 from reconciler.run.web.signatures import hmac_sha256
@@ -30,13 +34,18 @@ from render.fleet import ForgeKind
 from render.model import ARGOSY_API_VERSION
 
 from .conditions import Message
-from .events import post_events
 
 _SECONDS = 5.0
 _MOST_ANSWER = 64 << 10
 _MOST_FILE = 8192
 _LEAST_SECRET = 16
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_NAMESPACE = "argosy-system"
+_CONTROLLER = "argosy"
+_EVENTS_PATH = f"/apis/events.k8s.io/v1/namespaces/{_NAMESPACE}/events"
+_MOST_NOTE, _MOST_INSTANCE = 1024, 128
+"""The bytes that a server takes."""
+_EXISTS = 409
 
 
 class ChannelKind(StrEnum):
@@ -185,3 +194,42 @@ def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
 def _unmarked(text: str) -> str:
     """Return text that Markdown shows as it is, and not as links or marks of its own."""
     return "".join(f"\\{letter}" if letter in "\\`*_[]" else letter for letter in text)
+
+
+def post_events(client: Client, message: Message, now: float) -> None:
+    """Write an Event for each notice of a message; ConfigError where the cluster takes none."""
+    for event in events_of(message, now):
+        request = Request(method="POST", path=_EVENTS_PATH, expects=Expected.OBJECT, body=event, tries=1)
+        answer = client.send(request)
+        if isinstance(answer, Failure) and answer.status != _EXISTS:
+            hint = f"the user may have to create events.events.k8s.io in namespace {_NAMESPACE}"
+            raise ConfigError(f"no Event could be written: {answer.message}", hint=hint)
+
+
+def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
+    """Yield the Event of each notice of a message; ``now`` in seconds since the epoch."""
+    instance = f"{socket.gethostname()}/{os.getpid()}"[-_MOST_INSTANCE:]
+    for index, notice in enumerate(message.notices):
+        yield {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": f"argosy.{message.id}.{index}", "namespace": _NAMESPACE},
+            "eventTime": f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}Z",
+            "type": "Normal" if notice.is_solved else "Warning",
+            "reason": "ConditionSolved" if notice.is_solved else "ConditionChanged",
+            "action": "Reconcile",
+            "note": _clipped(str(notice)),
+            "regarding": {
+                "apiVersion": ARGOSY_API_VERSION,
+                "kind": "Fleet",
+                "namespace": _NAMESPACE,
+                "name": message.fleet,
+            },
+            "reportingController": _CONTROLLER,
+            "reportingInstance": instance,
+        }
+
+
+def _clipped(text: str) -> str:
+    raw = text.encode()
+    return text if len(raw) <= _MOST_NOTE else raw[: _MOST_NOTE - 3].decode("utf-8", "ignore") + "…"

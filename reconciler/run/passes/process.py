@@ -201,8 +201,8 @@ def _told_again(
 def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
+    from reconciler.members.opening import openable_clusters
     from reconciler.publish.branches import source_address
-    from reconciler.run.cluster_access import openable_clusters
     from reconciler.run.notices.channels import Channel, sent
     from reconciler.run.notices.telling import Telling
 

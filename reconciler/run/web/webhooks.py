@@ -3,9 +3,11 @@
 ``POST /webhook/PROVIDER`` wakes every fleet, ``POST /webhook/PROVIDER/FLEET`` the one of that name. The body is only
 what the signature is made over: it is not parsed, and no commit, branch or address in it is believed. A fleet that is
 woken asks its own remote. Whoever sends too much is answered 429; where signed webhooks came from the same source, that
-still wakes, so that no push is missed.
+still wakes, so that no push is missed. The memory of deliveries and sources is bounded in size.
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -16,8 +18,71 @@ from msgspec import Struct, field
 from reconciler.console.log import Log
 from render.errors import ConfigError
 
-from .deliveries import SeenDeliveries, SourceLimits
 from .signatures import Provider, delivery_id, is_signed, is_usable
+
+_MOST_SEEN, _SEEN_SECONDS = 10_000, 24 * 3600.0
+_MOST_SOURCES = 4_096
+
+
+class SeenDeliveries:
+    """The ids of deliveries of the last day, the oldest forgotten first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[str, float] = OrderedDict()
+
+    def is_new(self, id_: str, now: float) -> bool:
+        """Return whether a delivery was not seen before, and remember it."""
+        with self._lock:
+            while self._seen and next(iter(self._seen.values())) < now - _SEEN_SECONDS:
+                self._seen.popitem(last=False)
+            if id_ in self._seen:
+                return False
+            self._seen[id_] = now
+            if len(self._seen) > _MOST_SEEN:
+                self._seen.popitem(last=False)
+            return True
+
+
+class _Allowance(Struct):
+    left: float
+    at: float
+    is_known: bool = False
+
+
+class SourceLimits:
+    """The requests that each source may send: ``burst`` at once, and ``rate`` a second after that."""
+
+    def __init__(self, *, rate: float = 10.0, burst: float = 100.0) -> None:
+        self._rate, self._burst = rate, burst
+        self._lock = threading.Lock()
+        self._sources: OrderedDict[str, _Allowance] = OrderedDict()
+
+    def is_allowed(self, source: str, now: float) -> bool:
+        """Count a request of a source, and return whether it is within what that may send."""
+        with self._lock:
+            known = self._sources.pop(source, None) or _Allowance(self._burst, now)
+            known.left, known.at = min(self._burst, known.left + (now - known.at) * self._rate), now
+            self._sources[source] = known
+            if len(self._sources) > _MOST_SOURCES:
+                self._sources.popitem(last=False)
+            if known.left < 1:
+                return False
+            known.left -= 1
+            return True
+
+    def is_known(self, source: str) -> bool:
+        """Return whether a signed webhook came from a source not long ago."""
+        with self._lock:
+            found = self._sources.get(source)
+            return found is not None and found.is_known
+
+    def know(self, source: str) -> None:
+        """Remember that a signed webhook came from a source."""
+        with self._lock:
+            if source in self._sources:
+                self._sources[source].is_known = True
+
 
 LARGEST_BODY = 1 << 20
 _TYPES = frozenset({"application/json", "application/x-www-form-urlencoded"})

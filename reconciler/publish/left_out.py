@@ -1,11 +1,18 @@
-"""Uncommitted edits: a pass reads commits alone, and warns of the edits that it therefore leaves out."""
+"""The files that a pass leaves out, told in a line: uncommitted edits, and those without a Kubernetes object.
+
+A pass reads commits alone. Any repository has files of other sorts, and they are no warning each.
+"""
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from reconciler.console.log import Log
+from reconciler.console.log import VERBOSE, Log
 from reconciler.repository import Repository
 from render.errors import GitError
-from render.words import listed
+from render.words import counted, listed
+
+if TYPE_CHECKING:
+    from reconciler.source.desired import Desired
 
 AS_THEY_STAND = "--worktree looks at the files as they stand"
 
@@ -27,3 +34,13 @@ def _is_read(path: str) -> bool:
     from reconciler.source.files import may_be_read
 
     return may_be_read(path, 0) and not any(part.startswith(".") for part in path.split("/")[:-1])
+
+
+def tell_skipped(desired: "Desired", log: Log) -> None:
+    """Count these files for people at a terminal; with ``-v`` name each, wherever the lines go."""
+    skipped = desired.without_objects
+    if skipped and (log.is_terminal or log.level >= VERBOSE):
+        named = "" if log.level >= VERBOSE else "; -v names them"
+        log.info(f"skipped {counted(len(skipped), 'file')} without a Kubernetes object{named}")
+    for each in skipped:
+        log.detail(f"{each.path}: {each.reason}")
