@@ -8,8 +8,10 @@ import pytest
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.locked.content import content_digest
+from reconciler.locked.model import SourceType
 from reconciler.locked.store import ContentStore
 from reconciler.source.build import Caches
+from reconciler.source.external import implied_source
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.kubectl import kubectl_path
@@ -118,24 +120,49 @@ REFUSED = [
     Refused(
         "nobody locked it",
         overlay("https://github.com/org/other//base"),
-        f"{WHERE} 'https://github.com/org/other//base' is not in this repository, and a build fetches nothing\n"
+        f"{WHERE} https://github.com/org/other is not in argosy.lock\n  hint: lock it: argosy lock",
+    ),
+    Refused(
+        "nobody locked it, and several need it",
+        {
+            **overlay("https://github.com/org/other//base"),
+            "apps/us/kustomization.yaml": "resources: ['github.com/org/other/us?ref=main']\n",
+        },
+        f"{WHERE} https://github.com/org/other is not in argosy.lock (needed in 1 more place)\n"
+        "  hint: lock it: argosy lock",
+    ),
+    Refused(
+        "it is an artifact",
+        overlay("oci://registry.example.com/base"),
+        f"{WHERE} it is an artifact of a registry, which kustomize does not read\n"
+        "  hint: write a Source of it, with manifests: Include",
+    ),
+    Refused(
+        "its address has a signature",
+        overlay("https://example.com/crds.yaml?token=hidden"),
+        f"{WHERE} it is of a place that cannot be fetched from: http.url must have no '?' and no '#'",
+    ),
+    Refused(
+        "it is no address that kustomize reads",
+        overlay("example.com/org/repo"),
+        f"{WHERE} 'example.com/org/repo' is not in this repository, and a build fetches nothing\n"
         "  hint: write a Source for it, and run argosy lock",
     ),
     Refused(
         "another version is locked",
         overlay(f"{HERE}?ref=v2"),
-        f"{WHERE} '{HERE}?ref=v2': it is asked for at 'v2', and Source 'lib' is locked at another version\n"
+        f"{WHERE} it is asked for at 'v2', and Source 'lib' is locked at another version\n"
         "  hint: ask for the version of the Source, or leave it out",
     ),
     Refused(
         "the Source is not locked",
         {**overlay(HERE), "argosy.lock": emit({"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock", "sources": []})},
-        f"{WHERE} '{HERE}': Source 'lib' is not in argosy.lock\n  hint: lock it: argosy lock",
+        f"{WHERE} Source 'lib' is not in argosy.lock\n  hint: lock it: argosy lock",
     ),
     Refused(
         "its content is not in the cache",
         {**overlay(HERE), "argosy.lock": a_lock({"x": b"other"})},
-        f"{WHERE} '{HERE}': Source 'lib' (v1) is not in the cache\n  hint: fetch it: argosy lock --fetch",
+        f"{WHERE} Source 'lib' (v1) is not in the cache\n  hint: fetch it: argosy lock --fetch",
     ),
     Refused(
         "it has no such folder",
@@ -194,3 +221,91 @@ def test_content_may_change_without_the_kustomization(store: ContentStore) -> No
     store.put(other)
     found = remote({**overlay(HERE), "argosy.lock": a_lock(other)}, store)
     assert objects_of(found) == ["ConfigMap default/eu-one", "ConfigMap default/eu-three"]
+
+
+# Bases that nobody wrote a Source of
+
+
+OTHER = "https://github.com/org/other"
+IGNORING = emit({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"source": {"ignore": ["old"]}}})
+CRD = "https://example.com/v1/crd.yaml"
+PLACES = [
+    (f"{OTHER}//base", SourceType.GIT, {"url": OTHER}),
+    (f"{OTHER}/base?ref=v2&timeout=90s", SourceType.GIT, {"url": OTHER, "ref": "v2"}),
+    (f"git::{OTHER}.git//base?ref={'a' * 40}", SourceType.GIT, {"url": f"{OTHER}.git", "revision": "a" * 40}),
+    ("github.com/org/other/base?version=v2", SourceType.GIT, {"url": OTHER, "ref": "v2"}),
+    ("git@github.com:org/other//base", SourceType.GIT, {"url": "git@github.com:org/other"}),
+    ("git@github.com:org/other.git/base", SourceType.GIT, {"url": "git@github.com:org/other.git"}),
+    ("ssh://git@example.com:22/a/b/c.git/base", SourceType.GIT, {"url": "ssh://git@example.com:22/a/b/c.git"}),
+    ("https://example.com/org/x/_git/lib/base", SourceType.GIT, {"url": "https://example.com/org/x/_git/lib"}),
+    ("file:///srv/other.git//base", SourceType.GIT, {"url": "file:///srv/other.git"}),
+    (CRD, SourceType.HTTP, {"url": CRD}),
+]
+
+
+def implied(text: str, type_: SourceType, place: Mapping[str, str], content: Mapping[str, bytes]) -> dict[str, Content]:
+    """An overlay upon an address, and a lock that has the content of its place."""
+    source = implied_source(type_, place)
+    entry = {"name": source.name, "spec": source.spec, "resolved": {"commit": "b" * 40}}
+    lock = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock"}
+    locked = [{**entry, "content": content_digest(content)}]
+    return {**overlay(text), "argosy.lock": emit({**lock, "sources": locked})}
+
+
+@pytest.mark.parametrize(("text", "type_", "place"), PLACES)
+def test_an_address_implies_a_source_whose_content_is_built(
+    text: str, type_: SourceType, place: Mapping[str, str], store: ContentStore
+) -> None:
+    content = {"base/kustomization.yaml": b"resources: [one.yaml]\n", "base/one.yaml": MAP.encode()}
+    content = {"crd.yaml": MAP.encode()} if type_ is SourceType.HTTP else content
+    store.put(content)
+    found = remote({**implied(text, type_, place, content), "lib.yaml": MAP.replace("one", "two")}, store)
+    assert (said(found), objects_of(found)) == ("", ["ConfigMap default/eu-one", "ConfigMap default/two"])
+    name = implied_source(type_, place).name
+    origin = found.desired.templates[0].origin
+    assert origin == f"{name}:{'crd.yaml' if type_ is SourceType.HTTP else 'base/one.yaml'}:1"
+    assert found.locked is not None
+    assert found.locked.names == (name,)
+
+
+def test_the_source_of_a_file_that_somebody_wrote_counts_more(store: ContentStore) -> None:
+    content = {"crd.yaml": MAP.encode()}
+    store.put(content)
+    spec = {"http": {"url": CRD, "digest": f"sha256:{'a' * 64}"}}
+    found = remote({**overlay(CRD), "lib.yaml": a_source(spec), "argosy.lock": a_lock(content, spec)}, store)
+    assert (said(found), objects_of(found)) == ("", ["ConfigMap default/eu-one"])
+    assert found.locked is not None
+    assert found.locked.implied == ()
+
+
+def test_nothing_is_implied_by_what_is_not_built(store: ContentStore) -> None:
+    inner = {**CONTENT, "other/kustomization.yaml": f"resources: ['{OTHER}//base']\n".encode()}
+    store.put(inner)
+    unread: dict[str, Content] = {"argosy.yaml": IGNORING, "old/kustomization.yaml": f"resources: ['{OTHER}//base']\n"}
+    found = remote({**overlay(HERE), "argosy.lock": a_lock(inner), **unread, "x.yaml": MAP}, store)
+    assert found.locked is not None
+    assert (said(found), found.locked.implied) == ("", ())
+
+
+def test_what_content_builds_upon_in_turn_is_implied(store: ContentStore) -> None:
+    inner = {"base/kustomization.yaml": f"resources: ['{OTHER}//base']\n".encode()}
+    store.put(inner)
+    source = implied_source(SourceType.GIT, {"url": OTHER})
+    unlocked = f"{OTHER} is not in argosy.lock\n  hint: lock it: argosy lock"
+    built = remote({**overlay(HERE), "argosy.lock": a_lock(inner)}, store)
+    assert said(built) == f"lib:base/kustomization.yaml:1: resources[0]: {unlocked}"
+    including = {"lib.yaml": a_source({**SPEC, "manifests": "Include"}), "argosy.lock": a_lock(inner)}
+    included = remote(including, store)
+    assert said(included) == f"lib.yaml:1: base/kustomization.yaml:1: resources[0]: {unlocked}"
+    for found in (built, included):
+        assert found.locked is not None
+        assert found.locked.implied == (source,)
+
+
+def test_what_flux_builds_or_adds_of_another_repository_is_implied(store: ContentStore) -> None:
+    deployed = a_kustomization("eu", "./apps/eu", components=[f"{OTHER}//part?ref=v1"])
+    found = remote({"argosy.yaml": FLEET, "cluster/eu.yaml": deployed, **overlay(f"{OTHER}//base")}, store)
+    assert found.locked is not None
+    places = [{"url": OTHER}, {"url": OTHER, "ref": "v1"}]
+    names = sorted(implied_source(SourceType.GIT, each).name for each in places)
+    assert [each.name for each in found.locked.implied] == names

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.locked.model import SourceType
 from reconciler.source.external import chart_place, implied_source
 from tests.artifact_servers import ArtifactServer, Reply, serving_artifacts
-from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.test_building_kustomize import a_script
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"apiVersion: v1\nkind: Service\n"}
@@ -216,6 +217,24 @@ def test_a_locked_chart_of_a_release_is_rendered(
     assert (code, list(json.loads(out)["clusters"])) == (0, ["m1"])
     assert run("vendor", released)[0] == 0
     assert (fleet.path / f"vendor/{released}/Chart.yaml").read_bytes() == CHART["Chart.yaml"]
+
+
+def test_a_base_is_locked_at_the_commit_of_its_branch_and_moves_when_it_is_told_to(
+    fleet: Repository, run: Run, tmp_path: Path
+) -> None:
+    upstream = Repository.create(tmp_path / "upstream")
+    base = {"kustomization.yaml": "resources: [one.yaml]\n", "one.yaml": a_config_map("one")}
+    first = upstream.commit({f"base/{path}": content for path, content in base.items()})
+    url = upstream.path.as_uri()
+    fleet.write({"web.yaml": None, "apps/kustomization.yaml": f"resources: ['{url}//base']\n"})
+    name = implied_source(SourceType.GIT, {"url": url}).name
+    assert run("lock") == (0, f"+ {name}: {first[:12]}\n", "")
+    assert run("validate")[1].endswith(
+        "1 template, 0 propagation policies, 0 override policies, 0 clusters in 1 file\n"
+    )
+    second = upstream.commit({"base/one.yaml": a_config_map("two")})
+    assert run("lock")[:2] == (0, "")
+    assert run("lock", "--update", name)[:2] == (0, f"~ {name}: {first[:12]} -> {second[:12]}\n")
 
 
 def test_a_pass_fetches_what_its_commit_locks(fleet: Repository, server: ArtifactServer, run: Run) -> None:

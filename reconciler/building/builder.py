@@ -48,10 +48,10 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         if not selection.kustomizations:
             return BuiltSource()
         known = Kustomizations.of(files, read, self.cache)
-        if known.has_remote_bases:
-            known = with_locked(known, locked())
         chosen = [folder for folder in map(_folder, selection.kustomizations) if folder in known.folders]
         roots = root_folders(known, chosen, selection.named)
+        trees = locked() if known.has_remote_bases else LockedTrees()
+        known = with_locked(known, trees, roots)
         closures = [closure_of(known, folder) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
         outcomes = Builds(path=self.path, cache=self.cache).outcomes(wanted)
@@ -64,6 +64,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             claimed=frozenset(_claimed(known, closures, chosen, selection)),
             broken=tuple(broken),
             tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
+            implied=trees.locked.implied if trees.locked else (),
         )
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:

@@ -159,7 +159,7 @@ class _Walk(Struct):
             return path
         error = self.known.unavailable.get(reference.text)
         if error is not None:
-            raise _refused(file, reference.field, f"{reference.text!r}: {error.message}", error.hint)
+            raise _refused(file, reference.field, error.message, error.hint)
         if ELSEWHERE.search(reference.text):
             message = f"{reference.text!r} is not in this repository, and a build fetches nothing"
             raise _refused(file, reference.field, message, _LOCK)

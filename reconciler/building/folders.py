@@ -74,7 +74,7 @@ class FolderBuilds(Struct, kw_only=True):
 
     def _prepared(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
-        known = self._kustomizations(tree)
+        known = self._kustomizations(tree, folder)
         found = known.at(folder) if folder in known.folders else []
         base = f"{folder}/" if folder else ""
         if not found and not any(file.path.startswith(base) for file in tree.files):
@@ -95,13 +95,14 @@ class FolderBuilds(Struct, kw_only=True):
         file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
         before = StandIn(tuple((each.path, each.id) for each, _ in found), path)
         stand_in = known.stand_ins.get(path) or before
-        closure = closure_of(known.with_edited(file, edited, content, stand_in), folder)
+        added = with_locked(known.with_edited(file, edited, content, stand_in), self.locked, [folder])
+        closure = closure_of(added, folder)
         return _Prepared(request=request, closure=replace(closure, is_printed=request.is_printed))
 
-    def _kustomizations(self, tree: SourceTree) -> Kustomizations:
-        if tree.name not in self._known:
-            known = Kustomizations.of(tree.files, tree.read, self.cache)
-            self._known[tree.name] = with_locked(known, self.locked)
+    def _kustomizations(self, tree: SourceTree, folder: str) -> Kustomizations:
+        """Return the kustomizations of a tree, with what the one of a folder needs of other repositories."""
+        known = self._known.get(tree.name) or Kustomizations.of(tree.files, tree.read, self.cache)
+        self._known[tree.name] = with_locked(known, self.locked, [folder]) if known.has_remote_bases else known
         return self._known[tree.name]
 
 

@@ -1,4 +1,4 @@
-"""Bases of other repositories, built from the locked content of a Source with the same address.
+"""Bases of other repositories, built from the locked content of a Source, which each implies where nobody wrote it.
 
 The content is put beside the files of the tree, and the kustomization names it there, in the private copy alone. What
 is not locked stays an address, which a build refuses.
@@ -10,15 +10,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from reconciler.locked.model import UnavailableSource
+from reconciler.locked.model import SourceType, UnavailableSource, file_name
 from reconciler.source.deployers.trees import LockedContent, LockedTrees, UncommittedFile, address_of
-from reconciler.source.files import FILE_MODE, SourceFile
+from reconciler.source.external import named_place
+from reconciler.source.files import FILE_MODE, SUFFIXES, SourceFile
 from render.documents import emit, read_documents
 from render.gitobjects import object_id
 
-from .kustomization import ELSEWHERE, Reference
-from .tree import MOUNT, Kustomizations, StandIn
+from .kustomization import ELSEWHERE, Reference, Role
+from .tree import MOUNT, Kustomizations, StandIn, joined
 
+_NO_ARTIFACTS = "it is an artifact of a registry, which kustomize does not read"
+_WEB = re.compile(r"https?://")
+_REPOSITORY = re.compile(
+    r"""(?P<url>
+        (?:https?://|ssh://|file://|(?=github\.com/)|(?=[\w.-]+@[\w.-]+:))
+        (?:.+?(?=//)|.+?\.git(?=/|$)|.+?/_git/[^/]+|(?:[^/:]+@[^/:]+:|[^/]*/)[^/]+/[^/]+)
+    )(?P<path>.*)""",
+    re.VERBOSE,
+)
 _RAW = re.compile(r"^raw\.githubusercontent\.com/([^/]+/[^/]+)/(?:refs/(?:tags|heads)/)?([^/]+)/(.+)$")
 
 
@@ -41,25 +51,58 @@ class RemoteBase(NamedTuple):
         scheme, found, rest = place.partition("://")
         rest = rest if found else place
         bare = address_of((f"{scheme}://" if found else "") + rest.replace("//", "/").replace(".git/", "/"))
-        asked = parse_qs(query)
-        version = next(iter(asked.get("ref") or asked.get("version") or ()), "")
+        version = _version(query)
         raw = _RAW.match(bare)
         return cls(f"github.com/{raw[1]}/{raw[3]}", raw[2]) if raw else cls(bare, version)
 
 
-def with_locked(known: Kustomizations, locked: LockedTrees) -> Kustomizations:
-    """Return kustomizations whose bases of other repositories are those of locked Sources, as far as there are any."""
-    if not locked.sources:
+def base_place(text: str, role: Role) -> tuple[SourceType, dict[str, str], str] | None:
+    """Return the place that kustomize would fetch for a text, and the path in it; None where it would fetch nothing.
+
+    A path is told from an address as kustomize does it: by ``//``, by ``.git``, or after two names below the host.
+
+    >>> base_place("https://github.com/org/repo//deploy?ref=v1", Role.RESOURCE)[1:]
+    ({'url': 'https://github.com/org/repo', 'ref': 'v1'}, 'deploy')
+    >>> base_place("git@example.com:team/org/repo.git/deploy", Role.RESOURCE)[1:]
+    ({'url': 'git@example.com:team/org/repo.git'}, 'deploy')
+    >>> base_place("github.com/org/repo/deploy/base?ref=v1", Role.RESOURCE)[1:]
+    ({'url': 'https://github.com/org/repo', 'ref': 'v1'}, 'deploy/base')
+    >>> base_place("https://github.com/org/repo/releases/download/v1/install.yaml", Role.RESOURCE)[1:]
+    ({'url': 'https://github.com/org/repo/releases/download/v1/install.yaml'}, 'install.yaml')
+    """
+    place, _, query = text.removeprefix("git::").partition("?")
+    if place.startswith("oci://"):
+        raise UnavailableSource(_NO_ARTIFACTS, hint="write a Source of it, with manifests: Include")
+    version, rest = _version(query), place.partition("://")[2] or place
+    is_path_marked = "//" in rest or ".git" in rest
+    if _WEB.match(text) and not version and (_RAW.match(rest) or (place.endswith(SUFFIXES) and not is_path_marked)):
+        return SourceType.HTTP, {"url": text}, file_name(text)
+    found = _REPOSITORY.match(place)
+    if role is Role.FILE or found is None:
+        return None
+    url = f"https://{found['url']}" if place.startswith("github.com/") else found["url"]
+    return SourceType.GIT, named_place(url, version), found["path"].strip("/")
+
+
+def _version(query: str) -> str:
+    asked = parse_qs(query)
+    return next(iter(asked.get("ref") or asked.get("version") or ()), "")
+
+
+def with_locked(known: Kustomizations, locked: LockedTrees, folders: Iterable[str]) -> Kustomizations:
+    """Return kustomizations in which what these folders build upon of other repositories is content of Sources."""
+    if locked.locked is None:
         return known
-    unseen = sorted(known.folders)
+    unseen = sorted(each for each in folders if each in known.folders)
+    seen = set(unseen)
     while unseen:
         folder = unseen.pop()
         for file, parsed in known.at(folder):
-            found = list(_contents(parsed.references, locked, known.unavailable))
-            if found:
-                before = known.folders
-                known = _edited(known, file, found)
-                unseen += sorted(known.folders - before)
+            found = list(_contents(known, folder, parsed.references, locked))
+            known = _edited(known, file, found) if found else known
+        fresh = {*known.bases_of(folder)} - seen
+        seen |= fresh
+        unseen += sorted(fresh)
     return known
 
 
@@ -72,19 +115,33 @@ class _Found(NamedTuple):
 
 
 def _contents(
-    references: Iterable[Reference], locked: LockedTrees, unavailable: dict[str, UnavailableSource]
+    known: Kustomizations, folder: str, references: Iterable[Reference], locked: LockedTrees
 ) -> Iterator[_Found]:
     for reference in references:
-        if reference.text in unavailable or not ELSEWHERE.search(reference.text):
+        if reference.text in known.unavailable or not ELSEWHERE.search(reference.text):
             continue
-        base = RemoteBase.of(reference.text)
+        here = joined(folder, reference.text)
+        if here in known.files or here in known.folders:
+            continue
         try:
-            found = locked.containing(base.address, base.version)
+            found = _content(reference, locked)
         except UnavailableSource as error:
-            unavailable[reference.text] = error
+            known.unavailable[reference.text] = error
             continue
         if found is not None:
             yield _Found(reference, *found)
+
+
+def _content(reference: Reference, locked: LockedTrees) -> tuple[LockedContent, str] | None:
+    """Return the content that a text means: that of a Source somebody wrote, or else the one that it implies."""
+    base = RemoteBase.of(reference.text)
+    written = locked.file_at(reference.text) or locked.containing(base.address, base.version)
+    place = None if written else base_place(reference.text, reference.role)
+    if place is None:
+        return written
+    type_, fields, path = place
+    tree = locked.implied(type_, fields)
+    return (LockedContent(tree.name, "", tree), path) if tree else None
 
 
 def _edited(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) -> Kustomizations:

@@ -110,8 +110,16 @@ class Kustomizations(Struct):
             every = set(wanted)
             return {**read(every & ids), **self.read(every - ids)}
 
-        other = Kustomizations.of([*self.files.values(), *files], read_all, self.cache)
-        return replace(other, stand_ins={**self.stand_ins, **stand_ins}, unavailable=self.unavailable)
+        added = Kustomizations.of(files, read, self.cache)
+        found = [each for folder in added.folders for each in added.at(folder)]
+        return replace(
+            self,
+            files={**self.files, **added.files},
+            read=read_all,
+            _parsed={**self._parsed, **{file.id: parsed for file, parsed in found}},
+            _by_folder={**self._by_folder, **{each: [file for file, _ in added.at(each)] for each in added.folders}},
+            stand_ins={**self.stand_ins, **stand_ins},
+        )
 
     def _parse(self, files: Sequence[SourceFile]) -> None:
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""

@@ -38,7 +38,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     A Source that is locked as it is written stays as it is; --update moves it to the newest version it allows. The
     content is fetched into a cache beside the repository, from which renders read it by digest. Commit argosy.lock.
-    Charts and repositories that objects of Flux and Argo CD name need no Source where argosy.yaml has these read.
+    Repositories that kustomizations build upon need no Source, nor do charts and repositories that objects of Flux and
+    Argo CD name, where argosy.yaml has these read.
 
     --check is for CI: it compares argosy.lock with the Sources and asks nobody; with --update, it also says which newer
     versions there are.

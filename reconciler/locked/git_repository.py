@@ -58,7 +58,8 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
         plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
         if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
-            raise UnavailableSource(f"{_shown(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes")
+            hint = "write a Source of it with a path: only what is below that is taken"
+            raise UnavailableSource(f"{_shown(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes", hint=hint)
         contents = repository.read_blobs(file.id for file in plain)
     return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown(url))
 

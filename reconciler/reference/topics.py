@@ -93,8 +93,9 @@ def _source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
         " source and is never propagated. `argosy lock` resolves it to one version and writes argosy.lock, which is"
-        " committed: a render reads exactly what stands there. Charts and repositories that objects of Flux and Argo"
-        " CD name need none where `spec.source.render` has these read. `argosy schema Source` prints its JSON Schema."
+        " committed: a render reads exactly what stands there. What kustomizations build upon needs none, nor do"
+        " charts and repositories that objects of Flux and Argo CD name, where `spec.source.render` has these read."
+        " `argosy schema Source` prints its JSON Schema."
     )
     return (TopicSection(before=before, entries=_fields("Source")),)
 

@@ -76,7 +76,9 @@ def implied_source(type_: SourceType, place: Mapping[str, Any]) -> ExternalSourc
     manifest = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
     outcome = admitted(manifest, render_kinds()[KIND])
     if outcome.object is None:
-        raise UnusablePlace("; ".join(f"{each.path.removeprefix('spec.')} {each.message}" for each in outcome.problems))
+        raise UnusablePlace(
+            "; ".join(f"{each.field.removeprefix('spec.')} {each.message}" for each in outcome.problems)
+        )
     return replace(ExternalSource.of(outcome.object), is_implied=True)
 
 
@@ -118,12 +120,17 @@ def revision_place(url: str, revision: str) -> dict[str, str]:
     """
     if revision in {"", "HEAD"}:
         return {"url": url}
-    if _COMMIT.fullmatch(revision):
-        return {"url": url, "revision": revision}
     if _EXACT.fullmatch(revision):
         return {"url": url, "tag": revision}
     is_range = any(sign in revision for sign in "*^~<>=") or re.fullmatch(r"v?\d+(\.(\d+|x))*", revision)
-    return {"url": url, ("semver" if is_range else "ref"): revision}
+    return {"url": url, "semver": revision} if is_range else named_place(url, revision)
+
+
+def named_place(url: str, version: str) -> dict[str, str]:
+    """Return the place of a commit, or else of a tag or branch, in a repository; "": of the branch that HEAD names."""
+    if not version:
+        return {"url": url}
+    return {"url": url, ("revision" if _COMMIT.fullmatch(version) else "ref"): version}
 
 
 def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reconciler.locked.content import Files
-from reconciler.locked.model import ExternalSource, UnavailableSource
+from reconciler.locked.lock_file import emitted_lock
+from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.documents import document_text, emit
 from render.errors import Problem
@@ -47,6 +48,7 @@ class _Included(NamedTuple):
     output: bytes
     problems: tuple[FieldProblem, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
+    implied: tuple[ExternalSource, ...] = ()
 
 
 def read_everything(
@@ -74,7 +76,9 @@ def with_sources(
             continue
         file = replace(outcome.file, inputs=((place.file.path, place.file.id), *lock_inputs))
         one = BuiltSource(files=(file,), contents={file.id: outcome.output})
-        built = built.joined(replace(one, problems=outcome.problems, warnings=outcome.warnings))
+        built = built.joined(
+            replace(one, problems=outcome.problems, warnings=outcome.warnings, implied=outcome.implied)
+        )
     return with_built(found, built, read, caches)
 
 
@@ -85,13 +89,14 @@ def _outcomes(
         if not source.includes_manifests or locked is None:
             continue
         try:
-            yield place, _included(source, place, locked.files(source.name), caches)
+            content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_unvendored(locked.lock))}
+            yield place, _included(source, place, content, caches)
         except UnavailableSource as error:
             yield place, place.problem("", error.message, hint=error.hint)
 
 
 def _included(source: ExternalSource, place: LocatedManifest, content: Files, caches: Caches) -> _Included:
-    """Read the content of one Source, and return its templates as one file."""
+    """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
     blobs = {hashlib.sha1(data, usedforsecurity=False).digest(): data for data in content.values()}
     listed = [
         _ContentFile(path, FILE_MODE, hashlib.sha1(data, usedforsecurity=False).digest(), len(data))
@@ -101,7 +106,7 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, ca
     def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
         return {id_: blobs[id_] for id_ in ids}
 
-    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), read, caches._replace(contents=None))
+    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), read, caches)
     read_all = inner.built.read_with(read)
     templates = [each for each in inner.contents.manifests if not _decides(each)]
     output = b"".join([b"---\n" + _text(each, read_all).strip(b"\n") + b"\n" for each in templates])
@@ -116,7 +121,12 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, ca
     problems = tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults)
     decided = len(inner.contents.manifests) - len(templates)
     message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
-    return _Included(file, output, problems, (place.problem("", message),) if decided else ())
+    return _Included(file, output, problems, (place.problem("", message),) if decided else (), inner.built.implied)
+
+
+def _unvendored(lock: Lock) -> Lock:
+    """Return a lock for content, in which nothing is vendored."""
+    return replace(lock, sources={name: replace(each, vendored="") for name, each in lock.sources.items()})
 
 
 def _broken(inner: ReadFiles) -> Iterator[Problem]:

@@ -91,6 +91,7 @@ class Rounds(Struct):
     cache: ParseCache | None = None
     _built: dict[bytes, BuiltFolder] = field(default_factory=dict)
     _implied: tuple[ExternalSource, ...] = ()
+    _implied_in_builds: dict[str, ExternalSource] = field(default_factory=dict)
 
     @property
     def default_namespace(self) -> str:
@@ -131,8 +132,7 @@ class Rounds(Struct):
             except UnusableDeployer as error:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
-        self._implied = sources.locked.locked.implied if sources.locked.locked else ()
-        self._built.update(zip(fresh, self.build(list(fresh.values()), sources.locked), strict=True))
+        self._build(fresh, sources.locked)
         made: set[ObjectRef] = set()
         for asked, request in requests.items():
             if len(made) > _MOST_DEPLOYERS:
@@ -144,6 +144,14 @@ class Rounds(Struct):
                 claimed = self._built[request.key].claimed
                 outcomes[asked] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
         return dict(sorted(outcomes.items()))
+
+    def _build(self, fresh: Mapping[bytes, FolderRequest], trees: LockedTrees) -> None:
+        """Build folders, and note the Sources that objects imply, and those that kustomizations did when they were."""
+        asked = trees.locked.implied if trees.locked else ()
+        self._built.update(zip(fresh, self.build(list(fresh.values()), trees), strict=True))
+        every = trees.locked.implied if trees.locked else ()
+        self._implied_in_builds |= {each.name: each for each in every if each not in asked}
+        self._implied = tuple({each.name: each for each in (*asked, *self._implied_in_builds.values())}.values())
 
     def _outcome(self, asked: Asked, request: FolderRequest, settings: Settings) -> DeployedFolder:
         built, place = self._built[request.key], request.place

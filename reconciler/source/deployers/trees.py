@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from reconciler.locked.content import Files
-from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource
+from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.external import UnusablePlace, implied_source
@@ -127,6 +127,17 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         if others:
             message = f"it is asked for at {version!r}, and Source {others[0]!r} is locked at another version"
             raise UnavailableSource(message, hint="ask for the version of the Source, or leave it out")
+        return None
+
+    def file_at(self, url: str) -> tuple["LockedContent", str] | None:
+        """Return the content of the Source that somebody wrote of one file, and its path in there; None without one.
+
+        UnavailableSource says why its content cannot be had.
+        """
+        for source in self.sources:
+            if source.type is SourceType.HTTP and source.place["url"] == url and self.locked is not None:
+                tree = content_tree(source.name, self.locked.files(source.name), self.lock)
+                return LockedContent(source.name, "", tree), file_name(url)
         return None
 
     def of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
