@@ -11,7 +11,6 @@ from typing import Any
 from render.admission import Admitted, AdmittedKind, Kinds, render_kinds
 from render.admission import admit as admit_of
 from render.admission.findings import Findings
-from render.admission.kinds import POLICY_VERSION
 from render.admission.metadata import check_annotations, check_labels
 from render.admission.placements import check_affinity
 from render.admission.policies import check_selectors, set_selector_namespaces
@@ -20,7 +19,7 @@ from render.admission.schema import Anything, ListOf, Record, Text
 from render.admission.shared_schema import CLUSTER_AFFINITY, LABELS, RESOURCE_SELECTOR, TEXT, TEXTS
 from render.admission.syntax import label_key_fault, label_value_fault, pointer_fault
 from render.admission.walking import Reading, walk_of
-from render.model import Manifest
+from render.model import POLICY_API_VERSION, Manifest
 
 Plain = Mapping[str, Any]
 
@@ -79,7 +78,7 @@ def all_kinds() -> Kinds:
     # The cluster-scoped kind has no mutating webhook: fields its author leaves empty stay as they are.
     kinds = (
         AdmittedKind(
-            api_version=POLICY_VERSION,
+            api_version=POLICY_API_VERSION,
             kind=name,
             is_namespaced=is_namespaced,
             schema=OVERRIDE_SPEC,

@@ -13,6 +13,14 @@ ARGOSY_GROUP = "argosy.dev"
 ARGOSY_API_VERSION = f"{ARGOSY_GROUP}/v1alpha1"
 """The apiVersion of Argosy's own kinds, in files and in what ``-o json`` prints."""
 
+POLICY_API_VERSION = "policy.karmada.io/v1alpha1"
+CLUSTER_API_VERSION = "cluster.karmada.io/v1alpha1"
+BINDING_API_VERSION = "work.karmada.io/v1alpha2"
+WORK_API_VERSION = "work.karmada.io/v1alpha1"
+CONFIG_API_VERSION = "config.karmada.io/v1alpha1"
+APPS_API_VERSION = "apps.karmada.io/v1alpha1"
+"""The apiVersions of Karmada's kinds: policies, Clusters, bindings, Works, customizations and rebalancers."""
+
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""
 

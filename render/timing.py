@@ -72,6 +72,15 @@ def written(instant: datetime) -> str:
     return f"{instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()}Z"
 
 
+def utc(seconds: float) -> str:
+    """Return a time in seconds since the epoch as files have it.
+
+    >>> utc(1_800_000_000)
+    '2027-01-15T08:00:00Z'
+    """
+    return written(datetime.fromtimestamp(seconds, UTC))
+
+
 def whole_second(instant: datetime) -> datetime:
     """Return an instant without its fraction of a second."""
     return instant.replace(microsecond=0)

@@ -8,7 +8,6 @@ import pytest
 
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import PartReport, ToldObject, ToolReport, parse_tool_reports
-from reconciler.reconcile.observation import utc
 from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
@@ -16,6 +15,7 @@ from reconciler.repository import open_repository
 from render.documents import emit, parse_documents
 from render.fleet import Deployer
 from render.model import ObjectRef
+from render.timing import utc
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .fakes import FakeCluster

@@ -14,7 +14,7 @@ from reconciler.source.broken import Broken
 from reconciler.source.files import FLEET_FILE
 from render.documents import emit
 from render.errors import ConfigError
-from render.model import ARGOSY_API_VERSION
+from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION
 from render.words import nearest
 
 from .cluster_files import MemberSource
@@ -23,7 +23,6 @@ from .other_tools import DeployedFolders, deployed_folders
 from .pipelines import PIPELINES
 
 _EXAMPLE_LABEL = "argosy-example"
-_POLICY_API = "policy.karmada.io/v1alpha1"
 _POLICY_PATH = "policies/starter.yaml"
 _LONGEST = 48
 _STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
@@ -151,7 +150,7 @@ def _starter(members: Iterable[str]) -> dict[str, Any]:
         "labelSelector": {"matchLabels": {_EXAMPLE_LABEL: "true"}},
     }
     return {
-        "apiVersion": _POLICY_API,
+        "apiVersion": POLICY_API_VERSION,
         "kind": "ClusterPropagationPolicy",
         "metadata": {"name": "starter"},
         "spec": {

@@ -16,7 +16,7 @@ from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.fleet import Fleet
-from render.model import ARGOSY_API_VERSION
+from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels
@@ -44,7 +44,7 @@ class NewMember(Struct, frozen=True, kw_only=True):
         labels = {"labels": dict(wanted)} if wanted else {}
         place = {"provider": self.provider, "region": self.region, "zones": list(self.zones)}
         return {
-            "apiVersion": "cluster.karmada.io/v1alpha1",
+            "apiVersion": CLUSTER_API_VERSION,
             "kind": "Cluster",
             "metadata": {"name": self.name, **labels},
             "spec": {"syncMode": self.mode, **{key: value for key, value in place.items() if value}},

@@ -9,7 +9,7 @@ from reconciler.names.kinds import named_object, parsed_subject
 from reconciler.source.desired import Desired
 from render.documents import emit
 from render.errors import ConfigError, ReconcileError
-from render.model import Manifest, ObjectRef
+from render.model import APPS_API_VERSION, Manifest, ObjectRef
 from render.timing import written
 
 from .cluster_files import MemberSource, SourceChange, write_change
@@ -78,7 +78,7 @@ def _manifest(name: str, refs: Sequence[ObjectRef], desired: Desired) -> Manifes
         for ref in refs
     ]
     return {
-        "apiVersion": "apps.karmada.io/v1alpha1",
+        "apiVersion": APPS_API_VERSION,
         "kind": "WorkloadRebalancer",
         "metadata": {"name": name, "creationTimestamp": written(datetime.now(UTC))},
         "spec": {"workloads": workloads},

@@ -7,10 +7,9 @@ from msgspec import Struct
 
 from render.binding import Binding
 from render.cluster import ResourceSummary
-from render.quantity import milli, parse_quantity, rounded_up
 from render.scheduling.capacity import PODS, Capacity
 from render.scheduling.explanation import Candidate, Explanation
-from render.scheduling.requests import CPU, request_of
+from render.scheduling.requests import request_of, units
 from render.scheduling.state import PassState
 
 
@@ -86,13 +85,8 @@ def _resources(summary: ResourceSummary | None, binding: Binding) -> Iterator[Re
     if summary is None:
         return
     for resource, request in ((PODS, 1), *request_of(binding.requirements)):
-        allocatable = _units(resource, summary.allocatable.get(resource, "0"))
+        allocatable = units(resource, summary.allocatable.get(resource, "0"))
         parts = (summary.allocated, summary.allocating, summary.reserved)
-        used = sum(_units(resource, part[resource]) for part in parts if resource in part)
+        used = sum(units(resource, part[resource]) for part in parts if resource in part)
         fits = max(allocatable - used, 0) // request
         yield ResourceRoom(resource=resource, request=request, allocatable=allocatable, used=used, fits=fits)
-
-
-def _units(resource: str, quantity: str) -> int:
-    amount = parse_quantity(quantity)
-    return milli(amount) if resource == CPU else rounded_up(amount)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from overrides.record import AppliedRule, applied_annotations
 from render.binding import Binding
 from render.documents import parse_documents
-from render.model import Manifest, ObjectRef, Template
+from render.model import WORK_API_VERSION, Manifest, ObjectRef, Template
 from render.policy import ConflictResolution
 from render.works import Works
 
@@ -85,7 +85,7 @@ def with_bookkeeping(manifest: Manifest, annotations: Mapping[str, str]) -> Mani
 
 def _work(cluster: str, manifest: Manifest, annotations: dict[str, str]) -> dict[str, Any]:
     return {
-        "apiVersion": "work.karmada.io/v1alpha1",
+        "apiVersion": WORK_API_VERSION,
         "kind": "Work",
         "metadata": {
             "name": work_name(ObjectRef.of(manifest)),

@@ -18,7 +18,7 @@ from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
 from render.fleet import Fleet
-from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef, Template
+from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, ObjectRef, Template
 from render.parsing import cluster as parse_cluster
 from render.parsing import fleet as parse_fleet
 from render.parsing.clusters import RENAMED_FROM
@@ -32,7 +32,6 @@ FILE = ".argosy"
 MOST_BYTES = 8 << 20
 _APPLIED_BY = ("removalGuard", "fieldRules", "decryption")
 """The settings of a fleet that an apply goes by."""
-_CLUSTER_API = "cluster.karmada.io/v1alpha1"
 _KIND = "AgentSettings"
 
 
@@ -86,7 +85,9 @@ class SettingsFiles(Struct, frozen=True):
         extensions = (each.manifest for each in (*desired.customizations, *desired.webhooks))
         shared = b"---\n".join(map(emit, (fleet, *extensions)))
         # Other groups have a kind of this name as well, which may stand in the same file.
-        clusters = {each["metadata"]["name"]: each for each in manifests if _kind(each) == (_CLUSTER_API, "Cluster")}
+        clusters = {
+            each["metadata"]["name"]: each for each in manifests if _kind(each) == (CLUSTER_API_VERSION, "Cluster")
+        }
         return cls(source, beginning, shared, clusters)
 
     def file(self, cluster: str, rules: DeliveryRules) -> bytes:
@@ -95,7 +96,7 @@ class SettingsFiles(Struct, frozen=True):
         renamed = ((written.get("metadata") or {}).get("annotations") or {}).get(RENAMED_FROM)
         models = (written.get("spec") or {}).get("resourceModels")
         document = {
-            "apiVersion": _CLUSTER_API,
+            "apiVersion": CLUSTER_API_VERSION,
             "kind": "Cluster",
             "metadata": {"name": cluster, **({"annotations": {RENAMED_FROM: renamed}} if renamed else {})},
             # An agent reaches the cluster it runs in, as passes reach others.

@@ -28,10 +28,11 @@ from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ClusterError, ConfigError, GitError, GuardRefused, ReconcileError
 from render.fleet import Fleet
+from render.timing import utc
 
 from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
-from .observation import PassRecord, observe_members, utc, warn_of
+from .observation import PassRecord, observe_members, warn_of
 from .options import never_stopping
 from .orphans import refuse_orphans
 

@@ -38,10 +38,11 @@ from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
 from render.interpreter import Interpreter
 from render.model import Manifest
+from render.timing import utc
 from render.words import counted
 
 from .fleet_context import FleetContext
-from .observation import PassRecord, utc
+from .observation import PassRecord
 from .options import never_stopping
 from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
 from .recording import ReportRecording

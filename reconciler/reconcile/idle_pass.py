@@ -36,9 +36,10 @@ from reconciler.record.cluster_files import cluster_file
 from reconciler.record.recorded_status import cluster_path, facts_path
 from reconciler.repository import Repository
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
+from render.timing import utc
 
 from .fleet_context import FleetContext
-from .observation import Observation, observe_members, utc
+from .observation import Observation, observe_members
 from .reaching import member_access
 from .resting_members import RestingFleet
 

@@ -8,7 +8,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -38,6 +37,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
 from render.model import ObjectRef
+from render.timing import utc
 from render.words import listed
 
 from .fleet_context import FleetContext
@@ -313,15 +313,6 @@ def _schemas_after(known: ObservedSchemas, answers: Iterable[MemberObservation])
     by_cluster = {**known.by_cluster, **{name: each.schemas for name, each in seen.items()}}
     named = {name: each for name, each in by_cluster.items() if each.versions}
     return replace(known, by_cluster=named, new={**known.new, **new})
-
-
-def utc(seconds: float) -> str:
-    """Return a time as RFC 3339, to the second.
-
-    >>> utc(1_800_000_000)
-    '2027-01-15T08:00:00Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _state_after(cluster: Cluster, before: ClusterState | None, member: MemberObservation, now: str) -> ClusterState:

@@ -29,9 +29,9 @@ from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.work_changes import STALE_SECONDS
 from reconciler.source.desired import Desired
 from render.cluster import is_pulling
+from render.timing import utc
 
 from .idle_pass import ended_visits, plain_options
-from .observation import utc
 from .resting_members import KnownRest, RestingFleet, RestingMember
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)

@@ -14,7 +14,7 @@ from reconciler.pipeline.health import ReportedHealth, is_status_asked_for
 from render.binding import Binding
 from render.failover.eviction import existing_clusters
 from render.interpreter import Interpreter, InterpreterError, Operation
-from render.model import Manifest, Template
+from render.model import BINDING_API_VERSION, Manifest, Template
 
 from .work_status import APPLIED, HEALTHY
 
@@ -56,7 +56,7 @@ def binding_after(inputs: BindingInputs, before: Manifest | None, interpreter: I
     )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
     return {
-        "apiVersion": "work.karmada.io/v1alpha2",
+        "apiVersion": BINDING_API_VERSION,
         "kind": "ResourceBinding" if ref.namespace else "ClusterResourceBinding",
         "metadata": {"name": binding_name(ref), **namespace},
         "spec": {"resource": {"apiVersion": binding.api_version, "kind": ref.kind, **namespace, "name": ref.name}},

@@ -10,7 +10,7 @@ from reconciler.observe.cluster_status import ClusterState
 from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
 from render.failover.health import READY
-from render.model import Manifest, ObjectRef
+from render.model import CLUSTER_API_VERSION, Manifest, ObjectRef
 from render.remedies import Remedy, remedy_actions
 
 from .refusal import SourceRefusal
@@ -84,7 +84,7 @@ def cluster_file(record: ClusterRecord) -> bytes:
     annotations |= {key: getattr(record, name) for name, key in _WORDS.items()}
     written = {key: value for key, value in annotations.items() if value}
     metadata = {"name": record.state.name, **({"annotations": written} if written else {})}
-    head = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata}
+    head = {"apiVersion": CLUSTER_API_VERSION, "kind": "Cluster", "metadata": metadata}
     listed = [_plain_deviation(each) for each in record.deviations]
     return emit({**head, "status": record.state.status, **({"deviations": listed} if listed else {})})
 

@@ -8,7 +8,7 @@ from reconciler.members.boundary import guarded
 from reconciler.observe.conditions import condition_of_type
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.model import Manifest, ObjectRef
+from render.model import POLICY_API_VERSION, Manifest, ObjectRef
 from render.quota.enforcement import QuotaUsage, quota, quota_usage
 from render.quota.shares import ReportedQuota, reported, resource_quotas
 
@@ -34,7 +34,7 @@ def quota_path(usage: QuotaUsage) -> str:
 def quota_manifest(usage: QuotaUsage) -> dict[str, Any]:
     """Return a quota's status as the status branch keeps it."""
     return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
+        "apiVersion": POLICY_API_VERSION,
         "kind": "FederatedResourceQuota",
         "metadata": {"name": usage.quota.name, "namespace": usage.quota.namespace},
         "status": usage.status,

@@ -17,7 +17,7 @@ from reconciler.observe.liveness import LiveState, Progress, live_state
 from reconciler.plans.model import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.statuses import GENERATION_ANNOTATION
-from render.model import Manifest, ObjectRef
+from render.model import WORK_API_VERSION, Manifest, ObjectRef
 from render.values import DiscreetStruct
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
@@ -189,7 +189,7 @@ def work_manifest(status: WorkStatus) -> dict[str, Any]:
         for each in status.findings
     ]
     return {
-        "apiVersion": "work.karmada.io/v1alpha1",
+        "apiVersion": WORK_API_VERSION,
         "kind": "Work",
         "metadata": {"name": work_name(ref)},
         "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},

@@ -10,7 +10,7 @@ from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.fleet import Fleet
-from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
+from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
 from render.parsing import fleet as parse_fleet
 from render.timing import parse_instant
 
@@ -38,7 +38,7 @@ _TRIED = {
 }
 """The settings that decide where objects go, and the fields of a Fleet that each of them sets."""
 
-_CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
+_CLUSTER = {"apiVersion": CLUSTER_API_VERSION, "kind": "Cluster"}
 
 
 class FieldExpectation(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from functools import cache
 from msgspec import Struct, field
 
 from render.admission import AdmittedKind
-from render.model import ARGOSY_GROUP, group_of
+from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, group_of
 from render.words import nearest
 
 from .built_in_kinds import BUILT_IN
@@ -64,7 +64,7 @@ def _is_near(group: str) -> bool:
 def _api_version_by_kind() -> dict[str, str]:
     """Return the apiVersion of each kind that means something to us."""
     versions = {name: kind.api_version for name, kind in source_kinds().items()}
-    return {**versions, "ResourceInterpreterWebhookConfiguration": "config.karmada.io/v1alpha1"}
+    return {**versions, "ResourceInterpreterWebhookConfiguration": CONFIG_API_VERSION}
 
 
 @cache

@@ -13,12 +13,13 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, Unhealthy
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from reconciler.record.refusal import plain_refusal
 from render.binding import Binding
+from render.timing import utc
 
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
 from .rule_views import rule_tables, rule_values
-from .staleness import age, plain_progress, time_text
+from .staleness import age, plain_progress
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -63,7 +64,7 @@ def _is_notable(binding: Binding) -> bool:
 
 def recorded_line(branches: RecordedFleet) -> str:
     """Return the commit and the time of what is recorded, which is that of the last change."""
-    recorded_at = time_text(branches.status_time)
+    recorded_at = utc(branches.status_time)
     ago = age(recorded_at, branches.now)
     return f"recorded {recorded_at}, {ago} ago: passes that find nothing new record nothing"
 
@@ -183,7 +184,7 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     if branches.refusal is not None:
         value["refused"] = plain_refusal(branches.refusal)
     if recorded.files:
-        value["recordedAt"] = time_text(branches.status_time)
+        value["recordedAt"] = utc(branches.status_time)
         value["unwell"] = [
             {
                 "object": each.object,

@@ -7,7 +7,7 @@ those of the last change that was recorded.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -152,12 +152,3 @@ def age(since: str, now: float) -> str:
     except ValueError:
         return ""
     return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), f"{max(seconds, 0)}s")
-
-
-def time_text(seconds: float) -> str:
-    """Return a time as RFC 3339, to the second, as files of the status branch have it.
-
-    >>> time_text(1_800_000_000)
-    '2027-01-15T08:00:00Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

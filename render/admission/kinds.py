@@ -2,7 +2,13 @@
 
 from functools import cache
 
-from render.model import ARGOSY_API_VERSION
+from render.model import (
+    ARGOSY_API_VERSION,
+    BINDING_API_VERSION,
+    CLUSTER_API_VERSION,
+    CONFIG_API_VERSION,
+    POLICY_API_VERSION,
+)
 
 from .bindings import BINDING_SPEC, BINDING_STATUS
 from .charts import HELM_CHART_SPEC, check_helm_chart
@@ -16,8 +22,6 @@ from .sources import SOURCE_SPEC, check_source
 from .stages import AdmittedKind, Kinds
 from .timed.kinds import timed_kinds
 from .walking import Reading, walk_of
-
-POLICY_VERSION = "policy.karmada.io/v1alpha1"
 
 _TYPED = Reading()
 _STORED = Reading(is_typed=False)
@@ -35,7 +39,7 @@ def render_kinds() -> Kinds:
             _binding("ResourceBinding", is_namespaced=True),
             _binding("ClusterResourceBinding", is_namespaced=False),
             AdmittedKind(
-                api_version="cluster.karmada.io/v1alpha1",
+                api_version=CLUSTER_API_VERSION,
                 kind="Cluster",
                 is_namespaced=False,
                 schema=CLUSTER_SPEC,
@@ -47,7 +51,7 @@ def render_kinds() -> Kinds:
                 check=check_cluster,
             ),
             AdmittedKind(
-                api_version="config.karmada.io/v1alpha1",
+                api_version=CONFIG_API_VERSION,
                 kind="ResourceInterpreterCustomization",
                 is_namespaced=False,
                 schema=CUSTOMIZATION_SPEC,
@@ -102,7 +106,7 @@ def _ours() -> tuple[AdmittedKind, ...]:
 
 def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
     return AdmittedKind(
-        api_version=POLICY_VERSION,
+        api_version=POLICY_API_VERSION,
         kind=kind,
         is_namespaced=is_namespaced,
         schema=PROPAGATION_SPEC,
@@ -116,7 +120,7 @@ def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
 
 def _binding(kind: str, *, is_namespaced: bool) -> AdmittedKind:
     return AdmittedKind(
-        api_version="work.karmada.io/v1alpha2",
+        api_version=BINDING_API_VERSION,
         kind=kind,
         is_namespaced=is_namespaced,
         schema=BINDING_SPEC,

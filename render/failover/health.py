@@ -1,8 +1,9 @@
 """The Ready condition of a cluster, from what was seen of it, and the taints that follow from it.
 
 A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition. One that reports
-by itself is Unknown once its heartbeat stays away. Either way the result is a condition, and ``ready_taints`` keeps
-new placements from a cluster that is not ready; what is there stays.
+by itself is Unknown once its heartbeat stays away: that is Karmada's rule, which only its recordings ask, for agents
+here say when they will report next. Either way the result is a condition, and ``ready_taints`` keeps new placements
+from a cluster that is not ready; what is there stays.
 """
 
 from collections.abc import Iterable, Sequence

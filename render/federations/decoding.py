@@ -62,7 +62,9 @@ def label_selector(plain: Any, what: str) -> LabelSelector | None:
     labels = struct(entry(fields, "matchLabels"), f"{what}.matchLabels")
     return LabelSelector(
         match_labels=tuple(sorted((key, text(value, f"{what}.matchLabels")) for key, value in labels.items())),
-        match_expressions=tuple(sequence(entry(fields, "matchExpressions"), f"{what}.matchExpressions", _requirement)),
+        match_expressions=tuple(
+            sequence(entry(fields, "matchExpressions"), f"{what}.matchExpressions", requirement_of)
+        ),
     )
 
 
@@ -80,7 +82,8 @@ def checked_selector(selector: LabelSelector, what: str) -> LabelSelector:
     return selector
 
 
-def _requirement(plain: Any, what: str) -> Requirement:
+def requirement_of(plain: Any, what: str) -> Requirement:
+    """Return a requirement ``{key, operator, values}`` as it is written."""
     fields = struct(plain, what)
     return Requirement(
         key=text(entry(fields, "key"), f"{what}.key"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.model import Manifest
+from render.model import CLUSTER_API_VERSION, Manifest
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation"
@@ -19,7 +19,7 @@ def member_cluster(name: str, labels: Mapping[str, str], spec: Mapping[str, Any]
     """Return a Cluster; fields of its spec that say nothing are left out."""
     said = {key: value for key, value in spec.items() if value not in (None, "", [], {})}
     return {
-        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "apiVersion": CLUSTER_API_VERSION,
         "kind": "Cluster",
         "metadata": {"name": name} | ({"labels": dict(labels)} if labels else {}),
         "spec": {"syncMode": "Push"} | said,

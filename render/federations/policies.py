@@ -6,13 +6,12 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from render.documents import emit
-from render.model import Manifest
+from render.model import POLICY_API_VERSION, Manifest
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
 from .units import ByRoom, Conversion, Reach, Rule, Unit, Weight
 
-API_VERSION = "policy.karmada.io/v1alpha1"
 _NO_NAME = re.compile(r"[^a-z0-9.-]+")
 _LONGEST_NAME = 50
 
@@ -138,7 +137,7 @@ def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
 def _object(kind: str, namespace: str, name: str, spec: Mapping[str, Any]) -> Manifest:
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": POLICY_API_VERSION,
         "kind": kind if namespace else f"Cluster{kind}",
         "metadata": metadata,
         "spec": spec,

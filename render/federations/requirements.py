@@ -2,25 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from render.admission.syntax import label_key_fault, label_value_fault
 from render.selectors import Requirement, has_valid_values, holds
 
-from .decoding import WrongShape, entry, sequence, struct, text
+from .decoding import WrongShape
 
 COMPARISONS = frozenset({"Gt", "Lt"})
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-
-
-def requirement_of(plain: Any, what: str) -> Requirement:
-    """Return a requirement ``{key, operator, values}`` as it is written."""
-    fields = struct(plain, what)
-    return Requirement(
-        key=text(entry(fields, "key"), f"{what}.key"),
-        operator=text(entry(fields, "operator"), f"{what}.operator"),
-        values=tuple(sequence(entry(fields, "values"), f"{what}.values", text)),
-    )
 
 
 def checked_requirement(requirement: Requirement, what: str) -> Requirement:

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.model import Manifest, group_of
+from render.model import CONFIG_API_VERSION, Manifest, group_of
 from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, missing_part, requirements_of
@@ -25,7 +25,7 @@ from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError,
 
 KIND = "ResourceInterpreterWebhookConfiguration"
 SECRET = ("v1", "Secret")
-API_VERSION, CONTEXT_KIND, VERSION = "config.karmada.io/v1alpha1", "ResourceInterpreterContext", "v1alpha1"
+CONTEXT_KIND, VERSION = "ResourceInterpreterContext", "v1alpha1"
 ANY = "*"
 MOST_OPERATIONS = 10_000
 MOST_COPIES = 4
@@ -100,12 +100,12 @@ class Call(Struct, frozen=True, kw_only=True):
             **{key: value for key, value in more.items() if value is not None},
         }
         uid = _uid(self.webhook, request)
-        context = {"apiVersion": API_VERSION, "kind": CONTEXT_KIND, "request": {"uid": uid, **request}}
+        context = {"apiVersion": CONFIG_API_VERSION, "kind": CONTEXT_KIND, "request": {"uid": uid, **request}}
         return self._response(self.send(self.webhook, context), uid)
 
     def _response(self, answer: Mapping[str, Any], uid: str) -> Mapping[str, Any]:
         # Karmada's own library for webhooks leaves apiVersion and kind out of its answers.
-        for field, wanted in (("apiVersion", API_VERSION), ("kind", CONTEXT_KIND)):
+        for field, wanted in (("apiVersion", CONFIG_API_VERSION), ("kind", CONTEXT_KIND)):
             if (value_at(answer, field) or wanted) != wanted:
                 raise self.error(f"answered with another {field} than {wanted}")
         response = mapping_at(answer, "response")

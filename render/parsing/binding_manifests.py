@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets
 from render.cron.records import plain_bounds, plain_memories, plain_scaled
 from render.documents import parse_documents
-from render.model import TargetCluster
+from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
 
@@ -23,7 +23,7 @@ def binding_manifest(binding: Binding) -> Plain:
     """
     ref = binding.ref
     return present(
-        apiVersion="work.karmada.io/v1alpha2",
+        apiVersion=BINDING_API_VERSION,
         kind="ResourceBinding" if ref.namespace else "ClusterResourceBinding",
         metadata=present(
             name=f"{ref.name.replace(':', '.')}-{ref.kind}".lower(),

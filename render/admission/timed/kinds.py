@@ -14,12 +14,12 @@ from render.admission.schema import ListOf, Record, Text
 from render.admission.shared_schema import CLUSTER_AFFINITY, POINTER32, TEXT, TEXTS
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
+from render.model import APPS_API_VERSION, POLICY_API_VERSION
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
 from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
 
-_POLICY_VERSION = "policy.karmada.io/v1alpha1"
 REBALANCER_SPEC = Record(
     {
         "workloads!": ListOf(
@@ -61,14 +61,14 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
             mutate=mutate_autoscaler,
             warn=warn_of_autoscaler,
         ),
-        replace(_kind(_POLICY_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota), warn=warn_of_quota),
+        replace(_kind(POLICY_API_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota), warn=warn_of_quota),
         replace(
-            _kind(_POLICY_VERSION, "ClusterTaintPolicy", TAINT_POLICY_SPEC, check_taint_policy),
+            _kind(POLICY_API_VERSION, "ClusterTaintPolicy", TAINT_POLICY_SPEC, check_taint_policy),
             is_namespaced=False,
             warn=warn_of_taint_policy,
         ),
         replace(
-            _kind("apps.karmada.io/v1alpha1", "WorkloadRebalancer", REBALANCER_SPEC),
+            _kind(APPS_API_VERSION, "WorkloadRebalancer", REBALANCER_SPEC),
             is_namespaced=False,
             warn=warn_of_rebalancer,
         ),

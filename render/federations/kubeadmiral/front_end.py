@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape, integer, sequence, struct, text
+from render.federations.decoding import WrongShape, integer, requirement_of, sequence, struct, text
 from render.federations.kubefed.preferences import preferences_of
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.planner import Preference, static_weights
-from render.federations.requirements import checked_requirement, is_met, requirement_of
+from render.federations.requirements import checked_requirement, is_met
 from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
 from render.federations.units import (
     Conversion,

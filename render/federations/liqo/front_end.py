@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape, entry, sequence, struct, text
+from render.federations.decoding import WrongShape, entry, requirement_of, sequence, struct, text
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.patches import differences
-from render.federations.requirements import checked_requirement, is_met, requirement_of
+from render.federations.requirements import checked_requirement, is_met
 from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable
 from render.federations.units import (
     ByRoom,

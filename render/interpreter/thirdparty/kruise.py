@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.native.workloads import template_dependencies
 from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import container_references, dependents, pod_dependencies
+from render.interpreter.references import container_references, dependents
 from render.interpreter.requirements import pod_requirements
 from render.interpreter.statuses import collected, summed
 from render.model import Manifest
@@ -69,12 +70,6 @@ def workload_replicas(workload: Manifest) -> Replicas:
 def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     """Set spec.replicas, even where there was none."""
     return with_value(workload, replicas, *REPLICA_FIELD)
-
-
-def template_dependencies(workload: Manifest) -> set[DependentObject]:
-    """Return the objects the pods of spec.template refer to; for some kinds Karmada's rule fails without any."""
-    spec = mapping_at(workload, "spec", "template", "spec")
-    return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
 
 
 def is_rollout_complete(observed: Manifest) -> bool:
