@@ -19,7 +19,7 @@ from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.manifests import ParseCache
-from render.documents import Document, document_text, read_documents
+from render.documents import Document, document_texts, read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
 
@@ -165,7 +165,8 @@ def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
     kept = [each for each in documents if not _is_left_out(request, _hooks_of(each))]
     sources = _sources(output)
     if left_out:
-        texts = [document_text(output, each.index).strip(b"\n") for each in kept]
+        every = document_texts(output)
+        texts = [every[each.index].strip(b"\n") for each in kept]
         output = b"".join(b"---\n" + text.removeprefix(b"---\n") + b"\n" for text in texts)
     values = [each.value for each in kept]
     return Rendering(

@@ -18,7 +18,7 @@ from reconciler.source.deployers.trees import LockedTrees, SourceTree, Uncommitt
 from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache
-from render.documents import document_text, emit, read_documents
+from render.documents import document_texts, emit, read_documents
 from render.errors import Problem
 from render.gitobjects import object_id
 
@@ -146,8 +146,8 @@ def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
             origin = tree.origin(Origin(file.path, errors[0].line))
             problem = Problem(origin.path, origin.line, "", errors[0].message, errors[0].hint)
             return BuiltFolder(broken=Broken(problem=problem, files=inputs), inputs=inputs)
-        for document in documents:
-            texts.append(b"---\n" + document_text(data, document.index).strip(b"\n").removeprefix(b"---\n") + b"\n")
+        for document, text in zip(documents, document_texts(data), strict=True):
+            texts.append(b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n")
             origins.append(tree.origin(Origin(file.path, document.line)))
     inputs = tuple(sorted(tree.inputs_at((file.path, file.id) for file in files)))
     claimed = frozenset(path for path, _ in {*inputs} - {*tree.inputs})

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from reconciler.source.built_files import Origin
-from render.documents import Document, document_text, read_documents
+from render.documents import Document, document_texts, read_documents
 from render.model import ciphertext, is_opaque, is_signed_whole
 from render.words import listed
 
@@ -51,9 +51,8 @@ def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
     for path, content in files.items():
         if CIPHERTEXT not in content:
             continue
-        for document in read_documents(content)[0]:
+        for document, text in zip(read_documents(content)[0], document_texts(content), strict=True):
             if isinstance(document.value, dict) and is_opaque(document.value):
-                text = document_text(content, document.index)
                 mac = str(document.value["sops"].get("mac"))
                 found[mac] = SealedDocument(document.value, text, Origin(path, document.line))
     return found
@@ -64,8 +63,8 @@ def with_signed_texts(
 ) -> Unsealed:
     """Return the documents of a build, those that SOPS encrypted with the text that it signed."""
     texts, kept, left_out = [], [], []
-    for document, origin in zip(documents, origins, strict=False):
-        text, fault = _text(document, output, sealed)
+    for document, written, origin in zip(documents, document_texts(output), origins, strict=False):
+        text, fault = _text(document, written, sealed)
         if fault is None:
             texts.append(text)
             kept.append(origin)
@@ -75,7 +74,7 @@ def with_signed_texts(
 
 
 def _text(
-    document: Document, output: bytes, sealed: Mapping[str, SealedDocument]
+    document: Document, text: bytes, sealed: Mapping[str, SealedDocument]
 ) -> tuple[bytes, tuple[str, str] | None]:
     """Return the text of a document, or why it is left out."""
     value = document.value
@@ -86,10 +85,10 @@ def _text(
                 f"{_name(value)} has a file that SOPS encrypted, and nobody decrypts: {listed(keys)}",
                 _GENERATED,
             )
-        return document_text(output, document.index), None
+        return text, None
     found = sealed.get(str(value["sops"].get("mac")))
     if found is None:
-        return document_text(output, document.index), None
+        return text, None
     if found.value == value:
         return found.text, None
     ordered = _ordered(value, found.value)

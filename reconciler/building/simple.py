@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
 from reconciler.source.built_in_kinds import BUILT_IN
-from render.documents import document_text, emit, read_documents
+from render.documents import document_texts, emit, read_documents
 from render.model import group_of, is_opaque
 
 from .closures import Closure
@@ -152,7 +152,8 @@ def _objects_in(content: bytes) -> list[tuple[Mapping[str, Any], bytes, int]] | 
     values = [document.value for document in documents]
     if errors or not values or not all(map(_is_ordinary, values)):
         return None
-    return [(each.value, document_text(content, each.index), each.line) for each in documents]
+    texts = document_texts(content)
+    return [(each.value, text, each.line) for each, text in zip(documents, texts, strict=True)]
 
 
 def _is_ordinary(value: Any) -> bool:

@@ -14,7 +14,7 @@ from reconciler.locked.content import Files
 from reconciler.locked.lock_file import emitted_lock
 from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
-from render.documents import document_text, emit
+from render.documents import document_texts, emit
 from render.errors import Problem
 from render.fleet import Fleet
 from render.model import ARGOSY_GROUP, group_of
@@ -148,4 +148,4 @@ def _text(place: LocatedManifest, read: ReadBlobs) -> bytes:
     """Return a document as it stands, for it may be signed; an item of a list is written anew."""
     if place.prefix:
         return emit(place.manifest)
-    return document_text(read([place.file.id])[place.file.id], place.position)
+    return document_texts(read([place.file.id])[place.file.id])[place.position]

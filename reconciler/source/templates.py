@@ -16,7 +16,7 @@ from render.admission.findings import Findings
 from render.admission.metadata import NameFault, check_metadata
 from render.admission.syntax import dns_label_fault, quoted, subdomain_fault
 from render.admission.webhooks import check_webhooks
-from render.documents import document_text
+from render.documents import document_texts
 from render.fleet import Fleet
 from render.matching.exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
@@ -230,7 +230,8 @@ def keep_encrypted_texts(templates: Templates, read: ReadBlobs) -> None:
     if not opaque:
         return
     contents = read({place.file.id for place in opaque})
-    text_by_place = {id(place): document_text(contents[place.file.id], place.position) for place in opaque}
+    texts = {id_: document_texts(content) for id_, content in contents.items()}
+    text_by_place = {id(place): texts[place.file.id][place.position] for place in opaque}
     templates.placed = [
         (replace(template, text=text_by_place.get(id(place), b"")), place) for template, place in templates.placed
     ]

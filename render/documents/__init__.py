@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import SimilarDocuments, emit, emit_together
 from .holes import Emitted, Hole, copy_value
-from .reading import document_text, parse_documents, read_documents
+from .reading import document_texts, parse_documents, read_documents
 
 if TYPE_CHECKING:
     from .positions import Places, locate_field
@@ -25,7 +25,7 @@ __all__ = [
     "Position",
     "SimilarDocuments",
     "copy_value",
-    "document_text",
+    "document_texts",
     "emit",
     "emit_together",
     "locate_field",

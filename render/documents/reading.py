@@ -26,10 +26,10 @@ def read_documents(data: bytes) -> tuple[tuple[Document, ...], tuple[DocumentErr
     return documents_and_errors(read_chunks(data))
 
 
-def document_text(data: bytes, index: int) -> bytes:
-    """Return the text of one of a file's documents that are not empty: all of the file where it is the only one."""
+def document_texts(data: bytes) -> tuple[bytes, ...]:
+    """Return the text of each of a file's documents that are not empty: all of the file where there is one alone."""
     found = [reading.chunk.text for reading in read_chunks(data) if reading.value is not None]
-    return data if len(found) == 1 else found[index].encode()
+    return (data,) if len(found) == 1 else tuple(text.encode() for text in found)
 
 
 def documents_and_errors(readings: Iterable[ParsedChunk]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
-from render.documents import Document, document_text, emit, read_documents
+from render.documents import Document, document_texts, emit, read_documents
 from render.model import is_opaque
 
 from .request import BuiltFolder, UnusableDeployer
@@ -125,9 +125,10 @@ def finished_by_flux(
         done.output, done.origins = built.output, built.origins
         return done
     texts, kept = [], []
-    for document, origin in zip(read_documents(built.output)[0], built.origins, strict=False):
+    documents = zip(read_documents(built.output)[0], document_texts(built.output), built.origins, strict=False)
+    for document, written, origin in documents:
         try:
-            text = _text(document, built.output, variables, metadata)
+            text = _text(document, written, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
             done.left_out.append(LeftOut(origin, _name(document.value), str(error)))
             continue
@@ -137,9 +138,9 @@ def finished_by_flux(
     return done
 
 
-def _text(document: Document, output: bytes, variables: Variables | None, metadata: Mapping[str, Any]) -> bytes:
+def _text(document: Document, text: bytes, variables: Variables | None, metadata: Mapping[str, Any]) -> bytes:
     """Return the text of one object; what SOPS encrypted stays as it is, for it is signed."""
-    text, value = document_text(output, document.index), document.value
+    value = document.value
     if not isinstance(value, dict) or is_opaque(value):
         return text
     if variables is not None and b"$" in text and not _is_switched_off(value):
