@@ -10,14 +10,14 @@ from reconciler.locked.model import ExternalSource
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
-from render.model import Template
+from render.model import ObjectRef, Template
 from render.values import DiscreetStruct
 from render.words import listed
 
 from .broken import Broken
 from .built_files import BuiltFile
 from .chart_classes import chart_members
-from .chart_requests import ChartRequest
+from .chart_requests import ChartRequest, ChartRequests
 from .charts import ChartSource, chart_places, config_maps_in
 from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
@@ -27,7 +27,7 @@ from .external import load_external_sources, lock_of, sources_in
 from .facts import FactsOf, no_facts
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
-from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, load_manifests
+from .manifests import Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
 from .releases import Releases, is_release
 
 
@@ -131,8 +131,16 @@ class ReadFiles(Struct, frozen=True, kw_only=True):
     built: BuiltSource
 
 
-def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+def read_files(
+    files: Sequence[SourceFile],
+    home: FleetSource,
+    read: ReadBlobs,
+    caches: Caches,
+    made: Sequence[LocatedManifest] = (),
+) -> ReadFiles:
     """Select the files of a fleet, build the folders among them, and parse the output with what no build reads.
+
+    ``made`` are objects that charts make; what they deploy is built as well.
 
     A file beside a kustomization that does not list it is not read, and worth a word where it holds manifests.
     argosy.yaml is read whatever builds do with it.
@@ -140,7 +148,7 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
     cache, build = caches.parsed, caches.build
     paths, is_building = home.fleet.source.paths, build is not None
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=is_building)
-    built = _built(files, selection, home, read, caches)
+    built = _built(files, selection, Readers.of(home, files, read, caches.contents), caches, made)
     plain = [file for file in selection.files if file.path == home.path or file.path not in built.claimed]
     beside = [file for file in selection.beside if file.path not in built.claimed]
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).manifests}
@@ -157,14 +165,18 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
 
 
 def _built(
-    files: Sequence[SourceFile], selection: FileSelection, home: FleetSource, read: ReadBlobs, caches: Caches
+    files: Sequence[SourceFile],
+    selection: FileSelection,
+    readers: Readers,
+    caches: Caches,
+    made: Sequence[LocatedManifest],
 ) -> BuiltSource:
     """Build the folders that objects of other tools deploy, where they are read, and all other kustomizations.
 
     A kustomization may make such an object, and may then be a part of what that one deploys. So they are built in
     turns, until no object comes to light any more.
     """
-    build, readers = caches.build, Readers.of(home, files, read, caches.contents)
+    build, read = caches.build, readers.repository.read
     if build is None:
         return BuiltSource()
 
@@ -174,7 +186,7 @@ def _built(
     if not readers.kinds:
         return build(files, selection, read, locked)
     rounds = Rounds(readers, build.build_folders, caches.parsed)
-    entries = list(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
+    entries = [*load_manifests(selection.files, read=read, cache=caches.parsed).manifests, *made]
     deployed, built = rounds.final(entries), BuiltSource()
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
@@ -216,11 +228,16 @@ def unlisted_warnings(skipped: Iterable[Skipped]) -> Iterator[Problem]:
         yield Problem(path, 0, "", f"not read: {others}{Reason.UNLISTED}")
 
 
-def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
-    """Render the charts that manifests ask for, and return the others with what came of it."""
+def with_charts(
+    found: ReadFiles,
+    files: Sequence[SourceFile],
+    home: FleetSource,
+    reading: SourceReading,
+    made: Sequence[LocatedManifest] = (),
+) -> ReadFiles:
+    """Render the charts that manifests ask for, and ``made`` beside them; return the others with what came of it."""
     manifests, (read, caches, facts) = found.contents.manifests, reading
-    kinds = home.fleet.source.rendered
-    places = [*chart_places(manifests), *(place for place in manifests if kinds and is_release(place, kinds))]
+    places, every = [*chart_places(manifests), *_releases(manifests, made, home)], (*made, *manifests)
     if not places or caches.build is None:
         return found
     external = load_external_sources(sources_in(manifests))
@@ -231,11 +248,11 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
         folder=home.folder,
         read=read,
         locked=locked,
-        config_maps=dict(config_maps_in(manifests, home.fleet.default_namespace)),
+        config_maps=dict(config_maps_in(every, home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
         members=chart_members(manifests, home.fleet, facts),
         cache=caches.parsed,
-    ).requests(places, Releases.of(home.folder, (file.path for file in files), manifests, external.sources, locked))
+    ).requests(places, Releases.of(home.folder, (file.path for file in files), every, external.sources, locked))
     rendered = caches.build.render_charts(asked.requests)
     rendered = replace(
         rendered,
@@ -246,16 +263,32 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
         charts=asked.charts,
         implied=locked.implied if locked else (),
     )
+    return with_built(_without_asked(found, asked), rendered, read, caches)
+
+
+def _releases(
+    manifests: Sequence[LocatedManifest], made: Sequence[LocatedManifest], home: FleetSource
+) -> Iterator[LocatedManifest]:
+    """Yield the releases that are rendered; one that a chart makes, too, is read as it stands in a file."""
+    kinds = home.fleet.source.rendered
+    written = [place for place in manifests if kinds and is_release(place, kinds)]
+    known = {ObjectRef.of(place.manifest) for place in written}
+    yield from written
+    yield from (each for each in made if is_release(each, kinds) and ObjectRef.of(each.manifest) not in known)
+
+
+def _without_asked(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
+    """Return manifests without what asks for charts, of which the folders are not skipped any more."""
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
     )
-    others = tuple(place for place in manifests if id(place) not in asked.taken)
-    found = replace(
+    return replace(
         found,
         selection=replace(found.selection, skipped=left_out),
-        contents=found.contents._replace(manifests=others),
+        contents=found.contents._replace(
+            manifests=tuple(place for place in found.contents.manifests if id(place) not in asked.taken)
+        ),
     )
-    return with_built(found, rendered, read, caches)
 
 
 def with_built(found: ReadFiles, built: BuiltSource, read: ReadBlobs, caches: Caches) -> ReadFiles:

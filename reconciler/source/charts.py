@@ -21,7 +21,7 @@ from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
 from render.documents import emit, read_documents
-from render.model import ARGOSY_GROUP, Manifest, ObjectRef, group_of
+from render.model import ARGOSY_GROUP, Manifest, group_of
 from render.words import listed
 
 from .broken import Broken, broken_by
@@ -32,6 +32,7 @@ from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from .provenance import maker_of
 from .releases import Releases, UnusableRelease
 from .templates import template_of, with_namespace
 
@@ -191,17 +192,12 @@ class ChartSource(Struct):
             values=tuple(values for _, values in named),
             value_names=tuple(name for name, _ in named),
             chart_files=inputs,
-            maker=self._name(place),
+            maker=maker_of(place, self.default_namespace),
             kube_version=spec.get("kubeVersion") or "",
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
             has_crds=spec.get("crds") != "Exclude",
         )
-
-    def _name(self, place: LocatedManifest) -> str:
-        """Return the name of the object that asks for a chart."""
-        ref = ObjectRef.of(with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace))
-        return f"{ref.kind} {ref.namespace}/{ref.name}"
 
     def _chart_path(self, chart: Mapping[str, Any]) -> str | None:
         """Return the folder of a chart in the repository; None for one of a Source."""

@@ -20,13 +20,14 @@ from render.fleet import Fleet
 from render.model import ARGOSY_GROUP, group_of
 from render.words import counted
 
-from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built, with_charts
+from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import ExternalSources, load_external_sources, lock_of, sources_in
 from .facts import FactsOf
 from .federations import with_federations
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
+from .made_by_charts import read_deployed
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
@@ -55,7 +56,7 @@ def read_everything(
     files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches, facts: FactsOf
 ) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
-    found = with_charts(read_files(files, home, read, caches), files, home, SourceReading(read, caches, facts))
+    found = read_deployed(files, home, SourceReading(read, caches, facts))
     return with_federations(with_sources(found, files, home, read, caches), home, read, caches)
 
 

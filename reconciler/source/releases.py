@@ -15,7 +15,7 @@ from render.documents import read_documents
 from render.fleet import RenderedRelease
 from render.model import ObjectRef, group_of
 
-from .deployers.argo import sources_of
+from .deployers.argo import chart_sources, sources_of
 from .deployers.destinations import Destinations
 from .deployers.request import UnusableDeployer
 from .deployers.trees import address_of
@@ -185,10 +185,7 @@ class Releases(NamedTuple):
 
     def _argo_charts(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the sources of an Application that are charts; none where a plugin makes some."""
-        found = sources_of(spec)
-        if any(source.get("plugin") is not None for _, source in found):
-            return []
-        return [(path, source) for path, source in found if source.get("chart") or self._has_chart(_folder(source))]
+        return chart_sources(spec, self._has_chart)
 
     def _has_chart(self, folder: str) -> bool:
         return (f"{folder}/Chart.yaml" if folder else "Chart.yaml") in self.paths

@@ -6,7 +6,7 @@ The meaning of each field is that of Argo CD's repository server. Applications w
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -95,10 +95,19 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
 
 def folder_sources(spec: Mapping[str, Any], charts: frozenset[str]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the sources of an Application that are folders, with their fields; none where a plugin makes some."""
+    return [(path, source) for path, source in _without_plugin(spec) if not is_chart(source, charts)]
+
+
+def chart_sources(spec: Mapping[str, Any], has_chart: Callable[[str], bool]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the sources of an Application that are charts to be rendered; none where a plugin makes some."""
+    found = _without_plugin(spec)
+    return [(path, source) for path, source in found if source.get("chart") or has_chart(_chart_folder(source))]
+
+
+def _without_plugin(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the sources of an Application with their fields; none where a plugin makes some."""
     found = sources_of(spec)
-    if any(source.get("plugin") is not None for _, source in found):
-        return []
-    return [(path, source) for path, source in found if not is_chart(source, charts)]
+    return [] if any(source.get("plugin") is not None for _, source in found) else found
 
 
 def has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
@@ -108,8 +117,12 @@ def has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
 
 def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
     """Say whether a source of an Application is a chart, as it says itself or as its folder is one."""
+    return bool(source.get("chart")) or source.get("helm") is not None or _chart_folder(source) in charts
+
+
+def _chart_folder(source: Mapping[str, Any]) -> str:
     folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
-    return bool(source.get("chart")) or source.get("helm") is not None or folder in charts
+    return "" if folder == "." else folder
 
 
 def own_address(specs: Iterable[Mapping[str, Any]]) -> str:

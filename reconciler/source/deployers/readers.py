@@ -1,21 +1,23 @@
 """The objects of other tools that are read, by kind, and what they may take their folders from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
+from reconciler.source.built_files import is_of_chart
 from reconciler.source.external import load_external_sources, lock_of, sources_in
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, ReadBlobs
+from reconciler.source.releases import is_release
 from render.fleet import RenderedRelease
-from render.model import ObjectRef, group_of
+from render.model import group_of
 
 from . import argo
-from .argo import ArgoSources, folder_sources, has_charts, own_address
+from .argo import ArgoSources, chart_sources, folder_sources, has_charts, own_address
 from .destinations import Destinations
 from .flux import FluxSources, flux_objects, is_kustomization, own_source
 from .generators.applications import applications_of, is_application_set
@@ -93,6 +95,19 @@ class Readers(Struct, frozen=True, kw_only=True):
         is_argo = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
         return is_argo and RenderedRelease.APPLICATION in self.kinds and bool(folder_sources(spec, self.charts))
 
+    def _names_repositories(self, place: LocatedManifest) -> bool:
+        """Say whether a manifest is read, and names repositories: it has folders, or charts that may be here."""
+        is_application = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
+        return self.reads(place) or (is_application and self.deploys(place))
+
+    def deploys(self, place: LocatedManifest) -> bool:
+        """Say whether a manifest deploys folders or charts, and is of a kind that is to be read."""
+        if self.reads(place) or not is_release(place, self.home.fleet.source.rendered):
+            return self.reads(place)
+        return place.manifest["kind"] != argo.KIND or bool(
+            chart_sources(place.manifest["spec"], self.charts.__contains__)
+        )
+
     def takes(self, place: LocatedManifest) -> bool:
         """Say whether a manifest deploys nothing but what is read of it here; an Application may have charts, too."""
         if not self.reads(place):
@@ -107,15 +122,18 @@ class Readers(Struct, frozen=True, kw_only=True):
         lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()
         return LockedTrees(sources=external.sources, locked=lock.locked, lock=lock_input)
 
-    def sources(
-        self, first: Mapping[ObjectRef, LocatedManifest], manifests: Iterable[LocatedManifest]
-    ) -> FolderSources:
-        """Return what folders are taken from; ``first`` are the objects that stand in files of the fleet."""
+    def sources(self, entries: Iterable[LocatedManifest], manifests: Iterable[LocatedManifest]) -> FolderSources:
+        """Return what folders are taken from; ``entries`` are the objects that stand in files, or that charts make.
+
+        This repository is the one that most of those in files name, or of those that charts make without any.
+        """
         every, namespace = list(manifests), self.home.fleet.default_namespace
         locked = self.locked(every)
         objects, artifacts = flux_objects(every, namespace)
-        kustomizations = [place for place in first.values() if is_kustomization(place)]
-        applications = [place.manifest["spec"] for place in first.values() if not is_kustomization(place)]
+        naming = list(filter(self._names_repositories, entries))
+        written = [place for place in naming if not is_of_chart(place.file)] or naming
+        kustomizations = [place for place in written if is_kustomization(place)]
+        applications = [place.manifest["spec"] for place in written if not is_kustomization(place)]
         return FolderSources(
             flux=FluxSources(
                 repository=self.repository,

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
-from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of
+from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of, is_of_chart
 from reconciler.source.chart_classes import rule_of
 from reconciler.source.files import SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, load_manifests
+from reconciler.source.provenance import maker_of
 from render.documents import emit
 from render.errors import Problem
 from render.gitobjects import object_id
@@ -104,7 +105,7 @@ class Rounds(Struct):
         known, outcomes = first, dict[Asked, DeployedFolder]()
         for _ in range(_MOST_ROUNDS):
             before = [place for each in outcomes.values() for place in each.places]
-            outcomes = self._outcomes(known, first, [*entries, *before])
+            outcomes = self._outcomes(known, entries, [*entries, *before])
             after = _after(first, outcomes, self.readers)
             if len(after) > _MOST_DEPLOYERS:
                 break
@@ -117,10 +118,10 @@ class Rounds(Struct):
     def _outcomes(
         self,
         known: Mapping[ObjectRef, LocatedManifest],
-        first: Mapping[ObjectRef, LocatedManifest],
+        entries: Sequence[LocatedManifest],
         manifests: Sequence[LocatedManifest],
     ) -> dict[Asked, DeployedFolder]:
-        settings, sources = _settings(manifests, self.default_namespace), self.readers.sources(first, manifests)
+        settings, sources = _settings(manifests, self.default_namespace), self.readers.sources(entries, manifests)
         requests: dict[Asked, FolderRequest] = {}
         outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
@@ -172,6 +173,7 @@ class Rounds(Struct):
             first=_first_number(asked),
             namespace=request.namespace,
             destination=_destination(request),
+            maker=maker_of(place, self.default_namespace) if is_of_chart(place.file) else "",
         )
         found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
         left_out = done.left_out if isinstance(done, Finished) else ()
@@ -248,7 +250,7 @@ def _after(
     for ref, place in first.items():
         paths = {path for path, _ in inputs_of(place.file)}
         is_taken = any(maker != ref and paths & each.claimed for (maker, _), each in outcomes.items())
-        if ref not in after and not is_taken:
+        if ref not in after and (is_of_chart(place.file) or not is_taken):
             own = made.get(ref, {}).get(ref)
             after[ref] = place._replace(manifest=own.manifest) if own else place
     return after
@@ -273,7 +275,9 @@ def _first_number(asked: Asked) -> int:
 
 def _path(place: LocatedManifest) -> str:
     """Return the path of the file that an object stands in, or was made from."""
-    return place.file.origin_of(place.position).path if isinstance(place.file, BuiltFile) else place.file.path
+    if isinstance(place.file, BuiltFile) and not is_of_chart(place.file):
+        return place.file.origin_of(place.position).path
+    return place.file.path
 
 
 def _settings(

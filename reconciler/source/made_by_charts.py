@@ -1,0 +1,133 @@
+"""Objects of other tools that charts make, read like those that stand in files: an app of apps whose apps are a chart.
+
+What a chart makes may deploy folders and charts, and these may make more of it. So everything is read again with what
+came to light, until nothing new does; charts and folders that are asked for again are remembered by their inputs.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.model import ObjectRef, group_of
+
+from .broken import Broken
+from .build import ReadFiles, SourceReading, read_files, with_charts
+from .built_files import BuiltFile, inputs_of, is_of_chart
+from .deployers.readers import Readers
+from .files import SourceFile
+from .fleet_file import FleetSource
+from .lines import Lines
+from .manifests import LocatedManifest
+from .templates import with_namespace
+
+_MOST_ROUNDS = 8
+"""Charts that may make each other, one after the other."""
+
+_REPOSITORIES = ("source.toolkit.fluxcd.io", "source.extensions.fluxcd.io")
+
+
+class _Made(Struct, frozen=True, kw_only=True):
+    """The objects that charts make and that are read, with what these refer to; ``unequal`` differ between clusters."""
+
+    read: Mapping[ObjectRef, LocatedManifest]
+    beside: tuple[LocatedManifest, ...] = ()
+    unequal: tuple[LocatedManifest, ...] = ()
+
+    @property
+    def places(self) -> tuple[LocatedManifest, ...]:
+        """All of them, in a fixed order."""
+        return (*(self.read[ref] for ref in sorted(self.read)), *self.beside)
+
+    def adds_nothing_to(self, other: "_Made") -> bool:
+        """Say whether another one has the same objects."""
+        return [each.manifest for each in self.places] == [each.manifest for each in other.places]
+
+
+def read_deployed(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
+    """Read the files of a fleet, what is built of them, and what its charts make, until nothing else comes of it."""
+    kinds = home.fleet.source.rendered
+    readers = Readers.of(home, files, reading.read, reading.caches.contents)
+    known = _Made(read={})
+    for _ in range(_MOST_ROUNDS):
+        found = read_files(files, home, reading.read, reading.caches, known.places)
+        found = with_charts(found, files, home, reading, known.places)
+        if not kinds:
+            return found
+        made = _made(found, readers)
+        if made.adds_nothing_to(known):
+            return _without(found, made, readers, reading)
+        known, before = made, known
+    deepest = [made.read[ref] for ref in sorted(made.read) if ref not in before.read]
+    return _endless(found, made, deepest, readers, reading)
+
+
+def _made(found: ReadFiles, readers: Readers) -> _Made:
+    """Return what charts have made of objects that are read; one that clusters get otherwise is none of them."""
+    outputs: dict[tuple[ObjectRef, str, int], list[LocatedManifest]] = {}
+    beside = []
+    for place in found.contents.manifests:
+        if not is_of_chart(place.file):
+            continue
+        named = _with_namespace(place, readers)
+        if readers.deploys(place):
+            assert isinstance(place.file, BuiltFile)
+            key = ObjectRef.of(named.manifest), place.file.path, place.file.build
+            outputs.setdefault(key, []).append(named)
+        elif group_of(place.manifest["apiVersion"]) in _REPOSITORIES or place.manifest["kind"] == "ConfigMap":
+            beside.append(named)
+    read: dict[ObjectRef, LocatedManifest] = {}
+    unequal = []
+    for (ref, _, _), places in outputs.items():
+        if _is_equal(places):
+            read.setdefault(ref, places[0])
+        else:
+            unequal.append(places[0])
+    return _Made(read=read, beside=tuple(beside) if read else (), unequal=tuple(unequal))
+
+
+def _is_equal(places: Sequence[LocatedManifest]) -> bool:
+    """Say whether all clusters get the same object, as each class of them has it made by itself."""
+    first = places[0]
+    assert isinstance(first.file, BuiltFile)
+    is_whole = len(places) == max(len(first.file.variants), 1)
+    return is_whole and all(each.manifest == first.manifest for each in places)
+
+
+def _with_namespace(place: LocatedManifest, readers: Readers) -> LocatedManifest:
+    """Return an object in the namespace of its release, where it names none."""
+    assert isinstance(place.file, BuiltFile)
+    default = place.file.namespace or readers.home.fleet.default_namespace
+    return place._replace(manifest=with_namespace(place.manifest, is_namespaced=True, default=default))
+
+
+def _without(found: ReadFiles, made: _Made, readers: Readers, reading: SourceReading) -> ReadFiles:
+    """Return manifests without those that are read, and a problem for each that cannot be."""
+    manifests = found.contents.manifests
+    others = tuple(place for place in manifests if not (is_of_chart(place.file) and readers.deploys(place)))
+    message = "is not the same for all clusters, so that what it deploys cannot be told"
+    broken = tuple(_broken(made.unequal, message, reading))
+    return replace(
+        found,
+        contents=found.contents._replace(manifests=others),
+        built=replace(found.built, broken=(*found.built.broken, *broken)),
+    )
+
+
+def _endless(
+    found: ReadFiles, made: _Made, deepest: Sequence[LocatedManifest], readers: Readers, reading: SourceReading
+) -> ReadFiles:
+    """Return what was read in the rounds there are, and a problem for what would follow."""
+    message = f"is made by a chart that {_MOST_ROUNDS} others lead to, one by one: charts make each other in a circle"
+    rest = _without(found, made, readers, reading)
+    broken = tuple(_broken(deepest, message, reading))
+    return replace(rest, built=replace(rest.built, broken=(*rest.built.broken, *broken)))
+
+
+def _broken(places: Iterable[LocatedManifest], message: str, reading: SourceReading) -> Iterator[Broken]:
+    for place in places:
+        assert isinstance(place.file, BuiltFile)
+        name = f"{place.manifest['kind']} {place.manifest['metadata']['name']}"
+        found = place.problem("", f"{name} of {place.file.maker} {message}")
+        problem = Lines(reading.read).located_problem(found)
+        yield Broken(problem=problem, files=inputs_of(place.file), makes=place.file.path)
