@@ -96,6 +96,11 @@ FORMS = [
         an_object("ConfigMap", data={"a": "1"}),
     ),
     Form(
+        "replicas that no autoscaler sets stay",
+        an_object("Deployment", "apps/v1", spec={"replicas": 4}),
+        an_object("Deployment", "apps/v1", spec={"replicas": 4}),
+    ),
+    Form(
         "notes of Karmada and KubeFed go, those of people stay",
         an_object(
             "ConfigMap",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
+from render.interpreter.operations import Interpretation
 from tests.conformance import cases_in
 from tests.conformance.kind_interpret import check
 
@@ -33,6 +34,26 @@ def test_a_kind_nobody_knows_has_neutral_answers() -> None:
     assert asked.dependencies(WIDGET) == ()
     assert asked.reflect_status(live) == {"phase": "Ready"}
     assert asked.health(live) is True
+
+
+class TestAWrongType:
+    """A rule trusts the types of its kind; where one is another, that ends in an error of Python's."""
+
+    trusting = Interpretation(replicas=lambda live: live["spec"]["replicas"]["x"], health=lambda live: live["status"].x)
+    asked = Interpreter(customized={("example.io/v1", "Widget"): trusting})
+
+    def test_of_what_a_member_answers_is_told_with_its_object(self) -> None:
+        """No schema has checked that."""
+        with pytest.raises(InterpreterError) as raised:
+            self.asked.health({**WIDGET, "status": {}})
+        assert str(raised.value) == (
+            "Widget w: InterpretHealth: a field is not of the type that the kind has (AttributeError)"
+        )
+
+    def test_of_a_template_is_a_bug_here(self) -> None:
+        """Its schema has been checked before."""
+        with pytest.raises(TypeError):
+            self.asked.replicas(WIDGET)
 
 
 def test_an_error_names_object_and_operation() -> None:

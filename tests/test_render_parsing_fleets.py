@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from msgspec import to_builtins
+
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    Deployer,
+    EmissionSettings,
     FailoverSettings,
     FeatureGates,
     FieldRule,
@@ -19,6 +23,7 @@ from render.fleet import (
     Rescheduling,
     SourceSettings,
     TieBreak,
+    ToolAccess,
 )
 from render.guards import EvictionGuard, GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.parsing import fleet
@@ -31,6 +36,80 @@ def an_argosy_yaml(**spec: Any) -> dict[str, Any]:
 def test_an_empty_document_says_what_no_document_says() -> None:
     assert fleet(an_argosy_yaml()) == Fleet()
     assert fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}) == Fleet()
+
+
+def test_every_setting_has_its_default() -> None:
+    """By hand, for the documents name them: another default changes fleets whose files say nothing of it."""
+    assert to_builtins(Fleet()) == {
+        "name": "default",
+        "source": {
+            "paths": (".",),
+            "ignore": (),
+            "is_strict": False,
+            "rendered": (),
+            "federations": ("KubeFed", "KubeSphere", "Clusternet"),
+        },
+        "rendered": {"remote": "", "branch": "", "push": "Branch", "forge": None},
+        "mirrors": (),
+        "emit": (),
+        "default_namespace": "default",
+        "kinds": (),
+        "skipped_apis": (),
+        "skipped_namespaces": ("kube-.*",),
+        "namespaces": "Needed",
+        "is_karmada_compatible": False,
+        "claims": "Pure",
+        "rescheduling": "Source",
+        "reserve_capacity": True,
+        "tie_break": "Identity",
+        "require_recorded_apis": False,
+        "on_policy_removal": "Keep",
+        "secrets": "Allow",
+        "validation": "Strict",
+        "removal_guard": {"count": 10, "percent": 20, "whole": 5, "scope": "Fleet"},
+        "movement_guard": {
+            "fleet": {"replicas": None, "percent": None},
+            "workload": {"replicas": None, "percent": None},
+            "minimum_clusters": 0,
+            "minimum_regions": 0,
+            "pinned": (),
+        },
+        "feature_gates": {
+            "failover": False,
+            "graceful_eviction": True,
+            "stateful_failover_injection": False,
+            "federated_quota_enforcement": True,
+        },
+        "failover": {
+            "no_execute_eviction": "Policy",
+            "purge_mode": "Gracefully",
+            "grace_seconds": 600,
+            "guard": {"mass_failure": 33, "per_minute": None, "keeps_last_copy": True},
+        },
+        "descheduler": {"is_enabled": False, "threshold_seconds": 300, "interval_seconds": 120},
+        "cron_deadline": None,
+        "field_rules": (),
+        "decryption_secret": None,
+        "clusters": (),
+        "kubeconfigs": "",
+        "path": "",
+    }
+
+
+def test_what_a_tool_is_given_has_its_defaults() -> None:
+    emitted = EmissionSettings(deployer=Deployer.ARGO_CD, repository="https://git.example/fleet", status=ToolAccess())
+    assert to_builtins(emitted) == {
+        "deployer": "ArgoCD",
+        "repository": "https://git.example/fleet",
+        "placing": "Hub",
+        "grouping": "ApplicationSet",
+        "namespace": "",
+        "git_secret": "",
+        "kubeconfig_secret": "",
+        "interval": "",
+        "project": "",
+        "status": {"context": "", "kubeconfig": "", "is_in_cluster": False},
+    }
 
 
 def test_every_field_is_read() -> None:

@@ -18,15 +18,15 @@ class Observed(Struct, frozen=True, kw_only=True):
 
     current: Mapping[str, int]
     capacity: Mapping[str, int]
-    is_unsettled: bool = False
+    is_unsettled: bool
 
 
 class Pods(Struct, frozen=True, kw_only=True):
     """Counts over the pods of one workload; ``recent`` ones have been unschedulable for less than a minute."""
 
-    running: int = 0
-    unschedulable: int = 0
-    recent: int = 0
+    running: int
+    unschedulable: int
+    recent: int
 
 
 def counted_pods(pods: Sequence[Mapping[str, Any]]) -> Pods:
