@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.building.builder import SourceBuilder
+from reconciler.locked.store import ContentStore
+from reconciler.source.build import Caches
+from reconciler.source.loading import load_source
 from render.documents import emit
 from tests.build import a_cluster, a_config_map
-from tests.sources import Content
+from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, data_of, loaded
 from tests.test_building_kustomize import a_script, objects_of, said
 
@@ -267,6 +271,41 @@ def test_a_chart_that_is_not_locked_is_one_problem_however_many_releases_need_it
         ("d.yaml", "d.yaml"),
     ]
     assert len(found.warnings) == 2
+
+
+LIB = {"url": "https://git.example.com/lib", "tag": "v1"}
+FOLDERS = [
+    ("the repository", "", "./charts/web", "Source lib charts/web"),
+    ("a folder above it", "charts", "charts/web", "Source lib web"),
+    ("its own folder", "charts/web", "/charts/web/", "Source lib"),
+    ("another folder", "other", "./charts/web", ""),
+]
+
+
+@pytest.mark.parametrize(("folder", "chart", "home"), [row[1:] for row in FOLDERS], ids=[row[0] for row in FOLDERS])
+def test_the_chart_of_a_written_source_is_where_its_release_says(
+    folder: str, chart: str, home: str, tmp_path: Path
+) -> None:
+    """The path of a release begins at the root of its repository, whatever folder the Source has of it."""
+    inner = {"charts/web/Chart.yaml": b"name: web\n", "other/a.yaml": b"a: 1\n"}
+    base = f"{folder}/" if folder else ""
+    content = {path.removeprefix(base): data for path, data in inner.items() if path.startswith(base)}
+    store = ContentStore(tmp_path / "sources")
+    spec = {"git": LIB, **({"path": folder} if folder else {})}
+    entry = {"name": "lib", "spec": spec, "resolved": {"commit": "a" * 40}, "content": store.put(content)}
+    lock = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock", "sources": [entry]}
+    written = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Source", "metadata": {"name": "lib"}, "spec": spec}
+    repository = {**REPOSITORY, "kind": "GitRepository", "spec": {"url": LIB["url"]}}
+    named = {"kind": "GitRepository", "name": "charts"}
+    release = a_release(chart={"spec": {"chart": chart, "sourceRef": named}})
+    objects = b"---\n".join(map(emit, (written, repository)))
+    source = source_of({**FLEET, "r.yaml": release, "s.yaml": objects, "argosy.lock": emit(lock)})
+    build = SourceBuilder(path=a_script(tmp_path / "bin", "helm", "echo tried >&2; exit 1"))
+    found = load_source(source.files, read=source.read, caches=Caches(build=build, contents=store))
+    refused = (
+        "r.yaml:9: spec.chart.spec.chart: './charts/web' is not in Source 'lib', which has the folder 'other' alone"
+    )
+    assert said(found) == (f"r.yaml: helm v9.9.9 cannot render {home}: tried" if home else refused)
 
 
 def test_without_asking_for_it_releases_are_objects_like_any_others(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.locked.model import SourceType
 from reconciler.source.external import chart_place, implied_source
-from tests.artifact_servers import ArtifactServer, Reply, serving_artifacts
+from tests.artifact_servers import ArtifactServer, Reply, an_archive, serving_artifacts
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.test_building_kustomize import a_script
 
@@ -147,11 +147,12 @@ def test_an_update_replaces_vendored_content(fleet: Repository, server: Artifact
     assert sorted(vendored(fleet)) == [".argosy-source", "Chart.yaml", "values.yaml"]
 
 
-FLUX = ("HelmRelease", "helm.toolkit.fluxcd.io/v2"), ("HelmRepository", "source.toolkit.fluxcd.io/v1")
+MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 
 
 def of_flux(kind: str, name: str, **spec: Any) -> dict[str, Any]:
-    return {"apiVersion": dict(FLUX)[kind], "kind": kind, "metadata": {"name": name, "namespace": "flux"}, "spec": spec}
+    group = "helm.toolkit.fluxcd.io/v2" if kind == "HelmRelease" else "source.toolkit.fluxcd.io/v1"
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": "flux"}, "spec": spec}
 
 
 def a_release(version: str, name: str = "web", **spec: Any) -> dict[str, Any]:
@@ -201,6 +202,89 @@ def test_two_versions_that_releases_ask_for_are_both_locked_and_a_written_source
     fleet.write({"source.yaml": a_source(server)})
     gone = sorted([f"- {exact}: 1.1.0", f"- {released}: 1.0.0"], key=_by_name)
     assert run("lock") == (0, "".join(f"{each}\n" for each in ("+ web: 1.1.0", *gone)), "")
+
+
+@pytest.mark.usefixtures("released")
+def test_a_login_that_flux_would_have_is_named_where_it_is_missing(
+    fleet: Repository, server: ArtifactServer, run: Run
+) -> None:
+    repository = of_flux("HelmRepository", "charts", url=f"{server.url}/charts", secretRef={"name": "login"})
+    fleet.write({"charts.yaml": repository})
+    server.password = "Basic hidden"
+    code, out, err = run("lock")
+    told = "names and passwords come from the file that ARGOSY_CREDENTIALS names"
+    wanted = f"{server.url}/charts/index.yaml answered with 401\n  hint: Secret flux/login is not read: {told}\n"
+    assert (code, out) == (3, "")
+    assert wanted in err
+    server.password = ""
+    fleet.write({"web.yaml": a_release("9.x")})
+    assert "has no version of 'web' in '9.x'\n  hint: the first it lists: 1.0.0" in run("lock")[2]
+
+
+def deployed(name: str, kind: str, *, reference: str, **spec: Any) -> dict[str, Any]:
+    """A HelmRelease or a Kustomization of something that the repository of this name and kind has."""
+    named = {"kind": reference, "name": name}
+    if kind == "Kustomization":
+        head = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": kind}
+        return {**head, "metadata": {"name": name, "namespace": "flux"}, "spec": {"sourceRef": named, **spec}}
+    chart = {"chart": {"spec": {"chart": "./chart", "sourceRef": named}}}
+    return of_flux(kind, name, **(chart if reference == "GitRepository" else {"chartRef": named}), **spec)
+
+
+def an_application(name: str, **source: Any) -> dict[str, Any]:
+    head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name}}
+    return {**head, "spec": {"source": source, "destination": {"namespace": "argo"}}}
+
+
+def test_every_kind_of_place_that_objects_name_is_locked_and_built(
+    fleet: Repository, server: ArtifactServer, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in for helm makes what the values of each release say, if it is handed the chart."""
+    path = a_script(tmp_path / "bin", "helm", "/bin/cat chart/Chart.yaml > /dev/null && exec /bin/cat values-0.yaml")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    upstream = Repository.create(tmp_path / "upstream")
+    upstream.commit({"chart/Chart.yaml": "name: web\n", "plain/one.yaml": a_config_map("one")})
+    upstream.git("update-ref", "refs/pull/1/head", upstream.commit({"plain/one.yaml": a_config_map("pulled")}))
+    upstream.git("reset", "-q", "--hard", "HEAD~1")
+    url, oci = upstream.path.as_uri(), f"oci://{server.host}"
+    flux_content = "application/vnd.cncf.flux.content.v1.tar+gzip"
+    server.push("charts/web", "1.2.0", an_archive({f"web/{path}": content for path, content in CHART.items()}))
+    manifests = {"plain/two.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n"}
+    server.push("manifests", "v1", an_archive(manifests), media_type=flux_content)
+    objects = [
+        of_flux("GitRepository", "flux-system", url="https://git.example.com/fleet"),
+        of_flux("GitRepository", "git", url=url, ref={"branch": "main"}),
+        of_flux("GitRepository", "pull", url=url, ref={"name": "refs/pull/1/head"}),
+        of_flux("OCIRepository", "chart", url=f"{oci}/charts/web", ref={"semver": "1.x"}),
+        of_flux("OCIRepository", "manifests", url=f"{oci}/manifests", ref={"tag": "v1"}),
+        deployed("git", "HelmRelease", reference="GitRepository", values=a_config_map("git")),
+        deployed("chart", "HelmRelease", reference="OCIRepository", values=a_config_map("oci")),
+        deployed("pull", "Kustomization", reference="GitRepository", path="plain"),
+        deployed("manifests", "Kustomization", reference="OCIRepository", path="plain"),
+        an_application("own", repoURL="https://git.example.com/fleet", path="here"),
+        an_application(
+            "chart",
+            repoURL=f"{server.host}/charts",
+            chart="web",
+            targetRevision="1.2.0",
+            helm={"valuesObject": a_config_map("argo-oci")},
+        ),
+        an_application("folder", repoURL=url, path="plain", targetRevision="main"),
+    ]
+    render = ["HelmRelease", "Kustomization", "Application"]
+    rendered = {"source": {"render": render, "ignore": ["here"]}}
+    argosy_yaml = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": rendered}
+    fleet.write({"web.yaml": None, "here/here.yaml": a_config_map("here"), "argosy.yaml": argosy_yaml})
+    fleet.write({"objects.yaml": objects, "policy.yaml": a_policy(placement=on_clusters("m1"), selectors=[MAPS])})
+    code, out, err = run("lock")
+    assert (code, err) == (0, "")
+    assert [line.partition(":")[2].strip() for line in out.splitlines()].count("1.2.0") == 2
+    assert len(out.splitlines()) == 6
+    assert run("lock", "--check") == (0, "", "")
+    fleet.commit({"m1.yaml": a_cluster("m1")})
+    code, out, err = run("render", "-o", "name")
+    names = {"git", "oci", "pulled", "two", "here", "argo-oci", "one"}
+    assert (code, {Path(line).stem for line in out.splitlines() if "ConfigMap" in line}) == (0, names)
 
 
 def test_a_locked_chart_of_a_release_is_rendered(

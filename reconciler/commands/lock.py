@@ -89,8 +89,9 @@ def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher") -> int:
     from reconciler.edit.locking import sources_of
     from reconciler.locked.fetching import fetch_missing
 
-    missing = sources_of(source).missing()
-    refused = fetch_missing(fetcher, missing)
+    known = sources_of(source)
+    missing = known.missing()
+    refused = fetch_missing(fetcher, missing, known.sources)
     for error in refused:
         log.warning(str(error))
     log.info("fetched", sources=len(missing) - len(refused))

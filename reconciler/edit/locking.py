@@ -78,7 +78,7 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
         try:
             entries[each.name] = _resolved(each, current, fetcher)
         except UnavailableSource as error:
-            refused.append(error)
+            refused.append(each.explained(error))
             continue
         changes += _changes(current, entries[each.name])
     gone = [known.lock.sources[name] for name in sorted(known.lock.sources.keys() - set(known.names))]

@@ -67,7 +67,9 @@ class Downloads:
             return answer
         hint = f"credentials for {urlsplit(at).hostname} come from the file that ARGOSY_CREDENTIALS names"
         raise UnavailableSource(
-            f"{shown(at)} answered with {answer.status}", hint=hint if answer.status in {401, 403} else ""
+            f"{shown(at)} answered with {answer.status}",
+            hint=hint if answer.status in {401, 403} else "",
+            is_denied=answer.status in {401, 403, 404},
         )
 
     def _authorization(self, url: str) -> dict[str, str]:

@@ -85,16 +85,21 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
         return git_for(self.git, source.place["url"], self.downloads.credentials)
 
 
-def fetch_missing(fetcher: Fetcher, locked: Iterable[LockedSource]) -> tuple[UnavailableSource, ...]:
-    """Fetch the content that is neither vendored nor in the cache; return what could not be had."""
-    refused = []
+def fetch_missing(
+    fetcher: Fetcher, locked: Iterable[LockedSource], sources: Iterable[ExternalSource] = ()
+) -> tuple[UnavailableSource, ...]:
+    """Fetch the content that is neither vendored nor in the cache; return what could not be had.
+
+    ``sources`` are known to explain that.
+    """
+    refused, known = [], {source.name: source for source in sources}
     for each in locked:
         if each.vendored or fetcher.store.has(each.content):
             continue
         try:
             fetcher.files(each)
         except UnavailableSource as error:
-            refused.append(error)
+            refused.append(known[each.name].explained(error) if each.name in known else error)
     return tuple(refused)
 
 

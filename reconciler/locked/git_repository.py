@@ -17,12 +17,13 @@ from render.versions import newest
 from .content import MOST_BYTES, MOST_FILES, Files, checked_files, path_fault
 from .credentials import Credentials
 from .download import shown
-from .model import ExternalSource, UnavailableSource
+from .model import CREDENTIALS, ExternalSource, UnavailableSource
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--upload-pack=git-upload-pack")
 _FETCHED = "refs/fetched/wanted"
 _LONG_ID = 64
 _PLAIN = {0o100644, 0o100755}
+_LOGIN = f"if it needs a login: {CREDENTIALS}, or from git itself"
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 
 
@@ -68,7 +69,8 @@ def _offered(git: GitCommand, url: str) -> RemoteTips:
     try:
         return list_remote(reached_remote(git, url))
     except GitError as error:
-        raise UnavailableSource(f"{_shown(url)} cannot be read: {error.message}", hint=error.hint) from error
+        message, hint = f"{_shown(url)} cannot be read: {error.message}", error.hint or _LOGIN
+        raise UnavailableSource(message, hint=hint, is_denied=True) from error
 
 
 def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:

@@ -11,6 +11,7 @@ from render.model import Manifest
 
 LOCK_FILE = "argosy.lock"
 _USE = "manifests"
+CREDENTIALS = "names and passwords come from the file that ARGOSY_CREDENTIALS names"
 NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE = (
     "lock it: argosy lock",
     "fetch it: argosy lock --fetch",
@@ -29,9 +30,16 @@ class SourceType(StrEnum):
 
 
 class UnavailableSource(ReconcileError):
-    """The files of a Source cannot be had: it is not locked, not in the cache, or not what the lock says."""
+    """The files of a Source cannot be had: it is not locked, not in the cache, or not what the lock says.
+
+    ``is_denied``: whoever has the files gave nothing, as it may for want of credentials.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, *, hint: str = "", is_denied: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_denied = is_denied
 
 
 def file_name(url: str) -> str:
@@ -46,7 +54,8 @@ def file_name(url: str) -> str:
 class ExternalSource(Struct, frozen=True, kw_only=True):
     """A Source of the fleet: its name, its spec as it was admitted, and the place of its document.
 
-    ``is_implied``: nobody wrote it; an object of another tool names the same place.
+    ``is_implied``: nobody wrote it; an object of another tool names the same place, and ``secret`` is the name of the
+    Secret that this tool would log in with ("": none).
     """
 
     name: str
@@ -55,6 +64,7 @@ class ExternalSource(Struct, frozen=True, kw_only=True):
     document: int = 0
     includes_manifests: bool = False
     is_implied: bool = False
+    secret: str = ""
 
     @classmethod
     def of(cls, manifest: Manifest, *, path: str = "", document: int = 0) -> "ExternalSource":
@@ -88,6 +98,13 @@ class ExternalSource(Struct, frozen=True, kw_only=True):
             return f"Source {self.name!r}"
         chart, url = self.place.get("chart"), str(self.place["url"])
         return f"chart {chart!r} of {url}" if chart else url
+
+    def explained(self, error: UnavailableSource) -> UnavailableSource:
+        """Return why nothing of it was fetched; where credentials may be missing, with those that are not read."""
+        if not (error.is_denied and self.secret):
+            return error
+        keys = ", or from git itself" if self.type is SourceType.GIT else ""
+        return UnavailableSource(error.message, hint=f"Secret {self.secret} is not read: {CREDENTIALS}{keys}")
 
     @property
     def folder(self) -> str:

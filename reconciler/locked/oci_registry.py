@@ -120,6 +120,7 @@ class Registry:
             raise UnavailableSource(
                 f"{self.shown} answered with 401",
                 hint="credentials for it come from the file that ARGOSY_CREDENTIALS names",
+                is_denied=True,
             )
         query = urlencode({name: wanted[name] for name in ("service", "scope") if name in wanted})
         answer = self.downloads.get(f"{realm}?{query}", most_bytes=1 << 20)

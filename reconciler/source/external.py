@@ -66,8 +66,11 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
     return loaded
 
 
-def implied_source(type_: SourceType, place: Mapping[str, Any]) -> ExternalSource:
-    """Return the Source of a place that nobody wrote a Source of; UnusablePlace where it would not be admitted."""
+def implied_source(type_: SourceType, place: Mapping[str, Any], secret: str = "") -> ExternalSource:
+    """Return the Source of a place that nobody wrote a Source of; UnusablePlace where it would not be admitted.
+
+    ``secret`` is the one that the object which names the place refers to.
+    """
     chart, url = str(place.get("chart", "")), str(place["url"])
     digest = hashlib.sha256(json.dumps([type_, place], sort_keys=True).encode()).hexdigest()[:8]
     last = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
@@ -79,7 +82,7 @@ def implied_source(type_: SourceType, place: Mapping[str, Any]) -> ExternalSourc
         raise UnusablePlace(
             "; ".join(f"{each.field.removeprefix('spec.')} {each.message}" for each in outcome.problems)
         )
-    return replace(ExternalSource.of(outcome.object), is_implied=True)
+    return replace(ExternalSource.of(outcome.object), is_implied=True, secret=secret)
 
 
 def chart_place(url: str, chart: str, version: str) -> tuple[SourceType, dict[str, str]]:
@@ -131,6 +134,12 @@ def named_place(url: str, version: str) -> dict[str, str]:
     if not version:
         return {"url": url}
     return {"url": url, ("revision" if _COMMIT.fullmatch(version) else "ref"): version}
+
+
+def secret_of(spec: Mapping[str, Any], namespace: str) -> str:
+    """Return the Secret that Flux would log in to a repository with; "" for none."""
+    name = next(iter(_first(spec.get("secretRef"), ("name",)).values()), "")
+    return f"{namespace}/{name}" if name else ""
 
 
 def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from .deployers.argo import chart_sources, sources_of
 from .deployers.destinations import Destinations
 from .deployers.request import UnusableDeployer
 from .deployers.trees import address_of
-from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place
+from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place, secret_of
 from .manifests import LocatedManifest
 
 _GROUPS = {"HelmRelease": "helm.toolkit.fluxcd.io", "Application": "argoproj.io"}
@@ -133,7 +133,9 @@ class Releases(NamedTuple):
         if reference:
             path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
             if reference.get("kind") != "HelmChart":
-                return {"chart": {"source": self._source_named(path, SourceType.OCI, artifact_place(found))}}
+                secret = secret_of(found, str(reference.get("namespace") or namespace))
+                source = self._source_of(path, SourceType.OCI, artifact_place(found), secret)
+                return {"chart": {"source": source.name}}
             wanted, namespace = found, str(reference.get("namespace") or namespace)
         reference, name = _object(wanted.get("sourceRef")), str(wanted.get("chart") or "")
         files = list(map(str, _items(wanted.get("valuesFiles"))))
@@ -142,11 +144,13 @@ class Releases(NamedTuple):
         if files:
             raise UnusableRelease(_field(path, "valuesFiles"), "the files are not in this repository")
         found = self._repository(_field(path, "sourceRef"), reference, namespace)
+        secret = secret_of(found, str(reference.get("namespace") or namespace))
         if reference.get("kind") in _IN_GIT:
-            source = self._source_named(_field(path, "sourceRef"), SourceType.GIT, repository_place(found))
-            return {"chart": {"source": source, "path": posixpath.normpath(name)}}
-        place = chart_place(str(found.get("url")), name, str(wanted.get("version") or ""))
-        return {"chart": {"source": self._source_named(_field(path, "chart"), *place)}}
+            source = self._source_of(_field(path, "sourceRef"), SourceType.GIT, repository_place(found), secret)
+            inside = _inside(_field(path, "chart"), name, source)
+            return {"chart": {"source": source.name, **({"path": inside} if inside != "." else {})}}
+        type_, place = chart_place(str(found.get("url")), name, str(wanted.get("version") or ""))
+        return {"chart": {"source": self._source_of(_field(path, "chart"), type_, place, secret).name}}
 
     def _is_here(self, reference: Mapping[str, Any], namespace: str, chart: str) -> bool:
         """Say whether the repository of a chart is this one: its folder is here, or nothing tells of another."""
@@ -163,8 +167,8 @@ class Releases(NamedTuple):
             raise UnusableRelease(field, f"there is no {kind} {ref.namespace}/{name} in the source")
         return self.repositories[ref]
 
-    def _source_named(self, field: str, type_: SourceType, place: Mapping[str, str]) -> str:
-        """Return the name of the Source of a place: one that somebody wrote, whatever its version, or an implied one.
+    def _source_of(self, field: str, type_: SourceType, place: Mapping[str, str], secret: str = "") -> ExternalSource:
+        """Return the Source of a place: one that somebody wrote, whatever its version, or an implied one.
 
         It is refused where it is not locked.
         """
@@ -172,16 +176,16 @@ class Releases(NamedTuple):
         for source in self.sources:
             is_same = source.type is type_ and str(source.place["url"]).rstrip("/") == url
             if is_same and source.place.get("chart", "") == chart:
-                return source.name
+                return source
         try:
-            implied = implied_source(type_, place)
+            implied = implied_source(type_, place, secret)
             if self.locked is not None:
-                return self.locked.locked(self.locked.imply(implied)).name
+                self.locked.locked(self.locked.imply(implied))
         except UnusablePlace as error:
             raise UnusableRelease(field, f"it is of a place that cannot be fetched from: {error}") from error
         except UnavailableSource as error:
             raise UnusableRelease(field, error.message, error.hint) from error
-        return implied.name
+        return implied
 
     def _argo_charts(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the sources of an Application that are charts; none where a plugin makes some."""
@@ -203,7 +207,7 @@ class Releases(NamedTuple):
             url = str(source.get("repoURL"))
             oci = url if "://" in url else f"oci://{url}"
             wanted = chart_place(oci, str(source["chart"]), str(source.get("targetRevision") or ""))
-            place: dict[str, Any] = {"source": self._source_named(f"{field}.chart", *wanted)}
+            place: dict[str, Any] = {"source": self._source_of(f"{field}.chart", *wanted).name}
         else:
             place = {"path": self._seen(_folder(source))}
         parameters = [_object(each) for each in _items(helm.get("parameters"))]
@@ -289,6 +293,14 @@ def _values_from(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:
         raise UnusableRelease(f"{field}.targetPath", "a single value is not set", "write it under spec.values")
     key, is_optional = wanted.get("valuesKey") or "values.yaml", bool(wanted.get("optional"))
     return {"configMap": str(wanted.get("name")), "key": key, "optional": is_optional}
+
+
+def _inside(field: str, path: str, source: ExternalSource) -> str:
+    """Return the path in the content of a Source that a path of its repository means."""
+    found = posixpath.normpath(path.removeprefix("/") or ".")
+    if source.folder and found != source.folder and not found.startswith(f"{source.folder}/"):
+        raise UnusableRelease(field, f"{path!r} is not in {source.title}, which has the folder {source.folder!r} alone")
+    return posixpath.relpath(found, source.folder or ".")
 
 
 def _folder(source: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.locked.model import SourceType, UnavailableSource
-from reconciler.source.external import artifact_place, repository_place
+from reconciler.source.external import artifact_place, repository_place, secret_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from render.model import group_of
@@ -137,7 +137,8 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         if kind not in _FETCHED:
             message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
             raise UnavailableSource(message, hint="write a Source of it, and run argosy lock")
-        tree = self.locked.implied(type_, artifact_place(found) if type_ is SourceType.OCI else repository_place(found))
+        place = artifact_place(found) if type_ is SourceType.OCI else repository_place(found)
+        tree = self.locked.implied(type_, place, secret_of(found, namespace))
         return (tree, "") if tree else None
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:

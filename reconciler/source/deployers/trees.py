@@ -152,12 +152,15 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
                 return content_tree(source.name, content, self.lock), source.folder
         return None
 
-    def implied(self, type_: SourceType, place: Mapping[str, str]) -> SourceTree | None:
-        """Return the tree of a place that no Source has; UnavailableSource where it is not locked, or cannot be."""
+    def implied(self, type_: SourceType, place: Mapping[str, str], secret: str = "") -> SourceTree | None:
+        """Return the tree of a place that no Source has; UnavailableSource where it is not locked, or cannot be.
+
+        ``secret`` is the one that the object which names the place refers to.
+        """
         if self.locked is None:
             return None
         try:
-            name = self.locked.imply(implied_source(type_, place))
+            name = self.locked.imply(implied_source(type_, place, secret))
         except UnusablePlace as error:
             raise UnavailableSource(f"it is of a place that cannot be fetched from: {error}") from error
         return content_tree(name, self.locked.files(name), self.lock)
