@@ -97,6 +97,10 @@ class SourceMoved(GitError):
     """A branch advanced while this run was using it; the loop retries, a command reports it."""
 
 
+class NoSuchBranch(GitError):
+    """A remote does not have a branch that it is asked for."""
+
+
 class ClusterError(ReconcileError):
     """No cluster could be used at all."""
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.previous import Previous, changed_files
 from reconciler.pipeline.renames import previous_by_new_names
+from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject

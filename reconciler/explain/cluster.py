@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from reconciler.pipeline.dependencies import binding_name
-from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
+from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.stages import Rendered
 from render.binding import Binding
 from render.cluster import Cluster

@@ -11,8 +11,8 @@ from msgspec import Struct
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.failover import BLOCKED, REPORTS
-from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.pending import SUSPENDED, pending_of
+from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.source.desired import Desired

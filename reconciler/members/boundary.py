@@ -1,14 +1,13 @@
 """The boundary of one member: whatever goes wrong there is a failure of that member, and of nothing else."""
 
-import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
+from reconciler.console.bugs import code_places
 from render.errors import ReconcileError
 
 from .exchange import Failure, FailureKind
 
-_MOST_FRAMES = 12
 _Result = TypeVar("_Result")
 
 
@@ -31,11 +30,5 @@ def unexpected_failure(error: Exception) -> Failure:
         kind=FailureKind.UNEXPECTED,
         message=f"an unexpected {type(error).__name__} stopped the work on this cluster",
         hint="see whether an API server answers there; if one does, report this as a bug, with what -v prints",
-        trace=_trace(error),
+        trace="\n".join(code_places(error)),
     )
-
-
-def _trace(error: Exception) -> str:
-    """Return where an error happened; frames name code only, never values, which may be secrets."""
-    frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
-    return "\n".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)

@@ -16,7 +16,7 @@ from reconciler.members.exchange import Answer, Client, Expected, Request
 from reconciler.members.listing import Listing, list_objects
 from render.model import Manifest, ObjectRef
 
-from .liveness import Progress, live_state
+from .progress import Progress, live_state
 
 MOST_WORKLOADS = 10
 MOST_PODS = 5

@@ -23,8 +23,8 @@ from render.words import counted
 
 from .assembly import Assembly, TreeContext
 from .cluster_removals import Paths, Removal, removals
-from .outcomes import with_held_condition
 from .readme import Tally
+from .rendered_condition import with_held_condition
 
 _HELD = re.compile(r"(?:^|; )(?P<cluster>[a-z0-9.-]+): (?P<leaving>[0-9]{1,9}) of [0-9]+ objects? would leave \(")
 

@@ -22,7 +22,7 @@ from render.words import listed
 from render.works import Works
 
 from .assembly import TreeContext, suspended_mask, target_mask
-from .outcomes import with_condition
+from .rendered_condition import with_condition
 
 DISPATCHING = "Dispatching"
 SCHEDULING = "Scheduling"

@@ -61,10 +61,10 @@ from .health import FILE as HEALTH_FILE
 from .health import health_file
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
-from .outcomes import kept_binding, with_rendered_condition
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
 from .readme import Tally, readme_file, tally_of
+from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.pipeline.binding_files import BindingReader
-from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.previous import RenderedTree, StoredTrees
+from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version

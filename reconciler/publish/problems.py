@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.pipeline.outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
 from reconciler.pipeline.pending import PENDING_REASONS
+from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
 from render.bits import members
 from render.model import ObjectRef
 

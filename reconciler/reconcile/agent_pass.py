@@ -23,10 +23,10 @@ from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
 from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.status_branch import StatusBranch, read_inventories
-from reconciler.record.agent_writing import ABSENT, AgentBranch, Link
+from reconciler.record.agent_writing import AgentBranch, Link
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
-from render.errors import ClusterError, ConfigError, GitError, GuardRefused, ReconcileError
+from render.errors import ClusterError, ConfigError, GitError, GuardRefused, NoSuchBranch, ReconcileError
 from render.fleet import Fleet
 from render.timing import utc
 
@@ -154,10 +154,8 @@ class Agent(Struct, frozen=True, kw_only=True):
         refspecs = [f"+refs/heads/{branch}:{self.publication.ref(branch)}" for branch in branches]
         try:
             self.repository.fetch(self.publication.remote, Fetching(refspecs=refspecs))
-        except GitError as error:
-            if ABSENT in error.message:
-                return False
-            raise
+        except NoSuchBranch:
+            return False
         return True
 
 

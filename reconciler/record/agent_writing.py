@@ -13,14 +13,11 @@ from msgspec.structs import replace as replaced
 from reconciler.observe.cluster_status import ClusterState, seconds_between
 from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
 from reconciler.repository import Fetching, RefUpdate
-from render.errors import GitError, ReconcileError, SourceMoved
+from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 
 from .agent_branches import is_own_path
 from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from .recorded_status import cluster_path, read_recorded
-
-ABSENT = "couldn't find remote ref"
-"""The words of git about a branch that a remote does not have."""
 
 
 class Link(Struct, kw_only=True):
@@ -63,11 +60,11 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         try:
             fetching = Fetching(refspecs=[f"+refs/heads/{self.branch}:{tracked}"])
             self.repository.fetch(self.publication.remote, fetching)
-        except GitError as error:
-            if ABSENT not in error.message:
-                self.link.failure = error
-            elif (known := self.repository.tip(tracked)) is not None:
+        except NoSuchBranch:
+            if (known := self.repository.tip(tracked)) is not None:
                 self.repository.update_ref(tracked, None, known)
+        except GitError as error:
+            self.link.failure = error
 
     def push(self) -> None:
         """Push what waits here; that Git is away is noted."""

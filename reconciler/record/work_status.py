@@ -13,7 +13,7 @@ from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
-from reconciler.observe.liveness import LiveState, Progress, live_state
+from reconciler.observe.progress import LiveState, Progress, live_state
 from reconciler.plans.model import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.statuses import GENERATION_ANNOTATION

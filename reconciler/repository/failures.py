@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from reconciler.console.cleaning import masked
-from render.errors import GitError, SourceMoved
+from render.errors import GitError, NoSuchBranch, SourceMoved
 
 _MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
 _REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
@@ -38,6 +38,7 @@ _MEANINGS = (
         GitError,
         "the repository belongs to another user; if you trust it: git config --global --add safe.directory FOLDER",
     ),
+    _Meaning("couldn't find remote ref", NoSuchBranch, ""),
     _Meaning("but expected", SourceMoved, _RUN_AGAIN),
     _Meaning("reference already exists", SourceMoved, _RUN_AGAIN),
     _Meaning("stale info", SourceMoved, _RUN_AGAIN),

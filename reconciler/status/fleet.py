@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
-from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.pending import pending_of, plain_pending
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
+from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.last_good import LastGood, read_last_good

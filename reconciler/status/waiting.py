@@ -8,8 +8,8 @@ from reconciler.console.log import Log
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.held_clusters import Hold, holds_in
-from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
+from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.reading import read_source
 from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters

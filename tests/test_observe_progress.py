@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.observe.liveness import LiveState, Progress, live_state
+from reconciler.observe.progress import LiveState, Progress, live_state
 
 CURRENT = LiveState(Progress.CURRENT)
 
