@@ -49,6 +49,16 @@ def test_every_run_prints_what_the_document_says(path: Path) -> None:
     assert made(path) == text_of(path)
 
 
+def test_a_fleet_passes_its_own_policy_tests_until_a_document_changes_it() -> None:
+    """A block that is written again shows whatever is printed, so that a test which fails could stand there."""
+
+    def failures(path: Path) -> Iterator[str]:
+        for fleet in text_of(path).split("<!-- fleet: ")[1:]:
+            yield from re.findall(r"^FAIL  .*", fleet.partition("$ sed -i")[0], re.MULTILINE)
+
+    assert per_page(failures) == {}
+
+
 def test_the_readme_is_short() -> None:
     assert len(text_of(README).splitlines()) < 250
 

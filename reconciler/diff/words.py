@@ -8,7 +8,7 @@ from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import cluster_words, first_clusters
 from reconciler.pipeline.movements import Movement
-from reconciler.pipeline.pending import SUSPENDED
+from reconciler.pipeline.pending import LAZY, SUSPENDED
 from render.model import ObjectRef
 from render.words import counted
 
@@ -92,7 +92,7 @@ def ended_words(change: PendingChange, every: Collection[str]) -> str:
     """Return what is not pending any more of an object, as the end of a sentence that begins with it."""
     if change.reason == SUSPENDED:
         return f"no longer held back from {cluster_words(change.clusters, every)}"
-    return f"no longer {change.message.partition(':')[0]}"
+    return "no longer waiting" if change.reason == LAZY else "scheduled again"
 
 
 def takeover_words(takeover: Takeover) -> str:

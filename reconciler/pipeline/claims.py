@@ -31,7 +31,7 @@ _RELEASED = frozenset(NoPolicyReason)
 
 
 class Claims(Struct, frozen=True, kw_only=True):
-    """The templates of a pass by what holds them.
+    """The templates of a pass by what claims them.
 
     ``bindings`` await scheduling. ``released`` keep every byte. ``failed`` could not be interpreted and keep what they
     had. ``unmatched`` are held by nothing; dependencies may still bring them along. ``matches`` say why, for all.

@@ -34,7 +34,7 @@ def namespaces_to_place(
     templates: Iterable[Template],
     every: Mask,
 ) -> list[tuple[Template, Mask]]:
-    """Return the namespaces that go along, each with its clusters, by name.
+    """Return the namespaces to propagate with their objects, each with its clusters, by name.
 
     ``needed`` maps a namespace to the clusters that hold objects in it; ``templates`` are the source's namespaces.
     ``All`` sends every namespace of the source everywhere, as Karmada does; ``Explicit`` sends none.

@@ -267,7 +267,7 @@ def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], ind
 
 
 def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
-    """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
+    """Return what else has to do with the clusters: bindings that keep what they have, and CRDs of this pass."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
     others = inputs.scope.others if inputs.scope else ()
     is_enforced = inputs.desired.fleet.feature_gates.federated_quota_enforcement
