@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from reconciler.pipeline.cron import Autoscaler, CronScaling, scaled_by_cron
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
-from render.cron.parsing import cron_autoscaler, cron_rule
-from render.cron.rules import CronAutoscaler
+from render.cron.rules import CronAutoscaler, cron_autoscaler, cron_rule
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
 from render.parsing import binding, binding_manifest

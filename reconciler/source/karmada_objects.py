@@ -16,8 +16,7 @@ from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
 from render.cluster import Cluster
-from render.cron.parsing import cron_autoscaler
-from render.cron.rules import CronAutoscaler
+from render.cron.rules import CronAutoscaler, cron_autoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from render.timing import is_past
 
-from .occurrences import next_time
+from .occurrences import next_time, time_zone
 from .rules import CronRule, CronState, Execution, RuleHistory, Scale
 from .schedules import parse_schedule
-from .zones import time_zone
 
 _STRIDES = (timedelta(minutes=5), timedelta(hours=6), timedelta(days=8))
 

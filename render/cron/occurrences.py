@@ -4,10 +4,17 @@ The search walks forward: months, then days, hours and minutes, each until it fi
 1st, hour 0, minute 0) starts it again. The first step of all cuts off the finer parts; steps after it do not. Months
 and days go by the calendar, hours and minutes by real time, which decides what happens where clocks change: an hour
 that is skipped has no occurrence that day, and one that is repeated has two.
+
+Time zones come from the database that the package ``tzdata`` ships. The machine's own is not asked: it may be older or
+missing, and the same commit must give the same bytes everywhere. Names are those of the database, in its own case; an
+empty one is UTC, and so is ``Local``, for the place where a pass runs decides nothing.
 """
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from importlib import resources
+from zoneinfo import ZoneInfo
 
 from .schedules import Every, FieldSchedule, Schedule
 
@@ -120,3 +127,25 @@ class _Search:
 
     def _offset(self, instant: datetime) -> timedelta:
         return instant.astimezone(self._zone).utcoffset() or timedelta(0)
+
+
+UTC_NAMES = frozenset({"", "UTC", "Local"})
+
+
+@cache
+def time_zone(name: str) -> ZoneInfo:
+    """Return the zone that a name means; a LookupError where there is none.
+
+    >>> time_zone("Europe/Berlin").key, time_zone("").key
+    ('Europe/Berlin', 'UTC')
+    """
+    known = "UTC" if name in UTC_NAMES else name
+    if known not in _zone_names():
+        raise LookupError(f"there is no time zone {name!r}")
+    with resources.files("tzdata").joinpath("zoneinfo", *known.split("/")).open("rb") as stored:
+        return ZoneInfo.from_file(stored, key=known)
+
+
+@cache
+def _zone_names() -> frozenset[str]:
+    return frozenset(resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())

@@ -8,8 +8,17 @@ from render.autoscaling.bounds import ReplicaBounds
 from render.model import Manifest
 from render.timing import FIRST, parse_instant, written
 
-from .parsing import cron_rule
-from .rules import CronMemory, CronRule, CronState, Execution, RuleHistory, Scale, ScaledBounds, ScaledReplicas
+from .rules import (
+    CronMemory,
+    CronRule,
+    CronState,
+    Execution,
+    RuleHistory,
+    Scale,
+    ScaledBounds,
+    ScaledReplicas,
+    cron_rule,
+)
 
 Plain = dict[str, Any]
 

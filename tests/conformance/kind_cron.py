@@ -6,8 +6,7 @@ from typing import Any
 
 from render.cron import next_time, parse_schedule, time_zone
 from render.cron.execution import run_until, with_rules
-from render.cron.parsing import cron_rule
-from render.cron.rules import CronState, Execution, RuleHistory, Scale
+from render.cron.rules import CronState, Execution, RuleHistory, Scale, cron_rule
 from render.timing import parse_instant, written
 
 from . import Case
