@@ -236,6 +236,17 @@ LAYOUTS = [
         ("/staging/ holds objects of another folder again: argosy.yaml leaves it out",),
     ),
     Layout(
+        "a base of another repository",
+        {
+            "a.yaml": a_config_map("a"),
+            "web/kustomization.yaml": "resources: ['https://github.com/org/repo//web?ref=v1']",
+        },
+        (
+            "1 object in 1 file of the top folder",
+            "1 chart or repository of others, which argosy lock pins and fetches",
+        ),
+    ),
+    Layout(
         "broken files",
         {"a.yaml": "kind: [\n", "b.yaml": a_config_map("b")},
         ("1 object in 1 file of the top folder", "1 problem to look at: argosy validate"),
@@ -252,6 +263,25 @@ def test_what_the_repository_holds_is_said(
     assert ended.code == 0, ended.err
     said = [line.removeprefix("found ") for line in ended.err.splitlines() if line.startswith("found ")]
     assert tuple(said) == case.found
+
+
+def test_locking_comes_next_where_an_object_names_another_repository(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lib = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository"}
+    named = {"metadata": {"name": "lib", "namespace": "flux-system"}, "spec": {"url": "https://git.example.com/lib"}}
+    release = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": "web"}}
+    other = flux("lib", "./deploy", sourceRef={"kind": "GitRepository", "name": "lib"})
+    home = [flux("apps", "./apps"), other, {**lib, **named}]
+    repository.write({"clusters/home/apps.yaml": home, "apps/web.yaml": release})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert ended.out.splitlines()[:3] == [
+        "next:",
+        "  argosy lock",
+        "  git add argosy.yaml argosy/clusters/one.yaml argosy/policies/starter.yaml argosy.lock",
+    ]
+    rendered = "HelmRelease in source.render of argosy.yaml has charts rendered"
+    assert f"found 1 HelmRelease read as objects: {rendered}\n" in ended.err
 
 
 def flux(name: str, path: str, **spec: Any) -> dict[str, Any]:
@@ -367,7 +397,7 @@ DEPLOYMENTS = [
             "teams/b/deep/b.yaml": a_config_map("b"),
         },
         {"paths": ["clusters", "policies", "argocd"], "render": ["Application", "ApplicationSet"]},
-        (AS_ARGO,),
+        (AS_ARGO, "1 chart or repository of others, which argosy lock pins and fetches"),
         "3 templates",
     ),
 ]

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
+from render.words import counted
+
+if TYPE_CHECKING:
+    from reconciler.edit.beginning import NewFleet
 
 
 class InitOptions(Struct, frozen=True, kw_only=True):
@@ -43,17 +47,17 @@ def command(log: Log, /, **options: Any) -> int:
 
     Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
     nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
-    and whether Argo CD, Flux or Fleet deploy from it. Where Flux or Argo CD deploy folders from here, argosy.yaml
-    has their objects read as they read them; of several environments, it reads one. Folders that repeat the objects of
-    others, such as staging and production, are left out. An empty folder becomes a repository. Nothing is committed,
-    and no cluster is asked.
+    and whether Argo CD, Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy
+    folders from here, argosy.yaml has their objects read as they read them; of several environments, it reads one.
+    Folders that repeat the objects of others, such as staging and production, are left out. An empty folder becomes a
+    repository. Nothing is committed, and no cluster is asked.
     """
     return write_first_files(log, InitOptions(**options))
 
 
 def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
-    from reconciler.edit.beginning import Beginning, first_files
+    from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.layout import layout_lines
     from reconciler.repository.opening import begun_repository
@@ -64,17 +68,23 @@ def write_first_files(log: Log, options: InitOptions) -> int:
     if not options.is_printed and begun_repository(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
-        files, found_here = first_files(source, wanted), tuple(layout_lines(source))
+        fleet, found_here = new_fleet(source, wanted), tuple(layout_lines(source))
         if not options.is_printed:
-            source.repository.put_files(files)
+            source.repository.put_files(fleet.files)
     for line in found_here:
         log.info(f"found {line}")
+    if fleet.releases:
+        what = counted(fleet.releases, "HelmRelease")
+        log.info(f"found {what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered")
+    if fleet.unlocked:
+        what = counted(fleet.unlocked, "chart or repository", "charts and repositories")
+        log.info(f"found {what} of others, which argosy lock pins and fetches")
     if options.is_printed:
-        _print_files(files)
+        _print_files(fleet.files)
         return 0
-    for path in files:
+    for path in fleet.files:
         log.info("wrote", file=path)
-    _print_next_steps(files, is_reaching=bool(found))
+    _print_next_steps(fleet, is_reaching=bool(found))
     return 0
 
 
@@ -101,9 +111,11 @@ def _print_files(files: Mapping[str, bytes]) -> None:
         print_text(f"# {path}\n{content.decode()}")
 
 
-def _print_next_steps(files: Mapping[str, bytes], *, is_reaching: bool) -> None:
+def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool) -> None:
     print_text("next:")
-    print_text(f"  git add {' '.join(files)}")
+    if fleet.unlocked:
+        print_text("  argosy lock")
+    print_text(f"  git add {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}")
     print_text("  git commit -m 'Begin a fleet'")
     print_text("  argosy reconcile --bootstrap --dry-run")
     if is_reaching:

@@ -19,9 +19,11 @@ from render.words import nearest
 
 from .cluster_files import MemberSource
 from .joining import NewMember
+from .locking import differences
 from .other_tools import DeployedFolders, deployed_folders
 from .pipelines import PIPELINES
 
+_RELEASE = "HelmRelease.helm.toolkit.fluxcd.io"
 _EXAMPLE_LABEL = "argosy-example"
 _POLICY_PATH = "policies/starter.yaml"
 _LONGEST = 48
@@ -36,8 +38,20 @@ class Beginning(Struct, frozen=True, kw_only=True):
     pipelines: tuple[str, ...] = ()
 
 
-def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
-    """Return the files of a new fleet by path; ConfigError where there is one already."""
+class NewFleet(Struct, frozen=True, kw_only=True):
+    """The files that begin a fleet, by path, and the number of charts and repositories that ``lock`` has to have.
+
+    ``releases`` is the number of HelmReleases that are read as objects.
+    """
+
+    files: Mapping[str, bytes]
+    releases: int = 0
+    unlocked: int = 0
+    lock: str = ""
+
+
+def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
+    """Return what begins a fleet; ConfigError where there is one already."""
     if source.home.path:
         raise ConfigError(
             f"{source.home.path} is there already", hint="argosy cluster join NAME --context CONTEXT adds a member"
@@ -62,8 +76,12 @@ def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
     taken = sorted(files.keys() & {file.path for file in source.files})
     if taken:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
-    source.checked(files, is_first=True)
-    return files
+    after = source.checked(files, is_first=True)
+    releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
+    if after.locked is None:
+        return NewFleet(files=files, releases=releases)
+    unlocked = len(differences(after.locked))
+    return NewFleet(files=files, releases=releases, unlocked=unlocked, lock=after.locked.lock.path)
 
 
 def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:

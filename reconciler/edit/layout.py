@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from reconciler.locked.model import NOT_LOCKED
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason
 from render.model import is_opaque
@@ -36,7 +37,8 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
         return
     for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
         yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
-    others = sum(1 for each in source.loaded.broken if not each.ignore)
+    left_out = {each.problem for each in source.loaded.broken if not each.ignore}
+    others = sum(1 for problem in left_out if problem.hint != NOT_LOCKED)
     if others:
         yield f"{counted(others, 'problem')} to look at: argosy validate"
 

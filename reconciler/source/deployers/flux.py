@@ -154,12 +154,12 @@ class FluxSources(Struct, frozen=True, kw_only=True):
 
 
 def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> SourceKey:
-    """Return the source of Flux that is this repository: of those that these objects name, the one that most do."""
+    """Return the source of Flux that is this repository: what it was installed from, or else what most objects name."""
     counts = Counter(
         _reference(place.manifest["spec"], str(place.manifest["metadata"].get("namespace") or default_namespace))
         for place in places
     )
-    return max(counts, key=lambda each: (counts[each], each), default=NO_SOURCE)
+    return max(counts, key=lambda each: (each[2] == _INSTALLED, counts[each], each), default=NO_SOURCE)
 
 
 def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
