@@ -125,10 +125,10 @@ def test_repositories_that_a_chart_makes_are_those_that_its_releases_name(path: 
     assert found.locked is not None
     sources = (implied_source(*chart_place(charts, "web", "1.0.0")), implied_source(SourceType.GIT, {"url": lib}))
     assert [each.name for each in found.locked.implied] == sorted(each.name for each in sources)
-    hint = "as root.yaml builds it\n  hint: lock it: argosy lock"
+    hint = "\n  hint: lock it: argosy lock"
     assert said(found) == (
-        f"charts/web: spec.chart.spec.chart: chart 'web' of {charts} is not in argosy.lock, {hint}\n"
-        f"charts/web: spec.sourceRef: {lib} is not in argosy.lock, {hint}"
+        f"charts/web: spec.chart.spec.chart: chart 'web' of {charts} is not in argosy.lock{hint}\n"
+        f"charts/web: spec.sourceRef: {lib} is not in argosy.lock{hint}"
     )
     assert {(each.makes, each.files) for each in found.broken} == {("root.yaml", found.broken[0].files)}
 

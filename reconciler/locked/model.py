@@ -19,6 +19,9 @@ NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE = (
 )
 """The hints for a Source that is well named, and whose content is not at hand all the same."""
 
+NOT_AT_HAND = (NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE)
+"""The beginnings of all of them."""
+
 
 class SourceType(StrEnum):
     """The kinds of place that a Source may name; the text is the field of its spec."""

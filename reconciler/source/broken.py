@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.locked.model import LOCKED_OTHERWISE, NOT_FETCHED, NOT_LOCKED
+from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
 from render.words import counted
 
@@ -70,7 +70,7 @@ def told_by_source(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     every = tuple(broken)
     lacking: dict[tuple[str, str], set[Problem]] = {}
     for each in every:
-        if each.problem.hint.startswith((NOT_LOCKED, NOT_FETCHED, LOCKED_OTHERWISE)):
+        if each.problem.hint.startswith(NOT_AT_HAND):
             lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
     told = {problem: _told_of_all(found) for found in lacking.values() for problem in found}
     return tuple(replace(each, problem=told.get(each.problem, each.problem)) for each in every)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
 
 from .built_files import BuiltFile
@@ -49,11 +50,15 @@ class Lines(Struct):
         return tuple(sorted(map(self.located_problem, by_file)))
 
     def located_problem(self, found: FieldProblem) -> Problem:
-        """Return a problem with its file and line; those it was built from for what stands in no file."""
+        """Return a problem with its file and line; those it was built from for what stands in no file.
+
+        A Source whose content is not at hand is the same problem, whatever builds what needs it.
+        """
         place, problem = found
         if isinstance(place.file, BuiltFile):
             origin = place.file.origin_of(place.position)
-            built = f", as {place.file.path} builds it" if origin.path != place.file.path else ""
+            is_told = origin.path != place.file.path and not problem.hint.startswith(NOT_AT_HAND)
+            built = f", as {place.file.path} builds it" if is_told else ""
             return replace(problem, path=origin.path, line=origin.line, message=f"{problem.message}{built}")
         return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
 
