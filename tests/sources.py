@@ -1,6 +1,8 @@
 """Snapshots of a source made from texts, for tests that load one without Git."""
 
 import hashlib
+import io
+import tarfile
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -43,6 +45,19 @@ def source_of(content_by_path: Mapping[str, Content]) -> Source:
         for path, entry in entry_by_path.items()
     )
     return Source(files, lambda ids: {id_: contents[id_] for id_ in ids})
+
+
+def packed(*members: tuple[str, bytes, str]) -> bytes:
+    """A packed chart; a member with a third part is a link to it."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content, link in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            if link:
+                info.type, info.linkname = tarfile.SYMTYPE, link
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
 
 
 def _entry(content: Content) -> Entry:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.building.builder import INSTALL_HELM, SourceBuilder
+from reconciler.building.chart_schemas import checkable_chart
 from reconciler.source.build import Caches
 from reconciler.source.chart_requests import NEWEST_KUBERNETES
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
@@ -15,7 +16,7 @@ from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.build import a_config_map
 from tests.helm import VERSION
-from tests.sources import LINK, Content, Entry, source_of
+from tests.sources import LINK, Content, Entry, packed, source_of
 from tests.test_building_kustomize import a_script, objects_of, said
 from tests.test_source_loading import Memory
 
@@ -238,13 +239,47 @@ def test_a_wrong_chart_is_a_problem_at_its_field(case: Wrong, tmp_path: Path) ->
 OUTPUT = "echo 'apiVersion: v1'; echo 'kind: ConfigMap'; echo 'metadata: {name: a}'"
 
 
-def test_a_schema_that_refers_to_something_else_is_refused(tmp_path: Path) -> None:
-    path = a_script(tmp_path / "bin", "helm", OUTPUT)
+def test_a_schema_that_refers_to_something_else_is_left_out_and_said_once(tmp_path: Path) -> None:
+    path = a_script(tmp_path / "bin", "helm", f"[ -e chart/values.schema.json ] && exit 1; {OUTPUT}")
     schema = '{"properties": {"a": {"$ref": "file:///etc/passwd"}}}'
-    assert said(loaded({**CHART, "charts/web/values.schema.json": schema, "shop.yaml": a_chart()}, path)) == (
-        "shop.yaml: helm v9.9.9 cannot render charts/web: values.schema.json refers to another file or address, which "
-        "no render reads\n  hint: write out what it refers to"
-    )
+    files = {**CHART, "charts/web/values.schema.json": schema, "shop.yaml": a_chart(), "x.yaml": a_chart("x", "x")}
+    found = loaded(files, path)
+    assert (said(found), objects_of(found)) == ("", ["ConfigMap team/a", "ConfigMap x/a"])
+    said_once = "refers to another file or address, which no render reads, so that no values are compared with it"
+    assert warned(found) == [f"shop.yaml:1: charts/web/values.schema.json {said_once}"]
+
+
+class Schema(NamedTuple):
+    why: str
+    text: str
+    is_kept: bool
+
+
+SCHEMAS = [
+    Schema("of values alone", '{"type": "object"}', True),
+    Schema("that refers to a part of itself", '{"$ref": "#/$defs/a", "$defs": {"a": {}}}', True),
+    Schema("of a dialect that helm knows", '{"$schema": "https://json-schema.org/draft/2020-12/schema"}', True),
+    Schema("of an older one", '{"$schema": "http://json-schema.org/draft-07/schema#"}', True),
+    Schema("that refers to a file", '{"items": [{"$ref": "file:///etc/passwd"}]}', False),
+    Schema("that refers to a file beside it", '{"$ref": "other.json"}', False),
+    Schema("that refers to an address", '{"$dynamicRef": "https://schemas.example.com/a"}', False),
+    Schema("that writes the word in another way", '{"\\u0024ref": "file:///etc/passwd"}', False),
+    Schema("that says the word twice", '{"$ref": "file:///etc/passwd", "$ref": "#"}', False),
+    Schema("of a dialect that is a file", '{"$schema": "file:///etc/passwd"}', False),
+    Schema("that nobody can read", "{", False),
+]
+
+
+@pytest.mark.parametrize("case", SCHEMAS, ids=lambda case: case.why)
+def test_a_schema_is_only_kept_where_it_refers_to_itself_alone(case: Schema) -> None:
+    schema = case.text.encode()
+    inner = packed(("sub/Chart.yaml", b"name: sub\n", ""), ("sub/values.schema.json", schema, ""))
+    files = {"values.schema.json": schema, "charts/sub.tgz": inner, "files/sub.tgz": inner}
+    left = {"charts/sub.tgz.d/Chart.yaml": b"name: sub\n", "files/sub.tgz": inner}
+    found = checkable_chart(files)
+    missing = () if case.is_kept else ("values.schema.json", "charts/sub.tgz/values.schema.json")
+    assert (found.files, found.left_out) == (files if case.is_kept else left, missing)
+    assert checkable_chart(files, has_schemas=False) == (left, ())
 
 
 def test_without_helm_one_problem_names_the_command_and_the_rest_is_read(tmp_path: Path) -> None:

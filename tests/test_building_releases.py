@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.building.builder import SourceBuilder
+from reconciler.building.folders import INSTALL
 from reconciler.locked.store import ContentStore
 from reconciler.source.build import Caches
 from reconciler.source.loading import load_source
 from render.documents import emit
 from tests.build import a_cluster, a_config_map
+from tests.kubectl import kubectl_path
 from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, data_of, loaded
 from tests.test_building_kustomize import a_script, objects_of, said
@@ -145,6 +147,113 @@ def test_a_release_is_rendered_as_its_tool_would(case: Release, tmp_path: Path) 
     assert objects_of(found) == ["ConfigMap flux-system/settings"]
 
 
+MADE = """
+/bin/cat <<'END'
+---
+# Source: web/crds/crd.yaml
+apiVersion: example.com/v1
+kind: Gadget
+metadata: {name: defined}
+---
+# Source: web/templates/web.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {team: a}}
+spec: {template: {spec: {containers: [{name: web, image: nginx:1}]}}}
+---
+# Source: web/templates/more/notice.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: notice}
+END
+"""
+RENDERERS = [
+    {
+        "kustomize": {
+            "patches": [
+                {
+                    "target": {"kind": "Deployment"},
+                    "patch": '[{"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}]',
+                }
+            ],
+            "images": [{"name": "nginx", "newTag": "2"}],
+        }
+    },
+    {
+        "kustomize": {
+            "patchesStrategicMerge": [
+                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notice"}, "data": {"c": "d"}}
+            ]
+        }
+    },
+]
+
+
+def test_post_renderers_run_in_order_and_metadata_comes_last(tmp_path: Path) -> None:
+    """Definitions of the chart are left alone, as helm has it."""
+    folder = a_script(tmp_path / "bin", "helm", MADE)
+    release = a_release(postRenderers=RENDERERS, commonMetadata={"labels": {"team": "b"}})
+    found = loaded({**CHART, **FLEET, "r.yaml": release}, f"{folder}:{kubectl_path().parent}")
+    assert said(found) == ""
+    made = {each.ref.name: (each.manifest, each.origin) for each in found.desired.templates}
+    template = {"spec": {"containers": [{"name": "web", "image": "nginx:2"}]}}
+    labels, space = {"labels": {"team": "b"}}, {"namespace": "flux-system"}
+    web = {"name": "web", "annotations": {"a": "b"}, **space, **labels}
+    assert made == {
+        "defined": (
+            {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "defined", **space}},
+            "charts/web/crds/crd.yaml",
+        ),
+        "web": (
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": web,
+                "spec": {"template": template, "replicas": 1},
+            },
+            "charts/web/templates/web.yaml",
+        ),
+        "notice": (
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "notice", **space, **labels},
+                "data": {"c": "d"},
+            },
+            "charts/web/templates/more/notice.yaml",
+        ),
+    }
+    assert [each.partition(" ")[0] for each in found.desired.tools] == ["helm", "kustomize"]
+
+
+def test_a_post_renderer_that_fails_fails_its_release_alone(tmp_path: Path) -> None:
+    patch = {"target": {"kind": "Deployment"}, "patch": '[{"op": "remove", "path": "/spec/none"}]'}
+    folder = a_script(tmp_path / "bin", "helm", MADE)
+    files = {**CHART, **FLEET, "r.yaml": a_release(postRenderers=[{"kustomize": {"patches": [patch]}}])}
+    failed = said(loaded(files, f"{folder}:{kubectl_path().parent}"))
+    assert failed.startswith("r.yaml: helm v9.9.9 cannot render charts/web: kustomize v")
+    assert " cannot run its post-renderers: " in failed
+    assert said(loaded(files, folder)) == (
+        "r.yaml: helm v9.9.9 cannot render charts/web: kustomize is not installed, so that its post-renderers cannot be"
+        f" run\n  hint: {INSTALL}"
+    )
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        a_release(install={"disableSchemaValidation": True}),
+        an_application(path="charts/web", helm={"skipSchemaValidation": True}),
+    ],
+)
+def test_values_are_not_compared_with_a_schema_where_the_release_says_so(release: bytes, tmp_path: Path) -> None:
+    path = a_script(tmp_path / "bin", "helm", "[ -e chart/values.schema.json ] && echo seen >&2; exit 1")
+    files = {**CHART, **FLEET, "charts/web/values.schema.json": "{}"}
+    unseen = "r.yaml: helm v9.9.9 cannot render charts/web: it ended with exit code 1"
+    assert said(loaded({**files, "r.yaml": release}, path)) == unseen
+    assert said(loaded({**files, "r.yaml": a_release()}, path)) == "r.yaml: helm v9.9.9 cannot render charts/web: seen"
+
+
 def _values(text: str) -> Any:
     import base64
 
@@ -177,9 +286,9 @@ UNUSABLE = [
         "r.yaml:14: spec.valuesFrom[0]: Secret s: values come from ConfigMaps alone",
     ),
     Unusable(
-        "post-renderers, which would be programs",
-        {"r.yaml": a_release(postRenderers=[{"kustomize": {}}])},
-        "r.yaml:13: spec.postRenderers: post-renderers are not run",
+        "a post-renderer that would be a program",
+        {"r.yaml": a_release(postRenderers=[{"exec": {"command": "/bin/sh"}}])},
+        "r.yaml:14: spec.postRenderers[0].exec: post-renderers are kustomize alone",
     ),
     Unusable(
         "a release that is suspended",

@@ -23,6 +23,7 @@ from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
 from .folders import INSTALL, FolderBuilds, left_out_of, refused
+from .post_rendering import PostRendering
 from .remote import with_locked
 from .sandbox import RunLimits
 from .tools import find_helm
@@ -78,7 +79,10 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         tool = find_helm(self.path, self.cache)
         if tool is None:
             return BuiltSource(broken=(_without_helm(requests),))
-        renderings = list(Renderings(tool=tool, cache=self.cache, limits=self.limits).of(requests))
+        after = PostRendering.of(requests, self.path, limits=self.limits, cache=self.cache)
+        renderings = list(
+            Renderings(tool=tool, post_rendering=after, cache=self.cache, limits=self.limits).of(requests)
+        )
         # What the clusters have that no rule targets decides where objects go, so nothing is placed without it.
         failed = {_chart_of(rendering) for rendering in renderings if rendering.complaint and not rendering.is_variant}
         rest = [rendering for rendering in renderings if _chart_of(rendering) not in failed]
@@ -92,7 +96,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
                 if each.complaint
             ),
             warnings=tuple(_told_once(warning for rendering in made for warning in _warnings(rendering))),
-            tools=(tool.version,),
+            tools=(tool.version, *([after.tool.version] if after.tool else [])),
         )
 
 
@@ -131,10 +135,13 @@ def _unrendered(rendering: Rendering, version: str) -> Broken:
 
 
 def _told_once(warnings: Iterable[FieldProblem]) -> Iterator[FieldProblem]:
-    """Yield warnings without those that variants of a chart have in common."""
+    """Yield warnings without those that variants of a chart have in common, or releases of the same chart.
+
+    What is said of a chart itself has no hint, and names its files.
+    """
     known: set[tuple[int, str]] = set()
     for warning in warnings:
-        key = (id(warning.place.manifest), warning.problem.message)
+        key = (id(warning.place.manifest) if warning.problem.hint else 0, warning.problem.message)
         if key not in known:
             known.add(key)
             yield warning

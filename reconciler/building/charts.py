@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from overrides.secrecy import holds_secrets
+from reconciler.locked.model import UnavailableSource
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.manifests import ParseCache
@@ -23,17 +24,17 @@ from render.documents import Document, document_texts, read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
 
+from .chart_schemas import checkable_chart
+from .post_rendering import PostRendering
 from .sandbox import RunLimits, run_in_copy
 from .tools import Tool, shortened
 
-_FORM = b"helm 2"
+_FORM = b"helm 3"
 _HOOK = "helm.sh/hook"
 _TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
 _FIRST, _VARIANT, _CHART = 100_000, 1 << 40, 1 << 80
 """Numbers that the manifests of one chart, of one of its variants, and of another chart have for themselves."""
 _SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
-_REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
-_SCHEMA = "values.schema.json"
 _CHANCE = (
     "randAlphaNum|randAlpha|randNumeric|randAscii|randBytes|randInt|shuffle|uuidv4|genPrivateKey|genCAWithKey|genCA"
     "|genSelfSignedCertWithKey|genSelfSignedCert|genSignedCertWithKey|genSignedCert|htpasswd|bcrypt|encryptAES"
@@ -44,6 +45,8 @@ _SAID = {
     "lookup": "asks a cluster, and a render has none: it finds nothing",
     "getHostByName": "asks the network, and a render has none: it finds nothing",
 }
+_NOTES = "/NOTES.txt"
+_ELSEWHERE = "refers to another file or address, which no render reads, so that no values are compared with it"
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
 
@@ -95,6 +98,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
     """
 
     tool: Tool
+    post_rendering: PostRendering
     cache: ParseCache | None = None
     limits: RunLimits = field(default_factory=RunLimits)
 
@@ -121,10 +125,16 @@ class Renderings(Struct, frozen=True, kw_only=True):
     def _key(self, request: ChartRequest) -> bytes:
         """Return the key of a rendering: the digest of all it depends on; the place only tells two of them apart."""
         place = f"{request.place.file.path}:{request.place.number}:{request.number}"
-        facts = (self.tool.version, place, request.digest, *self._options(request), str(request.has_hooks))
+        facts = (
+            self.tool.version,
+            place,
+            request.digest,
+            *self._options(request),
+            f"{request.has_hooks} {request.has_schemas}",
+        )
         text = "\0".join(facts).encode("utf-8", "surrogateescape")
         digests = b"".join(hashlib.sha256(values).digest() for values in request.values)
-        return hashlib.sha256(b"\0".join((_FORM, text, digests))).digest()
+        return hashlib.sha256(b"\0".join((_FORM, text, digests, self.post_rendering.key_of(request)))).digest()
 
     def _options(self, request: ChartRequest) -> list[str]:
         options = [request.release, "chart", "--namespace", request.namespace, "--kube-version", request.kube_version]
@@ -136,10 +146,10 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
     def _rendered(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
         """Render a chart twice and compare; once where that was done before."""
-        chart = request.contents()
-        if any(path.endswith(_SCHEMA) and _REFERENCE.search(data) for path, data in chart.items()):
-            message = f"{_SCHEMA} refers to another file or address, which no render reads"
-            return Rendering(request=request, complaint=message, hint="write out what it refers to")
+        try:
+            chart, unasked = checkable_chart(request.contents(), has_schemas=request.has_schemas)
+        except UnavailableSource as error:
+            return Rendering(request=request, complaint=error.message, hint=error.hint)
         contents = {f"chart/{path}": data for path, data in chart.items()}
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
         command = (*self.tool.command, *self._options(request))
@@ -153,7 +163,24 @@ class Renderings(Struct, frozen=True, kw_only=True):
             if rendering.output != second.output:
                 return _refused_as_random(rendering, second, chart)
         calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
-        return replace(rendering, warnings=tuple(calls))
+        schemas = (f"{request.home}/{path} {_ELSEWHERE}" for path in unasked)
+        return self._changed(replace(rendering, warnings=(*schemas, *calls)))
+
+    def _changed(self, rendering: Rendering) -> Rendering:
+        """Return a rendering after what Flux does to it."""
+        request = rendering.request
+        if rendering.complaint or not (request.post_renderers or request.common_metadata):
+            return rendering
+        after = self.post_rendering.outcome(request, rendering.output, rendering.origins)
+        return replace(
+            rendering,
+            output=after.output,
+            origins=after.origins,
+            complaint=after.complaint,
+            hint=after.hint,
+            is_bounded=after.is_bounded,
+            is_secret=_has_secrets(each.value for each in read_documents(after.output)[0]),
+        )
 
 
 def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
@@ -168,14 +195,17 @@ def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
         every = document_texts(output)
         texts = [every[each.index].strip(b"\n") for each in kept]
         output = b"".join(b"---\n" + text.removeprefix(b"---\n") + b"\n" for text in texts)
-    values = [each.value for each in kept]
     return Rendering(
         request=request,
         output=output,
         origins=tuple(_origin(request, sources, each) for each in kept),
         hooks=tuple(_name(each) for each in left_out if not _hooks_of(each) <= _TEST_HOOKS),
-        is_secret=any(holds_secrets(value) and not is_opaque(value) for value in values),
+        is_secret=_has_secrets(each.value for each in kept),
     )
+
+
+def _has_secrets(values: Iterable[Any]) -> bool:
+    return any(holds_secrets(value) and not is_opaque(value) for value in values)
 
 
 def _is_left_out(request: ChartRequest, hooks: set[str]) -> bool:
@@ -244,7 +274,7 @@ def volatile_calls(chart: Mapping[str, bytes], paths: Collection[str], home: str
     outside.
     """
     names = re.compile(rf"(?<![\w.$\"])({f'{_CHANCE}|now' if is_random else _OUTSIDE})(?![\w\"])")
-    templates = [path for path in chart if "templates/" in path]
+    templates = [path for path in chart if "templates/" in path and not path.endswith(_NOTES)]
     for path in sorted(templates, key=lambda each: (f"{home}/{each}" not in paths, each)):
         text = chart[path].decode("utf-8", "replace")
         for action in _ACTION.finditer(text):

@@ -23,7 +23,8 @@ class Origin(NamedTuple):
 class BuildPart(NamedTuple):
     """A part that something was built of: its role, its name, its version where it has one, and what tells it apart.
 
-    Roles are ``chart``, ``chart file``, ``values``, ``Kubernetes``, ``APIs``, ``release`` and ``file``.
+    Roles are ``chart``, ``chart file``, ``values``, ``Kubernetes``, ``APIs``, ``release``, ``post-renderers`` and
+    ``file``.
     """
 
     role: str

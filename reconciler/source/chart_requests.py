@@ -1,11 +1,13 @@
 """Requests for ``helm``: what is rendered of a chart, and the distinct requests of all classes of clusters."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.bits import Mask
+from render.documents import emit
 from render.model import Manifest, Template
 from render.values import SelectiveStruct
 from render.words import listed
@@ -28,7 +30,8 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
     the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on. A chart that
     some clusters ask for in another way has several requests; ``variants`` are all of them, ``variant`` is the number
     of this one. ``number`` tells it from other charts of the same object, and ``destination`` are the clusters that it
-    is for (None: any).
+    is for (None: any). Without ``has_schemas`` no schema of the chart is asked about its values. ``post_renderers`` are
+    the changes of kustomizations that are made to what it renders, and ``common_metadata`` is what each object gets.
     """
 
     UNSHOWN = ("contents", "values", "chart_files")
@@ -46,6 +49,9 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
     api_versions: tuple[str, ...] = ()
     has_hooks: bool = False
     has_crds: bool = True
+    has_schemas: bool = True
+    post_renderers: tuple[bytes, ...] = ()
+    common_metadata: Mapping[str, Any] = field(default_factory=dict)
     variant: int = 0
     variants: tuple[BuiltVariant, ...] = ()
     number: int = 0
@@ -60,6 +66,7 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
         """Everything it is made of, for people; values that stand nowhere else are those of their clusters."""
         where = f" for {listed(sorted(self.clusters), _NAMED)}" if self.variant else ""
         settings = repr((self.release, self.namespace, self.has_hooks, self.has_crds)).encode()
+        changes = (*self.post_renderers, *([emit(self.common_metadata)] if self.common_metadata else []))
         return (
             BuildPart("chart", self.home, self.version, self.digest),
             *file_parts("chart file", dict(self.chart_files)),
@@ -70,13 +77,19 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
             BuildPart("Kubernetes", where.strip(), self.kube_version),
             BuildPart("APIs", where.strip(), "", digest_of(*(each.encode() for each in self.api_versions))),
             BuildPart("release", "", "", digest_of(settings)),
+            *(
+                BuildPart("post-renderers", where.strip(), "", digest_of(each))
+                for each in [b"".join(changes)]
+                if changes
+            ),
         )
 
     @property
     def asked(self) -> tuple[object, ...]:
         """Everything that decides what is rendered; requests that are equal in it are one."""
         names = (self.release, self.namespace, self.digest, self.kube_version, self.api_versions)
-        return (*names, self.values, self.has_hooks, self.has_crds)
+        after = (self.post_renderers, emit(self.common_metadata))
+        return (*names, self.values, self.has_hooks, self.has_crds, self.has_schemas, *after)
 
     @property
     def clusters(self) -> frozenset[str]:

@@ -197,6 +197,9 @@ class ChartSource(Struct):
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
             has_crds=spec.get("crds") != "Exclude",
+            has_schemas=chart.get("has_schemas", True),
+            post_renderers=chart.get("post_renderers", ()),
+            common_metadata=chart.get("common_metadata") or {},
         )
 
     def _chart_path(self, chart: Mapping[str, Any]) -> str | None:

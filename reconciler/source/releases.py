@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
-from render.documents import read_documents
+from render.documents import emit, read_documents
 from render.fleet import RenderedRelease
 from render.model import ObjectRef, group_of
 
 from .deployers.argo import chart_sources, sources_of
 from .deployers.destinations import Destinations
+from .deployers.flux import patching
 from .deployers.request import UnusableDeployer
 from .deployers.trees import address_of
 from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place, secret_of
@@ -33,7 +34,6 @@ _HELM = frozenset(
 )
 _ENVIRONMENT = "ARGOCD_APP"
 _INSTALLED = "flux-system"
-_UNSAID = {"postRenderers": "post-renderers are not run", "commonMetadata": "what it adds to all objects is not added"}
 
 
 class UnusableRelease(Exception):
@@ -109,12 +109,9 @@ class Releases(NamedTuple):
         if spec.get("suspend"):
             hint = "what Argosy delivers is suspended by its policy: spec.suspension"
             raise UnusableRelease("spec.suspend", "it is suspended, so that nothing is made of it", hint)
-        for field, message in _UNSAID.items():
-            if spec.get(field):
-                raise UnusableRelease(f"spec.{field}", message)
         own, target = str(metadata.get("namespace") or default_namespace), str(spec.get("targetNamespace") or "")
         name = f"{target}-{metadata['name']}" if target else metadata["name"]
-        install = _object(spec.get("install"))
+        install, renderers = _object(spec.get("install")), list(map(_object, _items(spec.get("postRenderers"))))
         chart: dict[str, Any] = {
             **self._flux_chart(spec, own),
             "releaseName": str(spec.get("releaseName") or name),
@@ -125,7 +122,12 @@ class Releases(NamedTuple):
             "crds": "Exclude" if install.get("crds") == "Skip" else "Include",
         }
         # ConfigMaps with values stand beside the release, whatever namespace its objects go to.
-        return _chart(metadata["name"], target or own, chart, values_namespace=own)
+        return {
+            **_chart(metadata["name"], target or own, chart, values_namespace=own),
+            "has_schemas": not install.get("disableSchemaValidation"),
+            "post_renderers": tuple(map(_post_renderer, range(len(renderers)), renderers)),
+            "common_metadata": _object(spec.get("commonMetadata")),
+        }
 
     def _flux_chart(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
         path, wanted = "spec.chart.spec", _object(_object(spec.get("chart")).get("spec"))
@@ -223,7 +225,8 @@ class Releases(NamedTuple):
             "apiVersions": list(map(str, _items(helm.get("apiVersions")))),
         }
         destination = _object(spec.get("destination"))
-        return _chart(name, str(helm.get("namespace") or destination.get("namespace") or default_namespace), chart)
+        namespace = str(helm.get("namespace") or destination.get("namespace") or default_namespace)
+        return {**_chart(name, namespace, chart), "has_schemas": not helm.get("skipSchemaValidation")}
 
     def _argo_files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
         """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
@@ -283,6 +286,15 @@ def _name_of(manifest: Mapping[str, Any]) -> str:
 def _chart(name: str, namespace: str, spec: Mapping[str, Any], *, values_namespace: str = "") -> dict[str, Any]:
     metadata = {"name": name, "namespace": namespace}
     return {"metadata": metadata, "spec": spec, "values_namespace": values_namespace or namespace}
+
+
+def _post_renderer(number: int, wanted: Mapping[str, Any]) -> bytes:
+    """Return the changes of a post-renderer."""
+    unknown = sorted(wanted.keys() - {"kustomize"})
+    if unknown:
+        raise UnusableRelease(f"spec.postRenderers[{number}].{unknown[0]}", "post-renderers are kustomize alone")
+    changes = patching(_object(wanted.get("kustomize")))
+    return emit(changes) if changes else b""
 
 
 def _values_from(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Charts that would not end, take all there is, or read what is not theirs: the real helm is bounded, and refused."""
 
-import io
 import json
-import tarfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from reconciler.building.sandbox import RunLimits
 from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
-from tests.sources import Content, source_of
+from tests.sources import Content, packed, source_of
 from tests.test_building_charts import CHART, a_chart
 from tests.test_building_kustomize import a_script, said
 from tests.test_building_releases import FLEET, an_application
@@ -34,19 +32,6 @@ def loaded(files: Mapping[str, Content], path: Path | str) -> Loaded:
 
 def a_config_map(text: str) -> str:
     return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  a: {text}\n"
-
-
-def packed(*members: tuple[str, bytes, str]) -> bytes:
-    """A packed chart; a member with a third part is a link to it."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, content, link in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            if link:
-                info.type, info.linkname = tarfile.SYMTYPE, link
-            archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
 
 
 class Endless(NamedTuple):
@@ -135,6 +120,21 @@ def attempts(secret: Path) -> list[Reading]:
             {"values": {"a": 1}},
         ),
         Reading(
+            "a schema that is a file, written in another way",
+            {"charts/web/values.schema.json": f'{{"\\u0024ref": "file://{secret}"}}'},
+            {"values": {"a": 1}},
+        ),
+        Reading(
+            "a schema in a packed chart whose dialect is a file",
+            {
+                "charts/web/charts/sub.tgz": packed(
+                    ("sub/Chart.yaml", SUBCHART, ""),
+                    ("sub/values.schema.json", json.dumps({"$schema": f"file://{secret}"}).encode(), ""),
+                )
+            },
+            {"values": {"sub": {"a": 1}}},
+        ),
+        Reading(
             "a dependency that is a folder",
             {
                 "charts/web/Chart.yaml": f"apiVersion: v2\nname: web\nversion: 1.0.0\n"
@@ -165,6 +165,7 @@ def test_no_chart_shows_what_is_not_its_own(helm: Path, tmp_path: Path, monkeypa
         found = loaded({**CHART, **case.files, "shop.yaml": a_chart(**case.chart)}, helm)
         shown = said(found) + json.dumps([template.manifest for template in found.desired.templates])
         assert CANARY not in shown, case.why
+        assert "failing loading" not in shown, case.why
         assert "127.0.0.1" not in shown, case.why
     assert not Path("/tmp/argosy-escaped").exists()
 

@@ -149,7 +149,7 @@ def _text(document: Document, text: bytes, variables: Variables | None, metadata
         if errors or len(documents) != 1 or not isinstance(documents[0].value, dict):
             raise BadSubstitutionError("with its variables filled in it is no YAML object")
         value = documents[0].value
-    return emit(_with_metadata(value, metadata)) if metadata else text
+    return emit(with_common_metadata(value, metadata)) if metadata else text
 
 
 def _is_switched_off(value: Mapping[str, Any]) -> bool:
@@ -163,7 +163,8 @@ def _parts(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield part if isinstance(part, dict) else {}
 
 
-def _with_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with labels and annotations that all objects are to have; they count more than its own."""
     own = value.get("metadata")
     changed = dict(own) if isinstance(own, dict) else {}
     for key, before in zip(("labels", "annotations"), _parts(value), strict=True):

@@ -207,6 +207,18 @@ def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[str, Any]:
     """Return what a Kustomization adds to the kustomization of its folder."""
+    additions = {
+        "namespace": spec.get("targetNamespace"),
+        "namePrefix": spec.get("namePrefix"),
+        "nameSuffix": spec.get("nameSuffix"),
+        "components": list(_components(spec, tree, folder)),
+        **patching(spec),
+    }
+    return {key: value for key, value in additions.items() if value}
+
+
+def patching(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return patches and images as a kustomization has them; a patch is never read from a file."""
     patches = [
         {key: each[key] for key in ("patch", "target") if key in each}
         for each in map(_object, _items(spec.get("patches")))
@@ -216,17 +228,13 @@ def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[s
         {"patch": json.dumps(each.get("patch")), "target": each.get("target")}
         for each in map(_object, _items(spec.get("patchesJson6902")))
     ]
-    additions = {
-        "namespace": spec.get("targetNamespace"),
-        "namePrefix": spec.get("namePrefix"),
-        "nameSuffix": spec.get("nameSuffix"),
-        "components": list(_components(spec, tree, folder)),
+    found = {
         "patches": patches,
         "patchesStrategicMerge": merges,
         "patchesJson6902": operations,
         "images": _items(spec.get("images")),
     }
-    return {key: value for key, value in additions.items() if value}
+    return {key: value for key, value in found.items() if value}
 
 
 def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:

@@ -1,0 +1,112 @@
+"""Changes that Flux makes to what a chart rendered: each post-renderer is a kustomization of it, then comes metadata.
+
+Definitions among the ``crds`` of a chart stay as they are, as helm hands a post-renderer what templates made alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from reconciler.source.built_files import Origin
+from reconciler.source.chart_requests import ChartRequest
+from reconciler.source.deployers.after_build import with_common_metadata
+from reconciler.source.files import KUSTOMIZATIONS
+from reconciler.source.manifests import ParseCache
+from render.documents import document_texts, emit, read_documents
+
+from .builds import MISSING
+from .folders import INSTALL
+from .sandbox import RunLimits, run_in_copy
+from .tools import Tool, find_kustomize, shortened
+
+_OBJECTS = "objects.yaml"
+_HEAD = f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [{_OBJECTS}]\n".encode()
+_TEMPLATES = "/templates/"
+
+
+class PostRendered(Struct, frozen=True, kw_only=True):
+    """The output of a chart after its post-renderers, or the complaint of one that failed."""
+
+    output: bytes = b""
+    origins: tuple[Origin, ...] = ()
+    complaint: str = ""
+    hint: str = ""
+    is_bounded: bool = False
+
+
+class _ChartObject(NamedTuple):
+    """An object that a chart made: its text, its value, and the template that it came from."""
+
+    text: bytes
+    value: Any
+    origin: Origin
+
+
+class PostRendering(Struct, frozen=True, kw_only=True):
+    """The post-renderers of charts; ``tool`` is looked for where some chart has one (None: it is not there)."""
+
+    limits: RunLimits
+    tool: Tool | None = None
+
+    @classmethod
+    def of(
+        cls, requests: Iterable[ChartRequest], path: str, *, limits: RunLimits, cache: ParseCache | None
+    ) -> "PostRendering":
+        """Return what runs the post-renderers of charts; ``path`` is where the tool is looked for."""
+        is_asked = any(request.post_renderers for request in requests)
+        return cls(limits=limits, tool=find_kustomize(path, cache) if is_asked else None)
+
+    def key_of(self, request: ChartRequest) -> bytes:
+        """Return all that the outcome depends on, beside what helm makes."""
+        version = self.tool.version if self.tool and request.post_renderers else ""
+        return b"\0".join((version.encode(), emit(request.common_metadata), *request.post_renderers))
+
+    def outcome(self, request: ChartRequest, output: bytes, origins: Sequence[Origin]) -> PostRendered:
+        """Return what becomes of the output of a chart."""
+        made = list(map(_ChartObject, document_texts(output), _values(output), origins))
+        kept = [each for each in made if _TEMPLATES not in each.origin.path]
+        changed = [each for each in made if _TEMPLATES in each.origin.path]
+        for changes in request.post_renderers:
+            if self.tool is None:
+                return PostRendered(complaint=f"{MISSING}, so that its post-renderers cannot be run", hint=INSTALL)
+            contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _stream(changed)}
+            run = run_in_copy((*self.tool.command, "."), contents, limits=self.limits)
+            if run.complaint:
+                complaint = f"{self.tool.version} cannot run its post-renderers: {shortened(run.complaint)}"
+                return PostRendered(complaint=complaint, is_bounded=run.is_bounded)
+            changed = _recognized(run.output, changed, Origin(request.home))
+        if request.common_metadata:
+            values = [with_common_metadata(each.value, request.common_metadata) for each in changed]
+            changed = [
+                _ChartObject(emit(value), value, each.origin) for value, each in zip(values, changed, strict=True)
+            ]
+        every = [*kept, *changed]
+        return PostRendered(output=_stream(every), origins=tuple(each.origin for each in every))
+
+
+def _values(output: bytes) -> list[Any]:
+    return [document.value for document in read_documents(output)[0]]
+
+
+def _stream(objects: Iterable[_ChartObject]) -> bytes:
+    return b"".join(b"---\n" + each.text.strip(b"\n").removeprefix(b"---\n") + b"\n" for each in objects)
+
+
+def _recognized(output: bytes, before: Iterable[_ChartObject], other: Origin) -> list[_ChartObject]:
+    """Return objects as kustomize left them, with the origins that they had; ``other`` is that of one with a new name.
+
+    An object that a template made twice, as helm would refuse later, has the last origin of both.
+    """
+    origins = {_identity(each.value): each.origin for each in before}
+    values = _values(output)
+    return [
+        _ChartObject(text, value, origins.get(_identity(value), other))
+        for text, value in zip(document_texts(output), values, strict=True)
+    ]
+
+
+def _identity(value: Any) -> tuple[object, ...]:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    named = metadata if isinstance(metadata, dict) else {}
+    return (value.get("kind"), named.get("namespace"), named.get("name")) if isinstance(value, dict) else ()
