@@ -295,7 +295,7 @@ def test_what_helm_is_asked_for_is_all_that_is_declared(tmp_path: Path) -> None:
     path = a_script(tmp_path / "bin", "helm", 'echo "$@" >&2; exit 1')
     assert said(loaded({**CHART, "shop.yaml": a_chart(values={"a": 1}, apiVersions=["a/v1"])}, path)) == (
         "shop.yaml: helm v9.9.9 cannot render charts/web: template shop chart --namespace team --kube-version 1.37.0 "
-        "--api-versions a/v1 --values values-0.yaml --include-crds"
+        "--api-versions apiregistration.k8s.io/v1 --api-versions a/v1 --values values-0.yaml --include-crds"
     )
 
 

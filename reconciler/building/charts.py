@@ -46,6 +46,9 @@ _SAID = {
     "getHostByName": "asks the network, and a render has none: it finds nothing",
 }
 _NOTES = "/NOTES.txt"
+_AGGREGATED = "apiregistration.k8s.io/v1"
+"""The API of all servers that helm does not count among its own, so that charts would take an older version of it."""
+
 _ELSEWHERE = "refers to another file or address, which no render reads, so that no values are compared with it"
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
@@ -138,7 +141,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
     def _options(self, request: ChartRequest) -> list[str]:
         options = [request.release, "chart", "--namespace", request.namespace, "--kube-version", request.kube_version]
-        for text in request.api_versions:
+        for text in dict.fromkeys((_AGGREGATED, *request.api_versions)):
             options += ["--api-versions", text]
         for number in range(len(request.values)):
             options += ["--values", f"values-{number}.yaml"]
