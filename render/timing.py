@@ -15,7 +15,7 @@ with ``after(start, seconds)``, which never overflows.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -112,3 +112,18 @@ def is_past(now: datetime, start: datetime, seconds: float) -> bool:
 def earliest(flips: Iterable[Flip | None]) -> Flip | None:
     """Return the flip that comes first; of those at one instant the first by its words."""
     return min(filter(None, flips), default=None)
+
+
+def earliest_of_each(*waits: Mapping[T, Flip]) -> dict[T, Flip]:
+    """Return the earliest flip of each key of several mappings.
+
+    >>> soon, later = Flip(FIRST, "soon"), Flip(LAST, "later")
+    >>> found = earliest_of_each({"a": later, "b": soon}, {"a": soon, "b": later, "c": later})
+    >>> {key: flip.what for key, flip in found.items()}
+    {'a': 'soon', 'b': 'soon', 'c': 'later'}
+    """
+    found: dict[T, Flip] = {}
+    for each in waits:
+        for key, flip in each.items():
+            found[key] = min(flip, found.get(key, flip))
+    return found

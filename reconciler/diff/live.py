@@ -35,7 +35,7 @@ class LiveChange(Struct, frozen=True, kw_only=True):
 
     ref: ObjectRef
     action: Action
-    reason: str = ""
+    reason: str
     message: str = ""
     fields: tuple[FieldChange, ...] = ()
     yielded: tuple[FieldChange, ...] = ()

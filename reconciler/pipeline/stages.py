@@ -28,7 +28,7 @@ from render.model import ObjectRef, TargetCluster, Template
 from render.quota.enforcement import quota
 from render.rescheduling.requests import with_requests
 from render.scheduling.batch import BatchContext
-from render.timing import Flip, earliest
+from render.timing import Flip, earliest, earliest_of_each
 from render.works import TargetGroups, WorkContext, Works, render_works
 
 from .assembly import (
@@ -128,10 +128,7 @@ class Built(Struct, frozen=True, kw_only=True):
     @property
     def waits(self) -> Mapping[ObjectRef, Flip]:
         """The next instant at which each object that waits for one has another outcome, but for rules of cron."""
-        found = dict(self.failover.waits)
-        for ref, flip in self.descheduling.waits.items():
-            found[ref] = min(flip, found.get(ref, flip))
-        return found
+        return earliest_of_each(self.failover.waits, self.descheduling.waits)
 
     @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
