@@ -311,6 +311,15 @@ def test_a_chart_is_rendered_twice_once_and_not_again_while_it_stays(tmp_path: P
     assert calls.read_text().count("x") == 4
 
 
+def test_a_second_render_that_fails_is_told_as_what_it_is(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    fails = f"[ -e {calls} ] && {{ echo 'Error: no space left' >&2; exit 1; }}"
+    path = a_script(tmp_path / "bin", "helm", f"{fails}; echo > {calls}; {OUTPUT}")
+    assert said(loaded({**CHART, "shop.yaml": a_chart()}, path)) == (
+        "shop.yaml: helm v9.9.9 cannot render charts/web: no space left"
+    )
+
+
 def test_output_with_secrets_is_not_remembered_but_compared_once(tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     secret = "echo 'apiVersion: v1'; echo 'kind: Secret'; echo 'metadata: {name: a}'; echo 'stringData: {a: hidden}'"

@@ -156,15 +156,15 @@ class Renderings(Struct, frozen=True, kw_only=True):
         contents = {f"chart/{path}": data for path, data in chart.items()}
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
         command = (*self.tool.command, *self._options(request))
-        first = run_in_copy(command, contents, limits=self.limits)
-        if first.complaint:
-            complaint = shortened(first.complaint)
-            return Rendering(request=request, complaint=complaint, is_bounded=first.is_bounded)
-        rendering = _with_documents(request, first.output)
-        if not is_compared:
-            second = _with_documents(request, run_in_copy(command, contents, limits=self.limits).output)
-            if rendering.output != second.output:
-                return _refused_as_random(rendering, second, chart)
+        outputs = []
+        for _ in range(1 if is_compared else 2):
+            run = run_in_copy(command, contents, limits=self.limits)
+            if run.complaint:
+                return Rendering(request=request, complaint=shortened(run.complaint), is_bounded=run.is_bounded)
+            outputs.append(_with_documents(request, run.output))
+        rendering, again = outputs[0], outputs[-1]
+        if rendering.output != again.output:
+            return _refused_as_random(rendering, again, chart)
         calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
         schemas = (f"{request.home}/{path} {_ELSEWHERE}" for path in unasked)
         return self._changed(replace(rendering, warnings=(*schemas, *calls)))
