@@ -95,7 +95,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
                 for each in renderings
                 if each.complaint
             ),
-            warnings=tuple(_told_once(warning for rendering in made for warning in _warnings(rendering))),
+            warnings=tuple(_warnings(made)),
             tools=(tool.version, *([after.tool.version] if after.tool else [])),
         )
 
@@ -134,27 +134,22 @@ def _unrendered(rendering: Rendering, version: str) -> Broken:
     return Broken(problem=problem, files=request.inputs, tool=tool, makes=request.place.file.path)
 
 
-def _told_once(warnings: Iterable[FieldProblem]) -> Iterator[FieldProblem]:
-    """Yield warnings without those that variants of a chart have in common, or releases of the same chart.
+def _warnings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
+    """Yield warnings for the hooks that were left out of charts, and for what these ask that no render can tell.
 
-    What is said of a chart itself has no hint, and names its files.
+    Variants of a chart have hooks in common. What is said of a chart itself names its files, and releases share it.
     """
     known: set[tuple[int, str]] = set()
-    for warning in warnings:
-        key = (id(warning.place.manifest) if warning.problem.hint else 0, warning.problem.message)
-        if key not in known:
-            known.add(key)
-            yield warning
-
-
-def _warnings(rendering: Rendering) -> Iterator[FieldProblem]:
-    """Yield a warning for the hooks that were left out of a chart, and for what it asks that no render can tell."""
-    place = rendering.request.place
-    if rendering.hooks:
-        message = f"{counted(len(rendering.hooks), 'hook')} left out: {listed(rendering.hooks)}"
-        yield place.problem("", message, hint="hooks: Include makes them objects like all others")
-    if rendering.warnings:
-        yield place.problem("", listed(rendering.warnings))
+    for rendering in renderings:
+        place, hooks = rendering.request.place, listed(rendering.hooks)
+        if hooks and (id(place.manifest), hooks) not in known:
+            known.add((id(place.manifest), hooks))
+            message = f"{counted(len(rendering.hooks), 'hook')} left out: {hooks}"
+            yield place.problem("", message, hint="hooks: Include makes them objects like all others")
+        asked = listed(rendering.warnings)
+        if asked and (0, asked) not in known:
+            known.add((0, asked))
+            yield place.problem("", asked)
 
 
 def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
