@@ -110,7 +110,9 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, ca
     inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), read, caches)
     read_all = inner.built.read_with(read)
     templates = [each for each in inner.contents.manifests if not _decides(each)]
-    output = b"".join([b"---\n" + _text(each, read_all).strip(b"\n") + b"\n" for each in templates])
+    ids = {each.file.id for each in templates if not each.prefix}
+    texts = {id_: document_texts(data) for id_, data in read_all(ids).items()}
+    output = b"".join([b"---\n" + _text(each, texts).strip(b"\n") + b"\n" for each in templates])
     file = BuiltFile(
         path=place.file.path,
         id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),
@@ -145,8 +147,8 @@ def _decides(place: LocatedManifest) -> bool:
     return group_of(place.manifest["apiVersion"]).endswith(_DECIDING)
 
 
-def _text(place: LocatedManifest, read: ReadBlobs) -> bytes:
+def _text(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:
     """Return a document as it stands, for it may be signed; an item of a list is written anew."""
     if place.prefix:
         return emit(place.manifest)
-    return document_texts(read([place.file.id])[place.file.id])[place.position]
+    return texts[place.file.id][place.position]
