@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.results import ClusterReport
+from reconciler.diff.difference import PendingChange
 from reconciler.diff.live import live_text
+from reconciler.diff.words import ended_words
+from reconciler.pipeline.pending import LAZY as LAZY_ACTIVATION
+from reconciler.pipeline.pending import OTHER_SCHEDULER, SCHEDULING_SUSPENDED, SUSPENDED
 from reconciler.plans.model import Action, Plan, PlannedObject
 from render.documents import parse_documents
 from render.model import ObjectRef
@@ -612,3 +616,17 @@ def test_a_live_difference_names_what_a_run_leaves_because_of_it() -> None:
     )
     told = live_text([ClusterReport(cluster="b", plan=Plan(cluster="b", objects=(item,)))])
     assert "".join(told) == f"b: equal\n  ! {NGINX} kept (SuspendDispatching): its dispatch is suspended\n"
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (SUSPENDED, "no longer held back from b"),
+        (LAZY_ACTIVATION, "no longer waiting"),
+        (SCHEDULING_SUSPENDED, "scheduled again"),
+        (OTHER_SCHEDULER, "scheduled again"),
+    ],
+)
+def test_the_end_of_every_reason_is_told_in_its_words(reason: str, said: str) -> None:
+    change = PendingChange(ref=ObjectRef("apps", "Deployment", "shop", "web"), reason=reason, clusters=("b",))
+    assert ended_words(change, ("a", "b")) == said
