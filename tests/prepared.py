@@ -22,11 +22,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import IO, NoReturn, Self
+from typing import IO, NoReturn
 
 from tests.asking import CODE, ask
 from tests.waiting import SECONDS, running
@@ -35,8 +34,6 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("render", "overrides", "reconciler")
 CLOCK = "PREPARED_CLOCK"
 """The environment variable of a command whose clock stands at the time, in seconds, that it says."""
-PASS = "a pass of the controller"
-"""The command line that stands for the program of such a pass."""
 ALL_SECONDS = 7200.0
 """The time for all commands of a process."""
 
@@ -218,22 +215,21 @@ def _fork_for(listener: socket.socket) -> None:
             _report_ended(connections)
         if listener in ready:
             connection = listener.accept()[0]
-            pid = _forked(connection, listener, [ends, told, *connections.values()])
+            pid = _forked(connection, [listener, ends, told, *connections.values()])
             connections[pid] = connection
             connection.sendall(b"%-*d" % (CODE, pid))
 
 
-def _forked(connection: socket.socket, listener: socket.socket, others: Sequence[socket.socket]) -> int:
+def _forked(connection: socket.socket, others: Sequence[socket.socket]) -> int:
     connection.settimeout(SECONDS)
     size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL), "big")
     first, streams, _, _ = socket.recv_fds(connection, 1, 3)
     arguments, folder, environment = marshal.loads(first + connection.recv(size - 1, socket.MSG_WAITALL))
     pid = os.fork()
     if not pid:
-        address = listener.getsockname()
-        for each in (connection, listener, *others):
+        for each in (connection, *others):
             each.close()
-        _run(address, arguments, folder, environment, streams)
+        _run(arguments, folder, environment, streams)
     for stream in streams:
         os.close(stream)
     return pid
@@ -247,37 +243,9 @@ def _report_ended(connections: dict[int, socket.socket]) -> None:
                 connection.sendall(b"%-*d" % (CODE, os.waitstatus_to_exitcode(status)))
 
 
-class _Pass(Begun):
-    """A pass that ``argosy run`` starts, forked as well; it has what the controller needs of ``subprocess.Popen``."""
-
-    def __init__(self, address: str, _: Sequence[str], **__: object) -> None:
-        (theirs, ours), (read, written) = os.pipe(), os.pipe()
-        streams = theirs, written, sys.stderr.fileno()
-        super().__init__(*ask(address, [PASS], os.getcwd(), os.environ, streams))  # noqa: PTH109 - handed over as text
-        for each in (theirs, written):
-            os.close(each)
-        self.stdin, self.stdout = os.fdopen(ours, "w"), os.fdopen(read)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the streams, once the process has ended."""
-        self.wait()
-        for stream in (self.stdin, self.stdout):
-            with suppress(BrokenPipeError):
-                stream.close()
-
-    def wait(self, timeout: float = ALL_SECONDS) -> int:
-        return super().wait(timeout)
-
-
-def _run(
-    address: str, arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]
-) -> NoReturn:
-    """Become the program, or one of its passes."""
+def _run(arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]) -> NoReturn:
+    """Become the program."""
     from reconciler.cli import main
-    from reconciler.run.passes import process, worker
 
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -291,10 +259,6 @@ def _run(
     for path in environment.get("PYTHONPATH", "").split(os.pathsep):
         if path and (Path(path) / "sitecustomize.py").exists():
             exec(compile((Path(path) / "sitecustomize.py").read_text(), path, "exec"), {})
-    if arguments == [PASS]:
-        os.setsid()
-        process.main()
-    vars(worker)["subprocess"] = SimpleNamespace(Popen=partial(_Pass, address), PIPE=subprocess.PIPE)
     main()
     raise AssertionError("the program came back")
 
