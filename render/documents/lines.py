@@ -16,10 +16,10 @@ _UNFIT = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
 _INK = f"[^ {_UNFIT}]"
 _PLAIN = (
     rf"(?:[^ !\"#%&'*,\-:>?@\[\]`{{|}}{_UNFIT}]|[-?:](?={_INK}))"
-    rf"(?:[^ :{_UNFIT}]|:(?={_INK})| +(?=[^ #{_UNFIT}]))*+"
+    rf"(?:[^ :{_UNFIT}]++|:(?={_INK})| +(?=[^ #{_UNFIT}]))*+"
 )
-_DOUBLE_QUOTED = rf'"(?:[^"\\{_UNFIT}]|\\["\\nt])*+"'
-_SINGLE_QUOTED = rf"'(?:[^'{_UNFIT}]|'')*+'"
+_DOUBLE_QUOTED = rf'"(?:[^"\\{_UNFIT}]++|\\["\\nt])*+"'
+_SINGLE_QUOTED = rf"'(?:[^'{_UNFIT}]++|'')*+'"
 _KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
 _COMMENT = f"#[^{_UNFIT}]*+"
 _LINE = re.compile(
