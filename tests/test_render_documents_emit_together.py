@@ -1,5 +1,6 @@
 """Emitting manifests together, or those that are similar, gives the bytes that emitting each alone gives."""
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import pytest
@@ -79,3 +80,15 @@ def test_a_number_that_has_no_place_in_kubernetes_is_refused_among_alike_documen
     similar.emit({"metadata": {"name": "web"}, "value": None}, [("metadata", "name")])
     with pytest.raises(ValueError, match="not-a-number"):
         similar.emit({"metadata": {"name": "web"}, "value": float("nan")}, [("metadata", "name")])
+
+
+class Word(StrEnum):
+    WELL = "Well"
+
+
+def test_a_text_of_a_type_of_its_own_is_written_as_the_text_it_is() -> None:
+    similar = SimilarDocuments()
+    emitted = [
+        similar.emit({"metadata": {"name": name}, "value": Word.WELL}, [("metadata", "name")]) for name in ("a", "b")
+    ]
+    assert emitted == [b"metadata:\n  name: a\nvalue: Well\n", b"metadata:\n  name: b\nvalue: Well\n"]

@@ -10,7 +10,7 @@ Condition = Mapping[str, Any]
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
     """Return a condition that has no time yet; empty words are left out."""
     words = {"type": kind, "status": status, "reason": reason, "message": message}
-    return {key: word for key, word in words.items() if word}
+    return {key: str(word) for key, word in words.items() if word}
 
 
 def with_times(conditions: Iterable[Condition], before: Iterable[Condition], now: str) -> list[dict[str, Any]]:
@@ -27,4 +27,7 @@ def _since(each: Condition, known: Condition | None, now: str) -> str:
 
 def condition_of_type(conditions: Sequence[Condition] | None, kind: str) -> Condition:
     """Return the condition of a type; an empty one where there is none."""
-    return next((each for each in conditions or () if each.get("type") == kind), {})
+    for each in conditions or ():
+        if each.get("type") == kind:
+            return each
+    return {}

@@ -10,11 +10,11 @@ classes of clusters share most of their objects; ``emit_together`` writes the te
 documents differ in their names alone; ``SimilarDocuments`` writes what is around the names once.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from marshal import dumps
 from typing import Any
 
 from .holes import Emitted, Hole
@@ -243,23 +243,28 @@ class _SharedParts:
 
 _WordPath = tuple[str | int, ...]
 _MOST_SHAPES = 1024
+_WITHOUT_REFERENCES = 2
+"""The version of marshalled data that has equal bytes for equal values, whether or not they share objects."""
 
 
 class SimilarDocuments:
     """Emits documents that differ in a few words alone: what is around the words is written once."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {}
+        self._texts: dict[bytes, list[str]] = {}
 
     def emit(self, document: Mapping[str, Any], paths: Sequence[_WordPath]) -> bytes:
         """Return what ``emit`` returns, given the paths of the words by which a document differs from others."""
         written = [INLINE[_word_at(document, path)] for path in paths]
         if not all(written):
             return emit(document)  # a word of several lines is written by where it stands
-        shape = document
+        shape: Any = document
         for path in paths:
             shape = _with_word(shape, path, "")
-        key = json.dumps(shape)
+        try:
+            key = dumps(shape, _WITHOUT_REFERENCES)
+        except ValueError:
+            return emit(document)  # it holds more than plain data, such as a text of a type of its own
         around = self._texts.get(key)
         if around is None:
             around = _around(document, paths)

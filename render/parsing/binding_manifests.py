@@ -62,7 +62,7 @@ def _condition(condition: Condition) -> Plain:
     return present(
         type=condition.type,
         status=condition.status,
-        reason=condition.reason,
+        reason=str(condition.reason),
         message=condition.message,
         since=condition.since,
         clusters=list(condition.clusters),
