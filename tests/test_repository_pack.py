@@ -123,6 +123,19 @@ def test_what_is_alike_is_stored_as_a_difference(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in listing if line.startswith("chain")] == ["chain length = 1"]
 
 
+def test_files_whose_names_have_several_lengths_are_each_compared_with_one_of_their_length(tmp_path: Path) -> None:
+    beginning, lines = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n", b"# a line of the text\n" * 20
+    names = [b"object-%d" % number for number in (95, 100, 96, 101, 97, 102)]
+    files: dict[str, Blob] = {
+        name.decode(): beginning + b"  name: %s\n" % name + lines + b"# %s\n" % name + lines[:42] for name in names
+    }
+    repository = a_repository(tmp_path / "bare")
+    pack = written(repository, an_object_set({"member": files}))
+    listing = [line.split() for line in repository.git("verify-pack", "-v", str(pack)).splitlines()]
+    whole = [line for line in listing if line[1:2] == ["blob"] and len(line) == 5]
+    assert len(whole) == 2, "one with two digits, one with three"
+
+
 def test_git_fast_import_makes_the_same_commit(tmp_path: Path) -> None:
     fleet = a_fleet(4, 8)
     objects = an_object_set(fleet)

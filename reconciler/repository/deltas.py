@@ -9,6 +9,7 @@ object, so that no chain is ever longer than one.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 
 from render.gitobjects import Spliced
@@ -21,12 +22,16 @@ LONG = 4096
 """From so many bytes on it is worth looking for a middle that contents share."""
 
 _MOST_INSTRUCTIONS = 600
+_MOST_REMEMBERED = 1 << 14
+"""Sizes and ranges whose bytes are kept: similar contents differ in the same places."""
 _LENGTHS = [bytes((length,)) for length in range(_INSERT_LIMIT + 1)]
 
-# Stretches in which two contents of equal length differ; up to seven equal bytes cost less inserted than copied.
-_DIFFERENCES = re.compile(rb"[^\0]+(?:\0{1,7}[^\0]+)*", re.DOTALL)
+# Stretches in which two contents of equal length differ, after what is equal; up to seven equal bytes cost less
+# inserted than copied. A match begins where the last one ended: searching byte by byte takes four times as long.
+_DIFFERENCES = re.compile(rb"\0*+([^\0]*+(?:\0{1,7}+[^\0]++)*+)")
 
 
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def encode_size(size: int) -> bytes:
     """Return a size as a delta states it: seven bits a byte, the lowest first."""
     encoded = bytearray()
@@ -37,6 +42,7 @@ def encode_size(size: int) -> bytes:
     return bytes(encoded)
 
 
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def copy_range(start: int, size: int) -> bytes:
     """Return the instructions that copy ``size`` bytes of the base from ``start``."""
     encoded = bytearray()
@@ -59,6 +65,8 @@ def _copy_once(start: int, size: int) -> bytes:
 
 def insert_bytes(data: bytes) -> bytes:
     """Return the instructions that insert ``data``."""
+    if len(data) <= _INSERT_LIMIT:
+        return _LENGTHS[len(data)] + data if data else b""
     chunks = [data[start : start + _INSERT_LIMIT] for start in range(0, len(data), _INSERT_LIMIT)]
     return b"".join([_LENGTHS[len(chunk)] + chunk for chunk in chunks])
 
@@ -133,12 +141,14 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     different = (int.from_bytes(base, "little") ^ int.from_bytes(data, "little")).to_bytes(size, "little")
     if different.count(0) * _SMALLEST_SAVING < size:
         return None
-    spans = [match.span() for match in islice(_DIFFERENCES.finditer(different), _MOST_INSTRUCTIONS + 1)]
+    spans = [match.span(1) for match in islice(_DIFFERENCES.finditer(different), _MOST_INSTRUCTIONS + 1)]
     if len(spans) > _MOST_INSTRUCTIONS:
         return None
     instructions: list[bytes] = []
     position = 0
     for start, end in spans:
+        if start == end:
+            break
         instructions += (copy_range(position, start - position), insert_bytes(data[start:end]))
         position = end
     instructions.append(copy_range(position, size - position))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Self
 from zlib import adler32, compress, crc32
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from render.gitobjects import Blob, Spliced, hasher
 
@@ -110,14 +110,17 @@ class _Pack:
 
         A long blob is compared with several others, because the middles they share differ.
         """
-        bases_by_beginning: dict[bytes, deque[tuple[bytes, int]]] = {}
+        bases_by_beginning: dict[bytes, _Bases] = {}
         for id_, data in contents:
-            bases = bases_by_beginning.setdefault(data[:_BEGINNING].partition(b"\0")[0], deque(maxlen=_BASES))
+            beginning = data[:_BEGINNING].partition(b"\0")[0]
+            bases = bases_by_beginning.get(beginning)
+            if bases is None:
+                bases = bases_by_beginning[beginning] = _Bases()
             delta = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
             if delta:
                 self.add_delta(id_, *delta)
             else:
-                bases.appendleft((data, self.add_whole(id_, kind, data)))
+                bases.add(data, self.add_whole(id_, kind, data))
 
     def finish(self) -> bytes:
         """Append the checksum and return it."""
@@ -138,12 +141,28 @@ class _Pack:
         self._unwritten = 0
 
 
-def _deltas(bases: Iterable[tuple[bytes, int]], data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
+class _Bases(Struct):
+    """Similar objects that were written whole, with where each starts: the newest few, and the newest of each length.
+
+    Objects of which only the names differ are mostly of a few lengths.
+    """
+
+    newest: deque[tuple[bytes, int]] = field(default_factory=lambda: deque(maxlen=_BASES))
+    by_length: dict[int, tuple[bytes, int]] = field(default_factory=dict)
+
+    def add(self, data: bytes, start: int) -> None:
+        """Take in an object that was written whole."""
+        self.newest.appendleft((data, start))
+        self.by_length[len(data)] = self.newest[0]
+
+
+def _deltas(bases: _Bases, data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
     """Yield differences to what was written whole, with where that starts; the cheapest to find come first."""
-    for base, start in bases if is_long else ():
+    for base, start in bases.newest if is_long else ():
         if delta := find_delta_by_middle(base, data):
             yield delta, start
-    for base, start in islice(bases, 1):
+    same = bases.by_length.get(len(data))
+    for base, start in (same,) if same else islice(bases.newest, 1):
         if delta := find_delta(base, data):
             yield delta, start
 
