@@ -49,7 +49,7 @@ _MANIFEST = re.compile(rb"apiVersion|\bkind\b|\bsops\b")
 _TEMPLATE = re.compile(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
 _CONFLICT = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 _OURS = re.compile(rb"karmada\.io|argosy\.dev")
-_SECRET_WORD = re.compile(rb"secret|passw|passphrase|token|credential|key|last-applied", re.IGNORECASE)
+_SECRET_WORDS = (b"secret", b"passw", b"passphrase", b"token", b"credential", b"key", b"last-applied")
 _IDENTITY = ("apiVersion", "kind")
 
 
@@ -181,7 +181,8 @@ def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentEr
 
 def may_be_secret(content: bytes, values: Iterable[Any]) -> bool:
     """Say whether a file holds secrets, which must not stand in a cache as well; most lack even a word for one."""
-    return _SECRET_WORD.search(content) is not None and any(map(holds_secrets, values))
+    lower = content.lower()
+    return any(word in lower for word in _SECRET_WORDS) and any(map(holds_secrets, values))
 
 
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:

@@ -6,6 +6,7 @@ pointer (``clusterAffinity: {}``) stays, because there it means something.
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from render.placement import (
@@ -53,6 +54,7 @@ def placement_manifest(placement: Placement) -> Plain:
     )
 
 
+@lru_cache(maxsize=1024)
 def placement_text(placement: Placement) -> str:
     """Return a placement as Karmada writes it into the applied-placement annotation."""
     return json.dumps(placement_manifest(placement), separators=(",", ":"), ensure_ascii=False)
