@@ -136,13 +136,9 @@ def _weight(candidate: RankedPolicy) -> tuple[bool, int, int]:
 def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
     """Yield the policies that are not applied because something they name is not there."""
     for match in matches.values():
-        if match.reason not in _WAITS_FOR:
-            continue
-        for candidate in match.considered:
-            waits = match.message.removeprefix(f"{candidate.policy} ")
-            if waits != match.message:
-                field, message = _WAITS_FOR[match.reason], f"it is not applied: it {waits}"
-                yield PolicyFinding(policy=candidate.policy, rule=WAITING, field=field, message=message)
+        if match.waiting and match.reason in _WAITS_FOR:
+            message = f"it is not applied: it waits for {match.waits_for}"
+            yield PolicyFinding(policy=match.waiting, rule=WAITING, field=_WAITS_FOR[match.reason], message=message)
 
 
 def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:

@@ -162,5 +162,5 @@ def _webhooks(desired: Desired) -> Iterator[Check]:
         try:
             state, is_well = f"{connect_to(webhook)} shows a certificate that is trusted", True
         except WebhookError as error:
-            state, is_well = error.what.removeprefix(f"webhook {webhook.name} "), False
+            state, is_well = error.fault, False
         yield Check(name=f"webhook {webhook.id}", is_well=is_well, state=state, hint=hint)

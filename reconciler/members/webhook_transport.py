@@ -65,7 +65,7 @@ def tls_of(webhook: Webhook) -> ssl.SSLContext:
         authorities = base64.b64decode(bundle).decode() if bundle else None
         context = ssl.create_default_context(cadata=authorities)
     except (ValueError, ssl.SSLError) as error:
-        raise UnreachedError(f"webhook {webhook.name} is not asked: its caBundle holds no certificates") from error
+        raise _unreached(webhook, "is not asked: its caBundle holds no certificates") from error
     # As in Kubernetes: every certificate of the bundle is trusted, and one needs no key identifiers to be.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -131,7 +131,7 @@ class _Exchange:
             result = done.get(timeout=self.seconds)
         except Empty as error:
             self._abandon()
-            raise self._unreached(f"did not answer within {self.seconds} s") from error
+            raise _unreached(self._webhook, f"did not answer within {self.seconds} s") from error
         if isinstance(result, Exception):
             self._raise_explained(result)
         return result
@@ -141,9 +141,6 @@ class _Exchange:
         # Below TLS, whose own shutdown is not for two threads at once.
         with suppress(OSError, TypeError):
             socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
-
-    def _unreached(self, what: str) -> UnreachedError:
-        return UnreachedError(f"webhook {self._webhook.name} {what}")
 
     def _raise_explained(self, error: Exception) -> NoReturn:
         """Raise an UnreachedError with the kind of error and the address, and nothing of what was sent."""
@@ -161,7 +158,7 @@ class _Exchange:
         what = self._untrusted(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
         if not what:
             raise error
-        raise self._unreached(what) from error
+        raise _unreached(self._webhook, what) from error
 
     def _untrusted(self, error: Exception) -> str:
         """Return what is wrong with the other side's TLS; empty when it is something else."""
@@ -198,3 +195,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
         return False
     inside = value.values() if isinstance(value, dict) else value
     return levels == 0 or any(_is_deeper(each, levels - 1) for each in inside)
+
+
+def _unreached(webhook: Webhook, what: str) -> UnreachedError:
+    return UnreachedError(f"webhook {webhook.name} {what}", fault=what)

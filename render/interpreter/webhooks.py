@@ -68,11 +68,18 @@ class Webhook(Struct, frozen=True, kw_only=True):
 
     def error(self, what: str) -> "WebhookError":
         """Return an error of this webhook."""
-        return WebhookError(f"webhook {self.name} {what}")
+        return WebhookError(f"webhook {self.name} {what}", fault=what)
 
 
 class WebhookError(InterpreterError):
-    """A webhook was not reached, refused, or gave an answer that cannot be used; the message names it."""
+    """A webhook was not reached, refused, or gave an answer that cannot be used; the message names it.
+
+    ``fault`` is the message without the name, for tables that have the name in a column of its own.
+    """
+
+    def __init__(self, what: str, *, where: str = "", fault: str = "") -> None:
+        super().__init__(what, where=where)
+        self.fault = fault or what
 
 
 Send = Callable[[Webhook, Mapping[str, Any]], Mapping[str, Any]]

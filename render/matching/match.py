@@ -56,7 +56,8 @@ class Match(Struct, frozen=True, kw_only=True):
 
     ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that no longer claims
     it: it is gone, it selects the template no more, or another one preempted it. Karmada takes two events for the first
-    two; here the next policy claims it at once. ``priority`` is the schedule priority.
+    two; here the next policy claims it at once. ``priority`` is the schedule priority. ``waiting`` is the policy that
+    would claim it, and ``waits_for`` what is missing for that.
     """
 
     policy: PropagationPolicy | None = None
@@ -65,6 +66,8 @@ class Match(Struct, frozen=True, kw_only=True):
     considered: tuple[RankedPolicy, ...] = ()
     lost_claim: str = ""
     priority: int = 0
+    waiting: PropagationPolicy | None = None
+    waits_for: str = ""
 
     @property
     def is_lazy(self) -> bool:
@@ -158,17 +161,24 @@ class PolicyIndex:
             name for name in policy.dependent_overrides if (policy.namespace, name) not in self._override_policies
         ]
         if missing:
-            message = f"{policy} waits for dependent overrides: {', '.join(missing)}"
-            return Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, message=message, considered=candidates)
+            absent = f"dependent overrides: {', '.join(missing)}"
+            return _waiting(NoPolicyReason.WAITING_FOR_OVERRIDES, policy, absent, candidates)
         if policy.priority_class_name is None or not template.ref.namespace:
             # Karmada gives cluster-scoped bindings no priority.
             return Match(policy=policy, considered=candidates)
         name = policy.priority_class_name
         priority = self._priority_by_class.get(name)
         if priority is None:
-            message = f"{policy} waits for PriorityClass {name}"
-            return Match(reason=NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, message=message, considered=candidates)
+            absent = f"PriorityClass {name}"
+            return _waiting(NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, policy, absent, candidates)
         return Match(policy=policy, considered=candidates, priority=priority)
+
+
+def _waiting(
+    reason: NoPolicyReason, policy: PropagationPolicy, absent: str, candidates: tuple[RankedPolicy, ...]
+) -> Match:
+    message = f"{policy} waits for {absent}"
+    return Match(reason=reason, message=message, considered=candidates, waiting=policy, waits_for=absent)
 
 
 _Key = tuple[str, str, str, str, str]
