@@ -20,7 +20,7 @@ from render.timing import written
 from .checkpoint import PassContents, read_checkpoint
 from .outcome import Outcome
 from .reading import ObservedInputs
-from .turned_objects import objects_concerned, waits_of
+from .time_and_health import objects_concerned, waits_of
 
 
 def contents_of(outcome: Outcome, facts: bytes | None, told: frozenset[ObjectRef]) -> PassContents:

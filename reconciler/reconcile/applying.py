@@ -28,7 +28,7 @@ from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
-from reconciler.observe.rest import is_still_at_rest
+from reconciler.observe.members_at_rest import is_still_at_rest
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory

@@ -28,7 +28,7 @@ from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
-from reconciler.observe.rest import MemberAtRest, is_still_at_rest
+from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
 from reconciler.publish.known_fleets import read_known_fleet

@@ -38,7 +38,7 @@ from reconciler.publish.reading import (
     read_source_without_facts,
 )
 from reconciler.publish.rendered_objects import check_rendered
-from reconciler.publish.turned_objects import changed_health
+from reconciler.publish.time_and_health import changed_health
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.cluster import is_pulling

@@ -21,7 +21,7 @@ from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import MOST_SECONDS
-from reconciler.observe.rest import MemberAtRest, member_at_rest
+from reconciler.observe.members_at_rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint

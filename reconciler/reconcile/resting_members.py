@@ -4,7 +4,7 @@ A pass skips such a member by itself, whatever there is to do in others, where a
 
 1. the commit asks the same of it: its folder of the rendered tree, and the rules of its bindings;
 2. its inventory and its Works are as that pass left them on the status branch;
-3. it answers the same (``observe/rest.py``).
+3. it answers the same (``observe/members_at_rest.py``).
 
 The source but for ordinary templates, the engine and the options of the command are those of the checkpoint.
 """
@@ -16,7 +16,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
-from reconciler.observe.rest import MemberAtRest
+from reconciler.observe.members_at_rest import MemberAtRest
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, FieldChange
 from render.model import ObjectRef

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing
+from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest, member_at_rest
 from reconciler.observe.objects import CONFIG_MAPS
-from reconciler.observe.rest import MemberAtRest, is_still_at_rest, member_at_rest
 from reconciler.plans.model import ObservedCluster
 from render.model import Manifest, ObjectRef
 
