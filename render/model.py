@@ -1,6 +1,6 @@
 """The values every other module uses: manifests, object references, templates and target clusters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from msgspec import Struct
@@ -48,6 +48,24 @@ class ObjectRef(Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         return f"{self.group_kind} {self.namespace}/{self.name}" if self.namespace else f"{self.group_kind} {self.name}"
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value that ought to be an object, and an empty object for any other.
+
+    >>> as_mapping({"a": 1}), as_mapping("a"), as_mapping(None)
+    ({'a': 1}, {}, {})
+    """
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> Sequence[Any]:
+    """Return a value that ought to be a list, and an empty list for any other.
+
+    >>> as_list([1]), as_list("a"), as_list(None)
+    ([1], (), ())
+    """
+    return value if isinstance(value, list) else ()
 
 
 def group_of(api_version: str) -> str:

@@ -5,9 +5,11 @@ the name of a file.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from render.model import as_list
 
 _LONGEST = 4096
 ELSEWHERE = re.compile(
@@ -79,14 +81,14 @@ def _references(document: Mapping[str, Any]) -> Iterator[Reference]:
     if isinstance(openapi, dict) and is_path(openapi.get("path")):
         yield Reference("openapi.path", openapi["path"], Role.FILE)
     for name in (*_WITH_PATHS, *_GENERATORS):
-        for place, item in enumerate(_listed(document.get(name))):
+        for place, item in enumerate(as_list(document.get(name))):
             if isinstance(item, dict):
                 fields = _generator_files if name in _GENERATORS else _path_field
                 yield from fields(f"{name}[{place}]", item)
 
 
 def _paths(field: str, value: Any, role: Role) -> Iterator[Reference]:
-    for place, text in enumerate(_listed(value)):
+    for place, text in enumerate(as_list(value)):
         if is_path(text):
             yield Reference(f"{field}[{place}]", text, role)
 
@@ -97,7 +99,7 @@ def _path_field(field: str, item: Mapping[str, Any]) -> Iterator[Reference]:
 
 
 def _generator_files(field: str, item: Mapping[str, Any]) -> Iterator[Reference]:
-    for place, text in enumerate(_listed(item.get("files"))):
+    for place, text in enumerate(as_list(item.get("files"))):
         if is_path(text):
             yield Reference(f"{field}.files[{place}]", text.partition("=")[2] or text, Role.FILE)
     yield from _paths(f"{field}.envs", item.get("envs"), Role.FILE)
@@ -109,7 +111,7 @@ def _inline(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the configuration of generators and transformers that stands in the kustomization itself."""
     for name, role in _RESOURCES.items():
         if role is Role.PLUGIN:
-            yield from (text for text in _listed(document.get(name)) if isinstance(text, str) and not is_path(text))
+            yield from (text for text in as_list(document.get(name)) if isinstance(text, str) and not is_path(text))
 
 
 def named_texts(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
@@ -128,7 +130,3 @@ def named_texts(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def is_path(value: Any) -> bool:
     """Say whether a value can be the name of a file: one line of text that is no object in braces."""
     return isinstance(value, str) and 0 < len(value) <= _LONGEST and "\n" not in value and not value.startswith("{")
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

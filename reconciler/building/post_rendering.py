@@ -14,6 +14,7 @@ from reconciler.source.deployers.after_build import with_common_metadata
 from reconciler.source.files import KUSTOMIZATIONS
 from reconciler.source.manifests import ParseCache
 from render.documents import document_texts, emit, read_documents
+from render.model import as_mapping
 
 from .builds import MISSING
 from .folders import INSTALL
@@ -108,5 +109,5 @@ def _recognized(output: bytes, before: Iterable[_ChartObject], other: Origin) ->
 
 def _identity(value: Any) -> tuple[object, ...]:
     metadata = value.get("metadata") if isinstance(value, dict) else None
-    named = metadata if isinstance(metadata, dict) else {}
+    named = as_mapping(metadata)
     return (value.get("kind"), named.get("namespace"), named.get("name")) if isinstance(value, dict) else ()

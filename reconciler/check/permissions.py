@@ -20,7 +20,7 @@ from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES, SCALERS, is_scal
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import needs_confirmation
-from render.model import ObjectRef
+from render.model import ObjectRef, as_mapping
 from render.words import listed
 
 APPLYING = ("list", "get", "create", "patch", "delete")
@@ -187,7 +187,7 @@ def _reviewed(client: Client, about: str, spec: Mapping[str, Any], kind: str) ->
     if not isinstance(answer, Answer):
         return answer
     status = answer.body.get("status")
-    return status if isinstance(status, dict) else {}
+    return as_mapping(status)
 
 
 def _grants(rule: Mapping[str, Any], need: Need) -> bool:

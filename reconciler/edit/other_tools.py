@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.model import Manifest, group_of
+from render.model import Manifest, as_list, group_of
 
 _FLUX, _ARGO = "kustomize.toolkit.fluxcd.io", "argoproj.io"
 _TOOL_BY_GROUP = {_FLUX: "Flux", _ARGO: "Argo CD"}
@@ -166,17 +166,13 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     inner = template.get("spec") if isinstance(template, dict) else None
     generators = [each.get("git") for each in _objects(spec.get("generators"))]
     folders = [each for git in _objects(generators) for each in _objects(git.get("directories"))]
-    sources = _objects([spec.get("source"), *_list(spec.get("sources"))])
+    sources = _objects([spec.get("source"), *as_list(spec.get("sources"))])
     nested = list(_places(inner)) if isinstance(inner, dict) else []
     yield from (each for each in (spec, *sources, *folders, *nested) if not each.get("exclude"))
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:
-    return [each for each in _list(values) if isinstance(each, dict)]
-
-
-def _list(values: Any) -> list[Any]:
-    return values if isinstance(values, list) else []
+    return [each for each in as_list(values) if isinstance(each, dict)]
 
 
 def _is_matched(folder: str, pattern: str) -> bool:

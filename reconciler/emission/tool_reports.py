@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from render.fleet import Deployer
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, as_list, as_mapping
 
 CLUSTER_LABEL = "argosy.dev/cluster"
 CONVERGED, INCOMPLETE = "Converged", "Incomplete"
@@ -123,7 +123,7 @@ def _source_fault(objects: Iterable[Manifest], prefix: str) -> tuple[str, str]:
 
 def _flux_part(found: Manifest) -> PartReport:
     """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
-    ready, status = _condition(found, "Ready"), _mapping(found.get("status"))
+    ready, status = _condition(found, "Ready"), as_mapping(found.get("status"))
     part = PartReport(name=_name(found), heard=_newest(_times_of_flux(status)))
     applied, attempted = (_commit(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision"))
     is_stale = _number(_at(found, "metadata", "generation")) > _number(ready.get("observedGeneration"))
@@ -144,8 +144,8 @@ def _flux_part(found: Manifest) -> PartReport:
 
 def _inventory(status: Manifest, health: str, message: str) -> Iterator[ToldObject]:
     """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
-    for entry in _list(_at(status, "inventory", "entries")):
-        parts = _text(_mapping(entry).get("id")).split("_", 1)
+    for entry in as_list(_at(status, "inventory", "entries")):
+        parts = _text(as_mapping(entry).get("id")).split("_", 1)
         name, *rest = parts[1].rsplit("_", 2) if len(parts) == 2 else ("",)
         if len(rest) != 2:
             continue
@@ -154,28 +154,28 @@ def _inventory(status: Manifest, health: str, message: str) -> Iterator[ToldObje
         is_named = "/".join(filter(None, (ref.kind, ref.namespace, ref.name))) + " " in message
         yield ToldObject(
             ref=ref,
-            version=_text(_mapping(entry).get("v")),
+            version=_text(as_mapping(entry).get("v")),
             health="Unhealthy" if is_named else health,
             message="its health check failed" if is_named else "",
         )
 
 
 def _times_of_flux(status: Manifest) -> Iterator[Any]:
-    yield from (_mapping(each).get("lastTransitionTime") for each in _list(status.get("conditions")))
-    yield from (_mapping(each).get("lastReconciled") for each in _list(status.get("history")))
+    yield from (as_mapping(each).get("lastTransitionTime") for each in as_list(status.get("conditions")))
+    yield from (as_mapping(each).get("lastReconciled") for each in as_list(status.get("history")))
 
 
 def _argo_part(found: Manifest) -> PartReport:
     """Return what an Application tells, by what it compared last and by its last operation."""
-    status = _mapping(found.get("status"))
-    operation, sync = _mapping(status.get("operationState")), _mapping(status.get("sync"))
+    status = as_mapping(found.get("status"))
+    operation, sync = as_mapping(status.get("operationState")), as_mapping(status.get("sync"))
     times = (status.get("reconciledAt"), operation.get("finishedAt"))
     part = PartReport(name=_name(found), heard=_newest(times))
     compared, last = _commit(sync.get("revision")), _commit(_at(operation, "syncResult", "revision"))
     objects = tuple(_argo_objects(status, operation))
     if sync.get("status") == "Synced" or _is_only_kept(found, status):
         return _with(part, compared, CONVERGED, "", objects)
-    errors = (_mapping(each) for each in _list(status.get("conditions")))
+    errors = (as_mapping(each) for each in as_list(status.get("conditions")))
     error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
     if sync.get("status") != "OutOfSync":
         return _with(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
@@ -191,7 +191,7 @@ def _argo_part(found: Manifest) -> PartReport:
 
 def _is_only_kept(found: Manifest, status: Manifest) -> bool:
     """Return whether all that differs is what has left the folder, and this Application prunes nothing."""
-    differs = [each for each in map(_mapping, _list(status.get("resources"))) if each.get("status") != "Synced"]
+    differs = [each for each in map(as_mapping, as_list(status.get("resources"))) if each.get("status") != "Synced"]
     is_kept = _at(found, "spec", "syncPolicy", "automated", "prune") is False
     return is_kept and bool(differs) and all(each.get("requiresPruning") is True for each in differs)
 
@@ -200,13 +200,13 @@ def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]
     """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
     failed = {
         _ref(each): _text(each.get("message"))
-        for each in map(_mapping, _list(_at(operation, "syncResult", "resources")))
+        for each in map(as_mapping, as_list(_at(operation, "syncResult", "resources")))
         if each.get("status") in {"SyncFailed", "PruneSkipped"}
     }
     is_told = status.get("resourceHealthSource") != "appTree"
     whole = _text(_at(status, "health", "status"))
-    for each in map(_mapping, _list(status.get("resources"))):
-        ref, health = _ref(each), _mapping(each.get("health"))
+    for each in map(as_mapping, as_list(status.get("resources"))):
+        ref, health = _ref(each), as_mapping(each.get("health"))
         if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
             continue
         is_synced = each.get("status") == "Synced"
@@ -253,22 +253,14 @@ def _newest(times: Iterable[Any]) -> str:
 
 
 def _condition(found: Manifest, kind: str) -> Mapping[str, Any]:
-    conditions = map(_mapping, _list(_at(found, "status", "conditions")))
+    conditions = map(as_mapping, as_list(_at(found, "status", "conditions")))
     return next((each for each in conditions if each.get("type") == kind), {})
 
 
 def _at(value: Any, *keys: str) -> Any:
     for key in keys:
-        value = _mapping(value).get(key)
+        value = as_mapping(value).get(key)
     return value
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from render.model import as_list, as_mapping
+
 from .exchange import Expected, Request
 
 Check = Callable[[Any], str]
@@ -67,9 +69,9 @@ def shaped_refusal(content: bytes) -> dict[str, Any]:
         body = decoded(content)
     except (NoJson, UnusableAnswer):
         body = None
-    status: Mapping[str, Any] = body if isinstance(body, dict) else {}
+    status: Mapping[str, Any] = as_mapping(body)
     details = status.get("details")
-    details = details if isinstance(details, dict) else {}
+    details = as_mapping(details)
     causes = details.get("causes")
     seconds = details.get("retryAfterSeconds")
     return {
@@ -82,7 +84,7 @@ def shaped_refusal(content: bytes) -> dict[str, Any]:
             "retryAfterSeconds": min(seconds, _MOST_SECONDS) if type(seconds) is int and seconds > 0 else 0,
             "causes": [
                 {key: _short_text(each, key) for key in ("reason", "message", "field")}
-                for each in (causes if isinstance(causes, list) else [])[:_MOST_CAUSES]
+                for each in as_list(causes)[:_MOST_CAUSES]
                 if isinstance(each, dict)
             ],
         },

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from render.model import Manifest
+from render.model import Manifest, as_mapping
 
 from .conditions import condition_of_type
 
@@ -212,7 +212,7 @@ def _under_way(cause: Mapping[str, Any]) -> LiveState:
 
 def _status(live: Manifest) -> Mapping[str, Any]:
     status = live.get("status")
-    return status if isinstance(status, Mapping) else {}
+    return as_mapping(status)
 
 
 def _condition(live: Manifest, kind: str) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ from reconciler.source.observed_schemas import (
     digest_of,
     schema_content,
 )
-from render.model import group_of
+from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
 
 INDEX = "/openapi/v3"
@@ -115,7 +115,7 @@ def _published(client: Client, api_version: str) -> Mapping[str, Any] | Failure:
         return answer
     components = answer.body.get("components")
     schemas = components.get("schemas") if isinstance(components, dict) else None
-    return schemas if isinstance(schemas, dict) else {}
+    return as_mapping(schemas)
 
 
 def _content(published: Mapping[str, Any], api_version: str, kind: str) -> bytes:

@@ -18,16 +18,18 @@ from .broken import Broken
 from .built_files import BuiltFile
 from .chart_classes import chart_members
 from .chart_requests import ChartRequest, ChartRequests
-from .charts import ChartSource, chart_places, config_maps_in
+from .charts import KIND as CHART
+from .charts import ChartSource, config_maps_in
 from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
 from .deployers.rounds import Deployed, Rounds, plain_files
 from .deployers.trees import LockedTrees
-from .external import load_external_sources, lock_of, sources_in
+from .external import KIND as SOURCE
+from .external import load_external_sources, lock_of
 from .facts import FactsOf, no_facts
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
-from .manifests import Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
+from .manifests import Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, argosy_objects, load_manifests
 from .releases import Releases, is_release
 
 
@@ -237,10 +239,10 @@ def with_charts(
 ) -> ReadFiles:
     """Render the charts that manifests ask for, and ``made`` beside them; return the others with what came of it."""
     manifests, (read, caches, facts) = found.contents.manifests, reading
-    places, every = [*chart_places(manifests), *_releases(manifests, made, home)], (*made, *manifests)
+    places, every = [*argosy_objects(CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
     if not places or caches.build is None:
         return found
-    external = load_external_sources(sources_in(manifests))
+    external = load_external_sources(argosy_objects(SOURCE, manifests))
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     locked = lock_of((*external.sources, *found.built.implied), repository, caches.contents).locked
     asked = ChartSource(

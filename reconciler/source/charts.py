@@ -6,7 +6,7 @@ the source, then from the HelmChart itself; what comes later counts.
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -21,7 +21,7 @@ from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
 from render.documents import emit, read_documents
-from render.model import ARGOSY_GROUP, Manifest, group_of
+from render.model import Manifest
 from render.words import listed
 
 from .broken import Broken, broken_by
@@ -315,15 +315,6 @@ def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], 
     name = f"ConfigMap {namespace}/{wanted['configMap']}"
     message = f"{name} has no {key!r}" if is_there else f"there is no {name} in the source"
     return UnusableRelease(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
-
-
-def chart_places(manifests: Sequence[LocatedManifest]) -> list[LocatedManifest]:
-    """Return the HelmCharts among manifests."""
-    return [
-        place
-        for place in manifests
-        if place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
-    ]
 
 
 def config_maps_in(

@@ -20,7 +20,7 @@ from reconciler.locked.store import ContentStore
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.errors import InputError, Problem
-from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, group_of
+from render.model import ARGOSY_API_VERSION, as_mapping
 
 from .manifests import FieldProblem, LocatedManifest
 
@@ -41,15 +41,6 @@ class ExternalSources(Struct):
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
-
-
-def sources_in(manifests: Iterable[LocatedManifest]) -> list[LocatedManifest]:
-    """Return the Sources among manifests."""
-    return [
-        place
-        for place in manifests
-        if place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
-    ]
 
 
 def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
@@ -144,7 +135,7 @@ def secret_of(spec: Mapping[str, Any], namespace: str) -> str:
 
 def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:
     """Return the first of some fields that a reference has."""
-    given = reference if isinstance(reference, dict) else {}
+    given = as_mapping(reference)
     return next(({field: str(given[field])} for field in fields if given.get(field)), {})
 
 

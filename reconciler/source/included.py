@@ -22,13 +22,14 @@ from render.words import counted
 
 from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
-from .external import ExternalSources, load_external_sources, lock_of, sources_in
+from .external import KIND as SOURCE
+from .external import ExternalSources, load_external_sources, lock_of
 from .facts import FactsOf
 from .federations import with_federations
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
 from .made_by_charts import read_deployed
-from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs, argosy_objects
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -64,7 +65,7 @@ def with_sources(
     found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
 ) -> ReadFiles:
     """Return manifests with those of the Sources that include theirs."""
-    external = load_external_sources(sources_in(found.contents.manifests))
+    external = load_external_sources(argosy_objects(SOURCE, found.contents.manifests))
     if not any(source.includes_manifests for source in external.sources):
         return found
     repository = RepositoryFiles(files, folder=home.folder, read=read)

@@ -98,6 +98,15 @@ class Contents(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
+def argosy_objects(kind: str, manifests: Iterable[LocatedManifest]) -> list[LocatedManifest]:
+    """Return the objects of one of Argosy's own kinds among manifests."""
+    return [
+        place
+        for place in manifests
+        if place.manifest["kind"] == kind and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
+    ]
+
+
 def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None) -> Contents:
     """Parse every file, reading only the blobs the cache does not know."""
     outcomes = list(_outcomes(files, read, cache))

@@ -13,7 +13,7 @@ from reconciler.locked.model import ExternalSource, SourceType, UnavailableSourc
 from reconciler.locked.reading import LockedFiles
 from render.documents import emit, read_documents
 from render.fleet import RenderedRelease
-from render.model import ObjectRef, group_of
+from render.model import ObjectRef, as_list, as_mapping, group_of
 
 from .deployers.argo import chart_sources, sources_of
 from .deployers.destinations import Destinations
@@ -76,7 +76,7 @@ class Releases(NamedTuple):
     ) -> "Releases":
         """Return what releases may refer to, found among files and manifests."""
         repositories = {
-            ObjectRef.of(place.manifest): _object(place.manifest.get("spec"))
+            ObjectRef.of(place.manifest): as_mapping(place.manifest.get("spec"))
             for place in manifests
             if group_of(place.manifest["apiVersion"]) == _REPOSITORIES and _name_of(place.manifest)
         }
@@ -111,13 +111,14 @@ class Releases(NamedTuple):
             raise UnusableRelease("spec.suspend", "it is suspended, so that nothing is made of it", hint)
         own, target = str(metadata.get("namespace") or default_namespace), str(spec.get("targetNamespace") or "")
         name = f"{target}-{metadata['name']}" if target else metadata["name"]
-        install, renderers = _object(spec.get("install")), list(map(_object, _items(spec.get("postRenderers"))))
+        install, renderers = as_mapping(spec.get("install")), list(map(as_mapping, as_list(spec.get("postRenderers"))))
         chart: dict[str, Any] = {
             **self._flux_chart(spec, own),
             "releaseName": str(spec.get("releaseName") or name),
-            "values": _object(spec.get("values")),
+            "values": as_mapping(spec.get("values")),
             "valuesFrom": [
-                _values_from(number, each) for number, each in enumerate(map(_object, _items(spec.get("valuesFrom"))))
+                _values_from(number, each)
+                for number, each in enumerate(map(as_mapping, as_list(spec.get("valuesFrom"))))
             ],
             "crds": "Exclude" if install.get("crds") == "Skip" else "Include",
         }
@@ -126,12 +127,12 @@ class Releases(NamedTuple):
             **_chart(metadata["name"], target or own, chart, values_namespace=own),
             "has_schemas": not install.get("disableSchemaValidation"),
             "post_renderers": tuple(map(_post_renderer, range(len(renderers)), renderers)),
-            "common_metadata": _object(spec.get("commonMetadata")),
+            "common_metadata": as_mapping(spec.get("commonMetadata")),
         }
 
     def _flux_chart(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-        path, wanted = "spec.chart.spec", _object(_object(spec.get("chart")).get("spec"))
-        reference = _object(spec.get("chartRef"))
+        path, wanted = "spec.chart.spec", as_mapping(as_mapping(spec.get("chart")).get("spec"))
+        reference = as_mapping(spec.get("chartRef"))
         if reference:
             path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
             if reference.get("kind") != "HelmChart":
@@ -139,8 +140,8 @@ class Releases(NamedTuple):
                 source = self._source_of(path, SourceType.OCI, artifact_place(found), secret)
                 return {"chart": {"source": source.name}}
             wanted, namespace = found, str(reference.get("namespace") or namespace)
-        reference, name = _object(wanted.get("sourceRef")), str(wanted.get("chart") or "")
-        files = list(map(str, _items(wanted.get("valuesFiles"))))
+        reference, name = as_mapping(wanted.get("sourceRef")), str(wanted.get("chart") or "")
+        files = list(map(str, as_list(wanted.get("valuesFiles"))))
         if reference.get("kind") in _IN_GIT and self._is_here(reference, namespace, name):
             return {"chart": {"path": self._seen(name)}, "valuesFiles": [self._seen(each) for each in files]}
         if files:
@@ -199,7 +200,7 @@ class Releases(NamedTuple):
     def _of_argo(
         self, manifest: Mapping[str, Any], default_namespace: str, field: str, source: Mapping[str, Any]
     ) -> dict[str, Any]:
-        spec, name, helm = manifest["spec"], manifest["metadata"]["name"], _object(source.get("helm"))
+        spec, name, helm = manifest["spec"], manifest["metadata"]["name"], as_mapping(source.get("helm"))
         unknown = sorted(key for key, value in helm.items() if value and key not in _HELM)
         if unknown:
             raise UnusableRelease(
@@ -212,7 +213,7 @@ class Releases(NamedTuple):
             place: dict[str, Any] = {"source": self._source_of(f"{field}.chart", *wanted).name}
         else:
             place = {"path": self._seen(_folder(source))}
-        parameters = [_object(each) for each in _items(helm.get("parameters"))]
+        parameters = [as_mapping(each) for each in as_list(helm.get("parameters"))]
         chart = {
             "chart": place,
             "releaseName": str(helm.get("releaseName") or name),
@@ -222,16 +223,16 @@ class Releases(NamedTuple):
             ),
             "crds": "Exclude" if helm.get("skipCrds") else "Include",
             "kubeVersion": str(helm.get("kubeVersion") or ""),
-            "apiVersions": list(map(str, _items(helm.get("apiVersions")))),
+            "apiVersions": list(map(str, as_list(helm.get("apiVersions")))),
         }
-        destination = _object(spec.get("destination"))
+        destination = as_mapping(spec.get("destination"))
         namespace = str(helm.get("namespace") or destination.get("namespace") or default_namespace)
         return {**_chart(name, namespace, chart), "has_schemas": not helm.get("skipSchemaValidation")}
 
     def _argo_files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
         """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
-        helm, folder = _object(source.get("helm")), _folder(source)
-        for number, text in enumerate(map(str, _items(helm.get("valueFiles")))):
+        helm, folder = as_mapping(source.get("helm")), _folder(source)
+        for number, text in enumerate(map(str, as_list(helm.get("valueFiles")))):
             path = f"{field}.helm.valueFiles[{number}]"
             if "://" in text or _ENVIRONMENT in text:
                 raise UnusableRelease(path, f"{text!r} is not in this repository")
@@ -263,15 +264,6 @@ class Releases(NamedTuple):
         return posixpath.relpath(posixpath.normpath(path.removeprefix("/")), self.folder or ".")
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    """Return a value that ought to be an object; an empty one for any other."""
-    return value if isinstance(value, dict) else {}
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
-
-
 def _field(path: str, name: str) -> str:
     """Return the field of a chart template; one that another object has is blamed on what refers to it."""
     return f"{path}.{name}" if path.endswith(".spec") else path
@@ -293,7 +285,7 @@ def _post_renderer(number: int, wanted: Mapping[str, Any]) -> bytes:
     unknown = sorted(wanted.keys() - {"kustomize"})
     if unknown:
         raise UnusableRelease(f"spec.postRenderers[{number}].{unknown[0]}", "post-renderers are kustomize alone")
-    changes = patching(_object(wanted.get("kustomize")))
+    changes = patching(as_mapping(wanted.get("kustomize")))
     return emit(changes) if changes else b""
 
 

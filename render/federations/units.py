@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.model import Manifest
+from render.model import Manifest, as_mapping
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
@@ -78,13 +78,13 @@ class Placed(Struct, frozen=True, kw_only=True):
     def metadata(self) -> Mapping[str, Any]:
         """Its metadata; nothing where that is no object."""
         metadata = self.manifest.get("metadata")
-        return metadata if isinstance(metadata, dict) else {}
+        return as_mapping(metadata)
 
     @property
     def spec(self) -> Mapping[str, Any]:
         """Its spec; nothing where that is no object."""
         spec = self.manifest.get("spec")
-        return spec if isinstance(spec, dict) else {}
+        return as_mapping(spec)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -8,7 +8,13 @@ from typing import Any
 from msgspec import to_builtins
 
 from render.federations.decoding import WrongShape
-from render.federations.federation_v1.annotations import PREFERENCES, annotations_of, is_sent_to, preferences_of
+from render.federations.federation_v1.annotations import (
+    PREFERENCES,
+    annotations_of,
+    hpa_clusters_of,
+    is_sent_to,
+    preferences_of,
+)
 from render.federations.federation_v1.scheduling import Scheduled, job_shares, scheduled, selected_clusters
 from tests.kubefed import labels_by_name
 
@@ -72,7 +78,7 @@ def _workload(given: dict[str, Any]) -> dict[str, Any]:
         "error": False,
         "selected": sorted(found.selected),
         "unselected": sorted(found.unselected),
-        "hpaControlled": found.is_hpa_controlled,
+        "hpaControlled": hpa_clusters_of(annotations_of(given["object"])) is not None,
         "clusters": {
             name: {"replicas": found.replicas[name], "operation": _operation(name, found, live)}
             for name in found.selected

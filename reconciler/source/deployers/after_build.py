@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
-from render.model import is_opaque
+from render.model import as_list, as_mapping, is_opaque
 
 from .request import BuiltFolder, UnusableDeployer
 from .variables import BadSubstitutionError, substituted
@@ -63,8 +63,8 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
         raise UnusableDeployer(f"spec.postBuild.{unknown[0]}", "no field that is known here")
     holders, inputs = [], list[tuple[str, bytes]]()
     references = after.get("substituteFrom")
-    for number, each in enumerate(references if isinstance(references, list) else ()):
-        wanted = each if isinstance(each, dict) else {}
+    for number, each in enumerate(as_list(references)):
+        wanted = as_mapping(each)
         found = settings.get((str(wanted.get("kind")), namespace, str(wanted.get("name"))))
         holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
@@ -160,7 +160,7 @@ def _parts(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     found = value.get("metadata")
     for key in ("labels", "annotations"):
         part = found.get(key) if isinstance(found, dict) else None
-        yield part if isinstance(part, dict) else {}
+        yield as_mapping(part)
 
 
 def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:

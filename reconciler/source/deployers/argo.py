@@ -6,7 +6,7 @@ The meaning of each field is that of Argo CD's repository server. Applications w
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,6 +16,7 @@ from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
+from render.model import as_list, as_mapping
 
 from .destinations import Destinations
 from .generators.applications import named_repositories
@@ -53,7 +54,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
     def requests(self, place: LocatedManifest, default_namespace: str) -> list[FolderRequest]:
         """Return what an Application deploys; UnusableDeployer says why it cannot be read."""
         spec = place.manifest["spec"]
-        namespace = str(_object(spec.get("destination")).get("namespace") or default_namespace)
+        namespace = str(as_mapping(spec.get("destination")).get("namespace") or default_namespace)
         clusters = self.destinations.of_application(spec)
         return [
             replace(self._request(place, path, source), namespace=namespace, destination=clusters)
@@ -66,11 +67,11 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
         if not files:
             raise UnusableDeployer(f"{path}.path", f"there is no folder {folder or '.'!r}")
-        options = _object(source.get("kustomize"))
+        options = as_mapping(source.get("kustomize"))
         if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
             additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
             return FolderRequest(place=place, tree=tree, folder=folder, additions=additions, field=f"{path}.path")
-        chosen = tuple(_manifests(f"{path}.directory", _object(source.get("directory")), files))
+        chosen = tuple(_manifests(f"{path}.directory", as_mapping(source.get("directory")), files))
         return FolderRequest(place=place, tree=tree, folder=folder, resources=chosen, field=f"{path}.path")
 
     def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
@@ -134,7 +135,7 @@ def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
 
 def _repositories(spec: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the addresses of repositories of folders that an object names, those of its generators too."""
-    for each in (spec, _object(_object(spec.get("template")).get("spec"))):
+    for each in (spec, as_mapping(as_mapping(spec.get("template")).get("spec"))):
         yield from (source.get("repoURL") for _, source in sources_of(each, is_named=True) if not source.get("chart"))
     yield from named_repositories(spec.get("generators"))
 
@@ -158,12 +159,12 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
         raise UnusableDeployer(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
     yield from ((key, options[key]) for key in _AS_THEY_ARE if options.get(key))
     yield from _labels(options)
-    images = _items(options.get("images"))
+    images = as_list(options.get("images"))
     if images:
         yield "images", [_image(f"{path}.images[{number}]", each) for number, each in enumerate(images)]
-    if _items(options.get("replicas")):
+    if as_list(options.get("replicas")):
         yield "replicas", list(map(_counted, options["replicas"]))
-    components = [str(each) for each in _items(options.get("components"))]
+    components = [str(each) for each in as_list(options.get("components"))]
     if options.get("ignoreMissingComponents"):
         components = [each for each in components if tree.has_folder(posixpath.join(folder, each))]
     if components:
@@ -171,7 +172,7 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
 
 
 def _labels(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    labels = _object(options.get("commonLabels"))
+    labels = as_mapping(options.get("commonLabels"))
     if labels and options.get("labelWithoutSelector"):
         yield "labels", [{"pairs": labels, "includeTemplates": bool(options.get("labelIncludeTemplates"))}]
     elif labels:
@@ -249,11 +250,3 @@ def _inside(path: str, text: str) -> str:
     if folder == ".." or folder.startswith("../"):
         raise UnusableDeployer(path, f"{text!r} leads out of the repository")
     return "" if folder == "." else folder
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import field
 
 from reconciler.source.manifests import LocatedManifest
-from render.model import group_of
+from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
 
 from .generators.parameters import server_of
@@ -47,7 +47,7 @@ class Destinations(DiscreetStruct, frozen=True):
     def of_application(self, spec: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the clusters that an Application is for; None: any. UnusableDeployer names one that is not there."""
         written = spec.get("destination")
-        destination: Mapping[str, Any] = written if isinstance(written, dict) else {}
+        destination: Mapping[str, Any] = as_mapping(written)
         name, server = destination.get("name"), str(destination.get("server") or "").rstrip("/")
         if not self.clusters or not (name or server):
             return None

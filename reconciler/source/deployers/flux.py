@@ -7,7 +7,7 @@ said once for all objects.
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,7 +16,7 @@ from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
-from render.model import group_of
+from render.model import as_list, as_mapping, group_of
 
 from .request import FolderRequest, UnusableDeployer
 from .trees import Copy, LockedTrees, SourceTree, address_of, artifact_tree
@@ -163,7 +163,7 @@ def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> Sou
 
 
 def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
-    reference = _object(spec.get("sourceRef"))
+    reference = as_mapping(spec.get("sourceRef"))
     return str(reference.get("kind")), str(reference.get("namespace") or own), str(reference.get("name"))
 
 
@@ -174,13 +174,13 @@ def flux_objects(
     objects: dict[SourceKey, Mapping[str, Any]] = {}
     artifacts: dict[tuple[str, str], tuple[Copy, ...]] = {}
     for place in manifests:
-        group, metadata = group_of(place.manifest["apiVersion"]), _object(place.manifest.get("metadata"))
-        namespace, spec = str(metadata.get("namespace") or default_namespace), _object(place.manifest.get("spec"))
+        group, metadata = group_of(place.manifest["apiVersion"]), as_mapping(place.manifest.get("metadata"))
+        namespace, spec = str(metadata.get("namespace") or default_namespace), as_mapping(place.manifest.get("spec"))
         if group == _REPOSITORIES:
             objects[place.manifest["kind"], namespace, str(metadata.get("name"))] = spec
         elif group == _ARTIFACTS:
-            for each in map(_object, _items(spec.get("artifacts"))):
-                copies = tuple(_copy(_object(copy)) for copy in _items(each.get("copy")))
+            for each in map(as_mapping, as_list(spec.get("artifacts"))):
+                copies = tuple(_copy(as_mapping(copy)) for copy in as_list(each.get("copy")))
                 artifacts[namespace, str(each.get("name"))] = copies
     return objects, artifacts
 
@@ -221,24 +221,24 @@ def patching(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return patches and images as a kustomization has them; a patch is never read from a file."""
     patches = [
         {key: each[key] for key in ("patch", "target") if key in each}
-        for each in map(_object, _items(spec.get("patches")))
+        for each in map(as_mapping, as_list(spec.get("patches")))
     ]
-    merges = [emit(each).decode() for each in _items(spec.get("patchesStrategicMerge")) if isinstance(each, dict)]
+    merges = [emit(each).decode() for each in as_list(spec.get("patchesStrategicMerge")) if isinstance(each, dict)]
     operations = [
         {"patch": json.dumps(each.get("patch")), "target": each.get("target")}
-        for each in map(_object, _items(spec.get("patchesJson6902")))
+        for each in map(as_mapping, as_list(spec.get("patchesJson6902")))
     ]
     found = {
         "patches": patches,
         "patchesStrategicMerge": merges,
         "patchesJson6902": operations,
-        "images": _items(spec.get("images")),
+        "images": as_list(spec.get("images")),
     }
     return {key: value for key, value in found.items() if value}
 
 
 def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
-    for text in map(str, _items(spec.get("components"))):
+    for text in map(str, as_list(spec.get("components"))):
         if not spec.get("ignoreMissingComponents") or tree.has_folder(posixpath.join(folder, text)):
             yield text
 
@@ -250,11 +250,3 @@ def _folder(path: Any) -> str:
     if folder == ".." or folder.startswith("../"):
         raise UnusableDeployer("spec.path", f"{text!r} leads out of the repository")
     return "" if folder == "." else folder
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

@@ -8,10 +8,11 @@ from msgspec import Struct
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from reconciler.source.built_files import is_of_chart
-from reconciler.source.external import load_external_sources, lock_of, sources_in
+from reconciler.source.external import KIND as SOURCE
+from reconciler.source.external import load_external_sources, lock_of
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
-from reconciler.source.manifests import LocatedManifest, ReadBlobs
+from reconciler.source.manifests import LocatedManifest, ReadBlobs, argosy_objects
 from reconciler.source.releases import is_release
 from render.fleet import RenderedRelease
 from render.model import group_of
@@ -116,7 +117,7 @@ class Readers(Struct, frozen=True, kw_only=True):
 
     def locked(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
         """Return the contents of the Sources among manifests."""
-        external = load_external_sources(sources_in(manifests))
+        external = load_external_sources(argosy_objects(SOURCE, manifests))
         files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
         lock = lock_of(external.sources, files, self.store)
         lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()

@@ -40,7 +40,6 @@ class Scheduled(Struct, frozen=True, kw_only=True):
     selected: tuple[str, ...]
     unselected: tuple[str, ...] = ()
     replicas: Mapping[str, int] = field(default_factory=dict)
-    is_hpa_controlled: bool = False
     kept: frozenset[str] = frozenset()
 
 
@@ -69,7 +68,6 @@ def scheduled(
             selected=selected,
             unselected=unselected,
             replicas=replicas,
-            is_hpa_controlled=True,
             kept=frozenset(selected) - set(listed),
         )
     return Scheduled(selected=selected, unselected=unselected, replicas=shares(workload, selected, members))

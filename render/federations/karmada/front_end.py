@@ -51,7 +51,6 @@ _POLICY_DEFAULTS: Mapping[str, Any] = {
 _DEFAULT_TOLERATIONS = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
 _DEFAULT_SECONDS = 300
 POLICIES = frozenset({"PropagationPolicy", "ClusterPropagationPolicy"})
-BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
 _MARKS = (
     "propagationpolicy.karmada.io/name",
     "propagationpolicy.karmada.io/permanent-id",
@@ -219,7 +218,7 @@ def _taint(taint: Any) -> Any:
 def propagation_of(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
     policies = PolicyIndex(propagation_policy(each) for each in _admitted(manifests, POLICIES))
-    bound = {binding(each).ref for each in _admitted(manifests, BINDINGS)}
+    bound = {binding(each).ref for each in _admitted(manifests, _BINDINGS)}
 
     def is_propagated(manifest: Manifest) -> bool:
         metadata = manifest["metadata"]

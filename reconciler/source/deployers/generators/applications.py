@@ -6,7 +6,7 @@ from typing import Any
 from reconciler.source.deployers.request import UnusableDeployer
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, merge_patched
-from render.model import group_of
+from render.model import as_list, as_mapping, group_of
 
 from .combining import MOST_SETS, Parameters, overlaid
 from .parameters import Generators
@@ -47,11 +47,11 @@ def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list
 def _sets(spec: Mapping[str, Any], generators: Generators) -> Iterator[tuple[Mapping[str, Any], Parameters]]:
     """Yield each set of parameters, with the template that it is filled into."""
     written = spec.get("generators")
-    base = _object(spec.get("template"))
-    for number, generator in enumerate(written if isinstance(written, list) else ()):
+    base = as_mapping(spec.get("template"))
+    for number, generator in enumerate(as_list(written)):
         path = f"spec.generators[{number}]"
         sets = generators.sets(path, generator)
-        own = next((_object(_object(each).get("template")) for each in generator.values()), {})
+        own = next((as_mapping(as_mapping(each).get("template")) for each in generator.values()), {})
         template = overlaid(base, own)
         yield from ((template, each) for each in sets)
 
@@ -63,7 +63,7 @@ def _application(
     made = texts.filled_value(template, parameters) if parameters else dict(template)
     if patch:
         made = _patched(made, texts.filled(str(patch), parameters))
-    metadata = _object(made.get("metadata"))
+    metadata = as_mapping(made.get("metadata"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise UnusableDeployer("spec.template.metadata.name", "required, but missing")
     kept = {key: metadata[key] for key in ("name", "labels", "annotations") if metadata.get(key)}
@@ -73,7 +73,7 @@ def _application(
         "apiVersion": manifest["apiVersion"],
         "kind": "Application",
         "metadata": kept,
-        "spec": _object(made.get("spec")),
+        "spec": as_mapping(made.get("spec")),
     }
 
 
@@ -89,14 +89,14 @@ def _patched(made: Mapping[str, Any], text: str) -> dict[str, Any]:
         patched = merge_patched(dict(made), patch)
     except PatchFailed as error:
         raise UnusableDeployer("spec.templatePatch", str(error)) from error
-    project = _object(made.get("spec")).get("project")
-    return {**patched, "spec": {**_object(patched.get("spec")), **({"project": project} if project else {})}}
+    project = as_mapping(made.get("spec")).get("project")
+    return {**patched, "spec": {**as_mapping(patched.get("spec")), **({"project": project} if project else {})}}
 
 
 def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of an ApplicationSet that are not read though they are set, with what people are told."""
     yield from ((f"spec.{name}", reason) for name, reason in IGNORED.items() if spec.get(name))
-    if _object(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
+    if as_mapping(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
         reason = "objects that are gone from the source leave clusters, unless their policy preserves them"
         yield "spec.syncPolicy.preserveResourcesOnDeletion", reason
 
@@ -105,17 +105,13 @@ def named_repositories(generators: Any) -> Iterator[Any]:
     """Yield the addresses that generators name, those in others too."""
     unseen = list(generators) if isinstance(generators, list) else []
     while unseen and len(unseen) <= MOST_SETS:
-        for kind, found in _object(unseen.pop()).items():
-            if kind == "git" and _object(found).get("repoURL"):
+        for kind, found in as_mapping(unseen.pop()).items():
+            if kind == "git" and as_mapping(found).get("repoURL"):
                 yield found["repoURL"]
-            inner = _object(found).get("generators")
-            unseen += inner if isinstance(inner, list) else []
+            inner = as_mapping(found).get("generators")
+            unseen += as_list(inner)
 
 
 def is_application_set(manifest: Mapping[str, Any]) -> bool:
     """Say whether a manifest is an ApplicationSet."""
     return bool(manifest["kind"] == KIND) and group_of(manifest["apiVersion"]) == GROUP
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

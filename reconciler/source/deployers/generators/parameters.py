@@ -14,6 +14,7 @@ from reconciler.source.deployers.request import UnusableDeployer
 from reconciler.source.deployers.trees import SourceTree
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
+from render.model import as_list, as_mapping
 from render.parsing.selectors import label_selector
 from render.selectors import has_valid_values, matches
 
@@ -47,7 +48,7 @@ class Generators(Struct):
 
     def sets(self, path: str, written: Any, outer: Parameters | None = None, *, depth: int = 0) -> Sequence[Parameters]:
         """Return the sets of parameters of a generator; ``outer`` are filled into its own texts before."""
-        generator = written if isinstance(written, dict) else {}
+        generator = as_mapping(written)
         kinds = [key for key, value in generator.items() if value is not None and key not in _BESIDE]
         if len(kinds) != 1:
             raise UnusableDeployer(path, "must be one generator")
@@ -79,7 +80,7 @@ class Generators(Struct):
         }
 
     def _list(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
-        elements = [*_items(spec.get("elements")), *_yaml_items(f"{path}.elementsYaml", spec.get("elementsYaml"))]
+        elements = [*as_list(spec.get("elements")), *_yaml_items(f"{path}.elementsYaml", spec.get("elementsYaml"))]
         found = []
         for number, element in enumerate(elements):
             if not isinstance(element, dict):
@@ -103,10 +104,10 @@ class Generators(Struct):
     def _git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
         tree = self.tree_of(f"{path}.repoURL", spec.get("repoURL"), spec.get("revision"))
         prefix = str(spec.get("pathParamPrefix") or "")
-        if _items(spec.get("directories")):
+        if as_list(spec.get("directories")):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
             return [self._with_values(spec, self._placed(prefix, folder, "", {})) for folder in folders]
-        if not _items(spec.get("files")):
+        if not as_list(spec.get("files")):
             raise UnusableDeployer(path, "names neither directories nor files")
         found: list[Parameters] = []
         for file in _chosen_files(f"{path}.files", spec["files"], tree):
@@ -153,7 +154,7 @@ class Generators(Struct):
 
     def _matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         """Return each set of the first generator with each of the second, which may use what the first one made."""
-        children = _items(spec.get("generators"))
+        children = as_list(spec.get("generators"))
         if len(children) != 2:
             raise UnusableDeployer(f"{path}.generators", "must be two generators")
         found: list[Parameters] = []
@@ -164,7 +165,7 @@ class Generators(Struct):
         return found
 
     def _merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
-        children, keys = _items(spec.get("generators")), list(map(str, _items(spec.get("mergeKeys"))))
+        children, keys = as_list(spec.get("generators")), list(map(str, as_list(spec.get("mergeKeys"))))
         if len(children) < 2:
             raise UnusableDeployer(f"{path}.generators", "must be two generators or more")
         if not keys:
@@ -173,10 +174,6 @@ class Generators(Struct):
             self.sets(f"{path}.generators[{number}]", each, depth=depth + 1) for number, each in enumerate(children)
         ]
         return list(merged_sets(every, keys, is_go=self.texts.is_go))
-
-
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _named(start: str, values: Mapping[str, str]) -> dict[str, str]:
@@ -207,7 +204,7 @@ def _yaml_items(path: str, text: Any) -> list[Any]:
 def _labels_of(cluster: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of a Cluster as its Secret in Argo CD would have them."""
     labels = cluster["metadata"].get("labels")
-    return {**(labels if isinstance(labels, dict) else {}), _CLUSTER_LABEL[0]: _CLUSTER_LABEL[1]}
+    return {**(as_mapping(labels)), _CLUSTER_LABEL[0]: _CLUSTER_LABEL[1]}
 
 
 def server_of(cluster: Mapping[str, Any]) -> str:
@@ -220,7 +217,7 @@ def server_of(cluster: Mapping[str, Any]) -> str:
 def _cluster_parameters(cluster: Mapping[str, Any], *, is_go: bool) -> Parameters:
     name, annotations = str(cluster["metadata"]["name"]), cluster["metadata"].get("annotations")
     found: Parameters = {"name": name, "nameNormalized": sanitized(name), "server": server_of(cluster), "project": ""}
-    labels, notes = _labels_of(cluster), annotations if isinstance(annotations, dict) else {}
+    labels, notes = _labels_of(cluster), as_mapping(annotations)
     if is_go:
         return {**found, "metadata": {"labels": labels, **({"annotations": notes} if notes else {})}}
     return {**found, **_named("metadata.labels", labels), **_named("metadata.annotations", notes)}
