@@ -225,7 +225,7 @@ class TestRequestLimit:
         limit.slow_down()
         limits = []
         for now in (29.0, 30.0, 31.0, 60.0, 90.0):  # noqa: B007 - the clock reads it
-            with limit.request():
+            with limit:
                 pass
             limits.append(limit.current)
         assert limits == [2, 3, 3, 4, 4]
@@ -237,7 +237,7 @@ class TestRequestLimit:
         def work(_number: int) -> None:
             nonlocal under_way, most
             for _ in range(50):
-                with limit.request():
+                with limit:
                     with lock:
                         under_way += 1
                         most = max(most, under_way)
@@ -292,3 +292,7 @@ def test_a_body_is_the_same_as_json_and_as_yaml() -> None:
     sent = encoded_body(body)
     assert sent.decode() == ('{"a":"é 😀","b":"\\u007f\\u0085\\u2028\\ufeff\\\\u","\U0001f680":"\\u0007"}')
     assert json.loads(sent) == parse_documents(sent)[0].value == body
+
+
+def test_a_body_with_half_a_character_is_sent_with_it_escaped() -> None:
+    assert encoded_body({"a": "\ud83d", "b": 1.5}) == b'{"a":"\\ud83d","b":1.5}'

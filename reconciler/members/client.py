@@ -11,12 +11,13 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+from msgspec.json import encode
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
@@ -34,8 +35,8 @@ _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Hosts to which bytes travel faster than they are compressed."""
 
 
-_NO_PLAIN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-"""The characters that JSON takes as they are, and YAML refuses or takes for something else."""
+_NO_PLAIN_YAML = "[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+"""The pattern of characters that JSON takes as they are, and YAML refuses or takes for something else."""
 
 
 class Retry(NamedTuple):
@@ -143,7 +144,7 @@ class KubeClient:
         return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
 
     def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
-        with self._limit.request():
+        with self._limit:
             if self.stopped:
                 return self.stopped
             left = self.deadline - self._clock()
@@ -221,8 +222,14 @@ def encoded_body(body: Any) -> bytes:
 
     YAML knows no pairs of escapes for one character, such as \ud83d\ude00, and takes some characters for breaks.
     """
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
-    return _NO_PLAIN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    try:
+        content = encode(body)
+    except (TypeError, UnicodeEncodeError):  # half characters, or keys of other types
+        content = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
+    if content.isascii() and b"\x7f" not in content:
+        return content
+    text = content.decode(errors="surrogatepass")
+    return re.sub(_NO_PLAIN_YAML, lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 @lru_cache(maxsize=256)
@@ -240,7 +247,10 @@ def _without(token: str, refusal: bytes) -> bytes:
 
 
 class RequestLimit:
-    """The number of requests under way: halved by each complaint, and one more after every half minute of calm."""
+    """The number of requests under way, each of them in a ``with`` block.
+
+    It is halved by each complaint, and one more after every half minute of calm.
+    """
 
     def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
         self._most = most
@@ -250,21 +260,19 @@ class RequestLimit:
         self._changed_at = clock()
         self._free = threading.Condition()
 
-    @contextmanager
-    def request(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Wait for a place among the requests under way, and keep it."""
         with self._free:
             while self._under_way >= self.current:
                 self._free.wait()
             self._under_way += 1
-        try:
-            yield
-        finally:
-            with self._free:
-                self._under_way -= 1
-                if self.current < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
-                    self.current, self._changed_at = self.current + 1, self._clock()
-                self._free.notify_all()
+
+    def __exit__(self, *_: object) -> None:
+        with self._free:
+            self._under_way -= 1
+            if self.current < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
+                self.current, self._changed_at = self.current + 1, self._clock()
+            self._free.notify_all()
 
     def slow_down(self) -> None:
         """Halve the limit; at least one request may always be under way."""

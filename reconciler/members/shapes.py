@@ -11,6 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from msgspec import DecodeError
+from msgspec.json import decode
+
 from render.model import as_list, as_mapping
 
 from .exchange import Expected, Request
@@ -103,6 +106,18 @@ def _short_text(value: Mapping[str, Any], key: str) -> str:
 def decoded(content: bytes) -> Any:
     """Return JSON as plain data that can be written down again: no NaN, no half characters, no endless nesting."""
     try:
+        body = decode(content)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        body = _slowly_decoded(content)
+    # What has fewer brackets than levels are allowed needs no walk to be known for shallow.
+    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_deeper(body, MOST_LEVELS):
+        raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels")
+    return body
+
+
+def _slowly_decoded(content: bytes) -> Any:
+    """Return JSON that is in another encoding than UTF-8, or has numbers that fit nowhere, or say why it is none."""
+    try:
         body = _DECODER.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
         if _SURROGATE.search(content):
             json.dumps(body, ensure_ascii=False).encode()
@@ -110,9 +125,6 @@ def decoded(content: bytes) -> Any:
         raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels") from error
     except ValueError as error:
         raise NoJson from error
-    # What has fewer brackets than levels are allowed needs no walk to be known for shallow.
-    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_deeper(body, MOST_LEVELS):
-        raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels")
     return body
 
 
