@@ -2,13 +2,18 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
+from reconciler.members import client
+from reconciler.members.exchange import Failure
+from reconciler.members.opening import Members
 from render.documents import emit
 
 from .fakes import REVIEWS, FakeCluster
@@ -96,6 +101,27 @@ def serving_members(
             host = f"http://127.0.0.1:{server.server_address[1]}"
             (folder / f"{member.name}.yaml").write_bytes(emit(kubeconfig_of(member.name, host)))
         yield Served(kubeconfigs=folder, written=written)
+
+
+@contextmanager
+def asked_again_at_once() -> Iterator[None]:
+    """Try failed requests again as often as always, and nearly without the pauses."""
+    quick = {kind: each._replace(pause=each.pause / 50) for kind, each in client._RETRIES.items()}
+    with patch.dict(client._RETRIES, quick):
+        yield
+
+
+@contextmanager
+def given_up_soon(cluster: str, seconds: float = 1.0) -> Iterator[None]:
+    """Let the time of one member, which hangs, be over soon; the others have theirs."""
+    ordinary = Members.open
+
+    def open_for(members: Members, name: str, deadline: float) -> client.KubeClient | Failure:
+        soon = time.monotonic() + seconds
+        return ordinary(members, name, min(deadline, soon) if name == cluster else deadline)
+
+    with patch.object(Members, "open", open_for):
+        yield
 
 
 def kubeconfig_of(name: str, host: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from render.documents import emit, parse_documents
 from .attack.hostile_wires import HEAD, dripping, raw_server
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
-from .served import Fault, kubeconfig_of, serving_members
+from .served import Fault, asked_again_at_once, given_up_soon, kubeconfig_of, serving_members
 from .waiting import SECONDS
 
 NAMES = ("faulty", "healthy")
@@ -98,23 +98,26 @@ class Scripted(NamedTuple):
     code: int
     fault: Fault = lambda _handler: False
     wire: Callable[[], AbstractContextManager[str]] | None = None
+    is_endless: bool = False
 
 
 HEALTHY = Scripted("there is no fault", "Converged", 0)
 FAULTS = [
     Scripted("connections are refused", "Unreachable", 7, wire=refusing),
-    Scripted("it hangs after it was connected to", "Unreachable", 7, hanging(every)),
+    Scripted("it hangs after it was connected to", "Unreachable", 7, hanging(every), is_endless=True),
     Scripted("what answers is no TLS", "CertificateRejected", 7, wire=garbled_tls),
-    Scripted("it answers byte by byte", "Unreachable", 7, wire=lambda: raw_server(dripping(HEAD * 90, 0.5))),
+    Scripted(
+        "it answers byte by byte", "Unreachable", 7, wire=lambda: raw_server(dripping(HEAD * 90, 0.5)), is_endless=True
+    ),
     Scripted("the credentials are refused", "Unauthorized", 7, answering(401, "Unauthorized")),
     Scripted("everything is forbidden", "Forbidden", 1, answering(403, "Forbidden")),
     Scripted("it has too much to do for ever", "TooManyRequests", 7, answering(429, "TooManyRequests")),
     Scripted("it is broken for ever", "ServerUnavailable", 7, answering(500, "InternalError")),
-    Scripted("its lists hang", "Unreachable", 7, hanging(listing)),
+    Scripted("its lists hang", "Unreachable", 7, hanging(listing), is_endless=True),
     Scripted("its lists break off", "Unreachable", 7, breaking(listing)),
     Scripted("its watch cache is too old", "Incomplete", 1, answering(410, "Expired", listing)),
-    Scripted("its writes hang", "Unreachable", 7, hanging(method("PATCH"))),
-    Scripted("its deletions hang", "Unreachable", 7, hanging(method("DELETE"))),
+    Scripted("its writes hang", "Unreachable", 7, hanging(method("PATCH")), is_endless=True),
+    Scripted("its deletions hang", "Unreachable", 7, hanging(method("DELETE")), is_endless=True),
 ]
 
 
@@ -145,10 +148,12 @@ def reconciled(
     with (
         serving_members(members.values(), folder, {"faulty": case.fault}) as served,
         case.wire() if case.wire else nullcontext() as host,
+        asked_again_at_once(),
+        given_up_soon("faulty") if case.is_endless else nullcontext(),
     ):
         if host is not None:
             (folder / "faulty.yaml").write_bytes(emit(kubeconfig_of("faulty", host)))
-        reach = ("--kubeconfigs", str(served.kubeconfigs), "--timeout", "6")
+        reach = ("--kubeconfigs", str(served.kubeconfigs), "--timeout", "60")
         ended = argosy(repository, capsys, "reconcile", *reach, *options)
         OVER.set()
     return ended
