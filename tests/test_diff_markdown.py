@@ -1,9 +1,18 @@
 """The comment on a pull request: the same numbers at any length, never too long, and harmless whatever it quotes."""
 
 import pytest
+from msgspec.structs import replace
 
 from overrides.changes import ChangedField
-from reconciler.diff.difference import ChangeAction, ClusterTotal, Difference, ObjectChange, Takeover
+from reconciler.diff.difference import (
+    ChangeAction,
+    ClusterTotal,
+    Difference,
+    ObjectChange,
+    OriginChange,
+    PartChange,
+    Takeover,
+)
 from reconciler.diff.markdown import difference_markdown
 from reconciler.diff.words import summary
 from reconciler.pipeline.movements import Movement, ReplicaChange
@@ -77,6 +86,19 @@ def test_it_reads_top_down() -> None:
         '+ metadata.labels.team: "shop"\n'
         "```\n"
         "\n</details>\n"
+    )
+
+
+def test_builds_that_changed_are_open_above_the_replicas() -> None:
+    values = PartChange(role="values", name="values/eu.yaml", action=ChangeAction.CHANGED)
+    change = OriginChange(build="HelmChart shop/web", path="charts/web.yaml", parts=(values,), objects=1)
+    shown = difference_markdown(replace(SMALL, builds=(change,)), max_bytes=60_000)
+    above, _, rest = shown.partition("\n**Origins (1)**\n")
+    assert "**Clusters (3)**" in above
+    assert rest.startswith(
+        "\n| built by | what changed |\n|---|---|\n"
+        "| <code>HelmChart shop/web</code> | values values/eu.yaml |\n"
+        "\n<details><summary>Replicas (1)</summary>\n"
     )
 
 

@@ -1,10 +1,11 @@
 """FederatedResourceQuota: what a namespace may request in the whole fleet, and the shares of its clusters."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from overrides.admission import admit
 from reconciler.record.quota_usage import quota_manifest, quota_usages
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.source.desired import Desired
@@ -53,6 +54,55 @@ def _placed(repository: Repository, name: str) -> tuple[int, str]:
 def _rendered(repository: Repository, capsys: pytest.CaptureFixture[str], *options: str, code: int = 0) -> None:
     ended = argosy(repository, capsys, "render", "--commit", *options)
     assert ended.code == code, ended.err
+
+
+class Refused(NamedTuple):
+    why: str
+    quota: dict[str, Any]
+    problems: str
+
+
+REFUSED = [
+    Refused(
+        "a resource that the whole lacks",
+        _quota(overall={"cpu": "4"}, staticAssignments=[{"clusterName": "lyon", "hard": {"memory": "1Gi"}}]),
+        "spec.staticAssignments[0].hard[memory]: spec.overall does not have this resource\n"
+        "  hint: add it to spec.overall, or leave it out here",
+    ),
+    Refused(
+        "shares that add up to more than the whole",
+        _quota(
+            overall={"cpu": "4"},
+            staticAssignments=[
+                {"clusterName": "lyon", "hard": {"cpu": "3"}},
+                {"clusterName": "paris", "hard": {"cpu": "1500m"}},
+            ],
+        ),
+        "spec.overall[cpu]: is less than what is assigned to clusters",
+    ),
+    Refused(
+        "a share of a cluster that can have no such name",
+        _quota(overall={"cpu": "4"}, staticAssignments=[{"clusterName": "ly.on", "hard": {"cpu": "1"}}]),
+        "spec.staticAssignments[0].clusterName: 'ly.on' is no such name: use lower-case letters, digits and '-' only,"
+        " with a letter or digit at both ends",
+    ),
+    Refused(
+        "less than nothing",
+        _quota(overall={"cpu": "4"}, staticAssignments=[{"clusterName": "lyon", "hard": {"cpu": "-1"}}]),
+        "spec.staticAssignments[0].hard[cpu]: must not be negative",
+    ),
+    Refused("half a pod", _quota(overall={"pods": "1.5"}), "spec.overall[pods]: must be a whole number"),
+    Refused(
+        "a name too long for a label",
+        {**_quota(overall={"cpu": "1"}), "metadata": {"name": "q" * 64, "namespace": "shop"}},
+        "metadata.name: is longer than 63 characters, and labels are named after it",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_a_quota_is_refused_in_so_many_words(case: Refused) -> None:
+    assert "\n".join(map(str, admit(case.quota).problems)) == case.problems
 
 
 def test_workloads_are_placed_in_one_order_until_a_quota_is_used_up(

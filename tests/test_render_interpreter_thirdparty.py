@@ -378,6 +378,12 @@ HEALTHS = [
     Health("a chart pulled", "HelmChart", {"conditions": [condition("Ready", reason="ChartPullSucceeded")]}, True),
     Health("a release not reconciled", "HelmRelease", {"conditions": READY}, False),
     Health(
+        "a release reconciled",
+        "HelmRelease",
+        {"conditions": [condition("Ready", reason="ReconciliationSucceeded")]},
+        True,
+    ),
+    Health(
         "a kustomization reconciled",
         "Kustomization",
         {"conditions": [condition("Ready", reason="ReconciliationSucceeded")]},

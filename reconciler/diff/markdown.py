@@ -96,7 +96,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
 
 
 _CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
-_ORIGIN_HEADER = "| built by | what is other |\n|---|---|\n"
+_ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
