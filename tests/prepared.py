@@ -1,8 +1,8 @@
 """``argosy`` with its imports made: a process that forks another for every command line it is given.
 
 A command runs as the program does, in a process of its own with its own folder, environment and streams. Only the
-imports are made before, once for all commands, for they take most of the time of a short one. Tests whose claim is
-about the start of a process itself start Python.
+imports are made before, and caches are filled, once for all commands: these take most of the time of a short one.
+Tests whose claim is about the start of a process itself start Python.
 """
 
 import atexit
@@ -12,6 +12,7 @@ import os
 import pkgutil
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,12 +21,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO, NoReturn
+from types import SimpleNamespace
+from typing import IO, NoReturn, Self
 
 from tests.asking import CODE, ask
 from tests.waiting import SECONDS, running
@@ -34,6 +36,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("render", "overrides", "reconciler")
 CLOCK = "PREPARED_CLOCK"
 """The environment variable of a command whose clock stands at the time, in seconds, that it says."""
+PASS = "a pass of the controller"
+"""The command line that stands for the program of such a pass."""
 ALL_SECONDS = 7200.0
 """The time for all commands of a process."""
 
@@ -189,6 +193,9 @@ def serve(address: str) -> None:
         listener.listen(64)
         print("ready", flush=True)
         _import_everything()
+        _fill_caches()
+        gc.collect()
+        gc.freeze()
         _fork_for(listener)
 
 
@@ -199,8 +206,18 @@ def _import_everything() -> None:
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not module.name.endswith(".__main__"):
                 import_module(module.name)
-    gc.collect()
-    gc.freeze()
+
+
+def _fill_caches() -> None:
+    """Run a command, so that what a process works out once is there in every process that is forked."""
+    from reconciler.cli import run
+
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        shutil.copytree(ROOT / "examples" / "quickstart", folder, dirs_exist_ok=True)
+        for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "Begin")):
+            subprocess.run(["git", "-C", folder, *words], check=True, timeout=SECONDS)
+        assert run(["-q", "-C", folder, "render"]) == 0
 
 
 def _fork_for(listener: socket.socket) -> None:
@@ -215,23 +232,29 @@ def _fork_for(listener: socket.socket) -> None:
             _report_ended(connections)
         if listener in ready:
             connection = listener.accept()[0]
-            pid = _forked(connection, [listener, ends, told, *connections.values()])
-            connections[pid] = connection
-            connection.sendall(b"%-*d" % (CODE, pid))
+            # A controller may be killed while it asks for a pass.
+            with suppress(OSError, EOFError):
+                pid = _forked(connection, listener, [ends, told, *connections.values()])
+                connections[pid] = connection
+                connection.sendall(b"%-*d" % (CODE, pid))
 
 
-def _forked(connection: socket.socket, others: Sequence[socket.socket]) -> int:
+def _forked(connection: socket.socket, listener: socket.socket, others: Sequence[socket.socket]) -> int:
     connection.settimeout(SECONDS)
     size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL), "big")
     first, streams, _, _ = socket.recv_fds(connection, 1, 3)
     arguments, folder, environment = marshal.loads(first + connection.recv(size - 1, socket.MSG_WAITALL))
     pid = os.fork()
     if not pid:
-        for each in (connection, *others):
+        address = listener.getsockname()
+        for each in (connection, listener, *others):
             each.close()
-        _run(arguments, folder, environment, streams)
+        _run(address, arguments, folder, environment, streams)
     for stream in streams:
         os.close(stream)
+    if arguments == [PASS]:
+        # Here and not there: whoever is told of the process may end its group at once.
+        os.setpgid(pid, pid)
     return pid
 
 
@@ -239,13 +262,41 @@ def _report_ended(connections: dict[int, socket.socket]) -> None:
     for pid, connection in list(connections.items()):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            with connections.pop(pid), suppress(BrokenPipeError):
+            with connections.pop(pid), suppress(OSError):
                 connection.sendall(b"%-*d" % (CODE, os.waitstatus_to_exitcode(status)))
 
 
-def _run(arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]) -> NoReturn:
-    """Become the program."""
+class _Pass(Begun):
+    """A pass that ``argosy run`` starts, forked as well; it has what the controller needs of ``subprocess.Popen``."""
+
+    def __init__(self, address: str, _: Sequence[str], **__: object) -> None:
+        (theirs, ours), (read, written) = os.pipe(), os.pipe()
+        streams = theirs, written, sys.stderr.fileno()
+        super().__init__(*ask(address, [PASS], os.getcwd(), os.environ, streams))  # noqa: PTH109 - handed over as text
+        for each in (theirs, written):
+            os.close(each)
+        self.stdin, self.stdout = os.fdopen(ours, "w"), os.fdopen(read)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the streams, once the process has ended."""
+        self.wait(ALL_SECONDS)
+        for stream in (self.stdin, self.stdout):
+            with suppress(BrokenPipeError):
+                stream.close()
+
+    def wait(self, timeout: float = ALL_SECONDS) -> int:
+        return super().wait(timeout)
+
+
+def _run(
+    address: str, arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]
+) -> NoReturn:
+    """Become the program, or one of its passes."""
     from reconciler.cli import main
+    from reconciler.run.passes import process, worker
 
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -259,6 +310,9 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], streams
     for path in environment.get("PYTHONPATH", "").split(os.pathsep):
         if path and (Path(path) / "sitecustomize.py").exists():
             exec(compile((Path(path) / "sitecustomize.py").read_text(), path, "exec"), {})
+    if arguments == [PASS]:
+        process.main()
+    vars(worker)["subprocess"] = SimpleNamespace(Popen=partial(_Pass, address), PIPE=subprocess.PIPE)
     main()
     raise AssertionError("the program came back")
 
