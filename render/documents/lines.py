@@ -11,23 +11,22 @@ from typing import Any, NamedTuple
 
 from .scalars import PlainKeys, PlainValues, UnusableScalar
 
-# Classes name the few characters that they leave out, for a class of many takes long to compile.
-_UNFIT = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
-_INK = f"[^ {_UNFIT}]"
+_UNFIT = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+"""Characters of no ordinary line: looked for before, because a class with many of them takes long to compile."""
 _PLAIN = (
-    rf"(?:[^ !\"#%&'*,\-:>?@\[\]`{{|}}{_UNFIT}]|[-?:](?={_INK}))"
-    rf"(?:[^ :{_UNFIT}]++|:(?={_INK})| +(?=[^ #{_UNFIT}]))*+"
+    r"(?:[^ !\"#%&'*,\-:>?@\[\]`{|}]|[-?:](?=[^ ]))"
+    r"(?:[^ :]++|:(?=[^ ])| +(?=[^ #]))*+"
 )
-_DOUBLE_QUOTED = rf'"(?:[^"\\{_UNFIT}]++|\\["\\nt])*+"'
-_SINGLE_QUOTED = rf"'(?:[^'{_UNFIT}]++|'')*+'"
+_DOUBLE_QUOTED = r'"(?:[^"\\]++|\\["\\nt])*+"'
+_SINGLE_QUOTED = r"'(?:[^']++|'')*+'"
 _KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
-_COMMENT = f"#[^{_UNFIT}]*+"
 _LINE = re.compile(
     r"(?P<indent> *+)(?P<dashes>(?:-(?: ++|$))*+)"
     rf"(?:(?P<key>{_KEY}):(?: ++|$))?+"
     rf"(?:(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
-    rf"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{{][^{_UNFIT}]*+))?+"
-    rf" *+(?:(?<![^ ]){_COMMENT})?+"
+    r"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{].*+))?+"
+    r" *+(?:(?<![^ ])#.*+)?+",
+    re.DOTALL,
 )
 _ESCAPE = re.compile(r'\\["\\nt]')
 _ESCAPED = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t"}
@@ -107,7 +106,9 @@ class KnownLines(dict[str, LineEntry | None]):
         return entry
 
     def _entry(self, text: str) -> LineEntry | None:
-        match = _LINE.fullmatch(text)
+        # Of ASCII, what cannot be printed is what is unfit.
+        is_fit = text.isprintable() if text.isascii() else not re.search(_UNFIT, text)
+        match = _LINE.fullmatch(text) if is_fit else None
         if match is None:
             raise NotOrdinary
         indent, dashes, key = match.group("indent", "dashes", "key")
