@@ -8,13 +8,14 @@
 The first layer that has the operation answers; its error is an error, never a reason to ask the next.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from msgspec import Struct, field
+from msgspec import field
 
 from render.model import Manifest
 from render.resources import Component, DependentObject
+from render.values import SelectiveStruct
 
 from .answers import missing_part
 from .fields import value_at
@@ -27,18 +28,24 @@ __all__ = ["Interpreter", "InterpreterError", "Layer", "Operation", "Replicas"]
 
 Kind = tuple[str, str]
 Function = Callable[..., Any]
+Found = tuple[Layer, Function | None, Interpretation | None]
+"""The layer that answers for a kind, and its function."""
 
 
-class Interpreter(Struct, frozen=True, kw_only=True):
+class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
     """The four layers of one repository; every method answers neutrally for a kind without the operation.
 
     ``customized`` and ``webhooks`` are the repository's own; ``send`` calls a webhook (None: rendering calls nothing,
     and an object that needs a webhook is an error).
     """
 
+    UNSHOWN = UNCOMPARED = ("_known",)
+
     customized: Mapping[Kind, Interpretation] = field(default_factory=dict)
     webhooks: tuple[Webhook, ...] = ()
     send: Send | None = None
+    _known: dict[tuple[Operation, Kind], Found] = field(default_factory=dict)
+    """The layers found so far; where there are webhooks, they are asked each time."""
 
     @classmethod
     def of(cls, customizations: Iterable[Manifest], *, send: Send | None = None) -> Self:
@@ -123,7 +130,7 @@ class Interpreter(Struct, frozen=True, kw_only=True):
             return neutral
         try:
             answer = function(manifest, *arguments)
-            return tuple(answer) if isinstance(answer, Iterator) else answer
+            return tuple(answer) if hasattr(answer, "__next__") else answer
         except InterpreterError as error:
             raise InterpreterError(error.what, where=_where(operation, manifest, error.where)) from error
         except _WRONG_TYPE as error:
@@ -132,8 +139,16 @@ class Interpreter(Struct, frozen=True, kw_only=True):
             what = f"a field is not of the type that the kind has ({type(error).__name__})"
             raise InterpreterError(what, where=_where(operation, manifest)) from error
 
-    def _found(self, operation: Operation, manifest: Manifest) -> tuple[Layer, Function | None, Interpretation | None]:
+    def _found(self, operation: Operation, manifest: Manifest) -> Found:
         kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
+        if self.webhooks:
+            return self._sought(operation, kind)
+        found = self._known.get((operation, kind))
+        if found is None:
+            found = self._known[operation, kind] = self._sought(operation, kind)
+        return found
+
+    def _sought(self, operation: Operation, kind: Kind) -> Found:
         name = FUNCTION_BY_OPERATION[operation]
         for layer, known in self._layers(operation, kind):
             function: Function | None = getattr(known, name) if known else None
