@@ -139,9 +139,10 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         before = self.repository.commit_info(tip).tree if tip else None
         changes: dict[tuple[str, ...], bytes | None] = {}
         for path, content in files.items():
-            changes[tuple(path.split("/"))] = None if content is None else object_id("blob", content)
-            if content is not None:
-                blobs[object_id("blob", content)] = content
+            blob_id = None if content is None else object_id("blob", content)
+            changes[tuple(path.split("/"))] = blob_id
+            if content is not None and blob_id is not None:
+                blobs[blob_id] = content
         root = self._changed_tree(before, changes, store) or store.add(b"")
         if root == before or (tip is None and not blobs):
             return None
