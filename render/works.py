@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from .binding import Binding
 from .bits import Mask, mask_of
-from .documents import Emitted, Hole, copy_value, emit_together
+from .documents import Emitted, Hole, copy_value, emit_together, with_number
 from .failover.eviction import preserved_labels_of, with_labels
 from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
@@ -119,11 +119,13 @@ class Works(Struct, frozen=True, kw_only=True):
     is_carried: bool = False
 
     def manifests(self) -> Iterator[tuple[bytes, Manifest]]:
-        """Yield the blobs that hold their content as it is, without numbers filled in, each with that content."""
+        """Yield the blobs that hold their content as it is, or with one number filled in, each with that content."""
         for content in () if self.is_carried else self.contents:
             for clusters, blob_id in self.variants:
-                if clusters & content.clusters and isinstance(self.blobs[blob_id], bytes):
-                    yield blob_id, content.manifest
+                blob = self.blobs[blob_id]
+                values = blob.values if isinstance(blob, Spliced) else ()
+                if clusters & content.clusters and len(values) <= 1:
+                    yield blob_id, with_number(content.manifest, values[0]) if values else content.manifest
 
 
 class TargetGroups:

@@ -43,13 +43,30 @@ def test_what_was_rendered_is_what_is_read_back(name: str, tmp_path: Path) -> No
     assert {id_: parse_documents(content)[0].value for id_, content in contents.items()} == manifests
 
 
-def test_an_object_whose_numbers_are_filled_in_is_read(tmp_path: Path) -> None:
+def test_an_object_whose_number_is_filled_in_is_known_with_it(tmp_path: Path) -> None:
     repository = Repository.create(tmp_path)
     placement = on_clusters("one", "two", replicaScheduling=weighted(one=1, two=2))
     clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in ("one", "two")}
-    repository.commit({**clusters, "web.yaml": a_deployment(), "policy.yaml": a_policy(placement=placement)})
+    web, policy = a_deployment(replicas=3), a_policy(placement=placement)
+    repository.commit({**clusters, "web.yaml": web, "policy.yaml": policy})
     outcome, _ = committed(repository.path)
-    assert outcome.manifests() == {}
+    manifests = outcome.manifests()
+    assert sorted(each["spec"]["replicas"] for each in manifests.values()) == [1, 2]
+    contents = outcome.repository.read_blobs(manifests)
+    assert {id_: parse_documents(content)[0].value for id_, content in contents.items()} == manifests
+
+
+def test_an_object_of_which_two_numbers_are_filled_in_is_read(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path)
+    placement = on_clusters("one", "two", replicaScheduling=weighted(one=1, two=2))
+    clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in ("one", "two")}
+    pod = {"metadata": {}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
+    spec = {"parallelism": 3, "completions": 6, "template": pod}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum", "namespace": "default"}, "spec": spec}
+    policy = a_policy(placement=placement, selectors=[{"apiVersion": "batch/v1", "kind": "Job"}])
+    repository.commit({**clusters, "job.yaml": job, "policy.yaml": policy})
+    outcome, _ = committed(repository.path)
+    assert [set(outcome.rendered.tree.clusters), outcome.manifests()] == [{"one", "two"}, {}]
 
 
 def test_a_pass_that_commits_nothing_leaves_the_commit_before(tmp_path: Path) -> None:

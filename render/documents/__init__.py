@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import SimilarDocuments, emit, emit_together
-from .holes import Emitted, Hole, copy_value
+from .holes import Emitted, Hole, copy_value, with_number
 from .reading import document_texts, parse_documents, read_documents
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "locate_field",
     "parse_documents",
     "read_documents",
+    "with_number",
 ]
 
 _PLACED = frozenset({"Places", "locate_field"})

@@ -53,4 +53,14 @@ def copy_value(value: Any) -> Any:
     return value
 
 
+def with_number(value: Any, number: int) -> Any:
+    """Return a deep copy of plain data with a number in place of every hole."""
+    kind = type(value)
+    if kind is dict:
+        return {key: with_number(child, number) for key, child in value.items()}
+    if kind is list:
+        return [with_number(child, number) for child in value]
+    return number if kind is Hole else value
+
+
 _SCALARS = frozenset((str, int, bool, float, type(None), Hole))
