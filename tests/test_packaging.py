@@ -1,6 +1,5 @@
-"""Promises about the distribution: its files, its public names, and the message when names clash."""
+"""Promises about the distribution: its files, and the message when names clash."""
 
-import ast
 import importlib
 import os
 import re
@@ -49,28 +48,6 @@ def test_another_package_of_our_name_is_named_at_once(case: Clash, tmp_path: Pat
         f"ImportError: the package '{case.package}' at {foreign} is not Argosy's: another distribution installed it "
         "over ours; give argosy an environment of its own (pipx, uv tool, a container)"
     )
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_every_public_name_exists(name: str) -> None:
-    package = importlib.import_module(name)
-    assert [public for public in package.__all__ if getattr(package, public, None) is None] == []
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_type_checkers_see_the_public_names_that_exist_at_run_time(name: str) -> None:
-    tree = ast.parse((ROOT / name / "__init__.py").read_text())
-    declared = {
-        alias.name: node.module
-        for branch in tree.body
-        if isinstance(branch, ast.If)
-        for node in branch.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    package = importlib.import_module(name)
-    assert declared == package._MODULE_BY_NAME
-    assert sorted(package.__all__) == sorted([*declared, "DISTRIBUTION"])
 
 
 @pytest.mark.parametrize("name", PACKAGES)
