@@ -44,6 +44,11 @@ BROKEN = [
     Broken("text that is not ASCII before it", "f = 'é', a < b", ['f = "", a < b', "f = 'é', a <= b"]),
     Broken("no docstring", '"""What it is."""', []),
     Broken("no decorator", "@f(a=1)\ndef g(): pass", []),
+    Broken(
+        "no form of a class",
+        "class A(B, frozen=True, kw_only=True, order=True): c = d",
+        ["class A(B, frozen=True, kw_only=True, order=False): c = d"],
+    ),
     Broken("no annotation", "def f(a: 'B') -> 'C': pass", []),
     Broken("no assertion", "assert a < b", []),
     Broken("no f-string", "f = f'{a + b} c'", []),

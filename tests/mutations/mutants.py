@@ -36,6 +36,8 @@ _COMPUTED = {
 }
 _CALLED = {"any": "all", "all": "any", "min": "max", "max": "min", "sorted": "list"}
 _TYPING = {"TypeVar", "NewType", "Literal", "cast"}
+_FORM_OF_CLASS = {"frozen", "kw_only"}
+"""The keywords of a Struct that forbid a way to write it: without them, everything that is written means the same."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -137,7 +139,7 @@ def _spared(tree: ast.Module) -> Iterator[ast.AST]:
         if isinstance(node, Function):
             parts = [*node.decorator_list, node.returns]
         elif isinstance(node, ast.ClassDef):
-            parts = [*node.decorator_list]
+            parts = [*node.decorator_list, *(each for each in node.keywords if each.arg in _FORM_OF_CLASS)]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
         elif isinstance(node, ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom) or _is_about_types(node):
