@@ -10,7 +10,8 @@ import secrets
 import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ settings.load_profile("argosy")
 def pytest_configure(config: pytest.Config) -> None:
     """Let stories, which are told outside of test modules, say what differs, and processes share compiled modules."""
     pytest.register_assert_rewrite("tests.stories")
+    config.pluginmanager.register(Examples())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell that starts this in its background has interrupts ignored, by every process below as well.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -109,15 +111,42 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in without]
 
 
+class Examples:
+    """Looks for examples in docstrings only where there are some: doctest inspects every object of a module.
+
+    A plug-in of its own, because the hooks of this module are not asked about files outside of its folder.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector] | None, list[pytest.Collector] | None]:
+        found = yield
+        if found and b">>>" not in file_path.read_bytes():
+            return [each for each in found if not isinstance(each, DoctestModule)]
+        return found
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Begin with other modules than the other processes of tests, which then find each other's compiled ones."""
+    modules = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py"))
+    number, count = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), os.environ.get("PYTEST_XDIST_WORKER_COUNT")
+    if count is None:
+        return
+    begin = len(modules) * number // int(count)
+    for name in modules[begin:] + modules[:begin]:
+        with suppress(Exception):  # pytest itself imports it again, and tells
+            import_module(f"tests.{name}")
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(
-    file_path: Path,
-) -> Generator[None, list[pytest.Collector] | None, list[pytest.Collector] | None]:
-    """Look for examples in docstrings only where there are some: doctest inspects every object of a module."""
-    found = yield
-    if found and b">>>" not in file_path.read_bytes():
-        return [each for each in found if not isinstance(each, DoctestModule)]
-    return found
+def pytest_report_to_serializable(report: Any) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """Leave out of a report on its way between processes what is only looked at where a test did not pass."""
+    data = yield
+    if data and getattr(report, "passed", False):
+        data["keywords"] = {}
+    return data
 
 
 def pytest_collection_finish() -> None:
