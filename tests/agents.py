@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.console.log import Log
 from reconciler.members.exchange import Client, Failure
 from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
@@ -39,6 +41,22 @@ class PulledFleet:
         source.git("push", "-q", "-u", "origin", "main")
         source.git("fetch", "-q")
         return cls(source, hub, folder, {name: FakeCluster(name=name) for name in pulling})
+
+    @classmethod
+    def rendered(cls, folder: Path, files: Mapping[str, Any], *pulling: str) -> "PulledFleet":
+        """A fleet after its first pass, to be copied."""
+        made = cls.create(folder, files, *pulling)
+        assert run(["-q", "-C", str(made.source.path), "reconcile", "--bootstrap"]) == 0
+        return made
+
+    def copied(self, folder: Path) -> "PulledFleet":
+        """The same commits in another folder, and clusters that have pulled nothing yet."""
+        hub, source = (
+            Repository(shutil.copytree(each.path, folder / each.path.name)) for each in (self.hub, self.source)
+        )
+        config = source.path / ".git" / "config"
+        config.write_text(config.read_text().replace(str(self.hub.path), str(hub.path)))
+        return PulledFleet(source, hub, folder, {name: FakeCluster(name=name) for name in self.members})
 
     def reconcile(self, capsys: pytest.CaptureFixture[str], *options: str) -> Ended:
         """A pass over the fleet, which pushes first what is committed."""

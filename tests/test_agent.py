@@ -14,16 +14,19 @@ EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v
 BOTH = on_clusters("member1", "member2")
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> PulledFleet:
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> PulledFleet:
     files = {
         "policy.yaml": a_policy(selectors=EVERYTHING, placement=BOTH),
         "web.yaml": a_deployment("web"),
         "settings.yaml": a_config_map("settings", color="green"),
     }
-    made = PulledFleet.create(tmp_path, files, "member1", "member2")
-    assert made.reconcile(capsys, "--bootstrap").code == 0
-    return made
+    return PulledFleet.rendered(tmp_path_factory.mktemp("rendered"), files, "member1", "member2")
+
+
+@pytest.fixture
+def fleet(rendered: PulledFleet, tmp_path: Path) -> PulledFleet:
+    return rendered.copied(tmp_path)
 
 
 def held(fleet: PulledFleet, name: str = "member1") -> list[str]:

@@ -22,17 +22,20 @@ EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v
 BOTH = on_clusters("member1", "member2")
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> PulledFleet:
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> PulledFleet:
     only_first = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "more"}]
     files = {
         "policy.yaml": a_policy(selectors=EVERYTHING, placement=BOTH),
         "first.yaml": a_policy("first", selectors=only_first, placement=on_clusters("member1")),
         "web.yaml": a_deployment("web"),
     }
-    made = PulledFleet.create(tmp_path, files, "member1", "member2")
-    assert made.reconcile(capsys, "--bootstrap").code == 0
-    return made
+    return PulledFleet.rendered(tmp_path_factory.mktemp("rendered"), files, "member1", "member2")
+
+
+@pytest.fixture
+def fleet(rendered: PulledFleet, tmp_path: Path) -> PulledFleet:
+    return rendered.copied(tmp_path)
 
 
 def observed(fleet: PulledFleet, now: float) -> Observation:

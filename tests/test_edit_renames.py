@@ -175,10 +175,13 @@ def test_a_rename_that_is_refused_changes_nothing(
 
 def placements(repository: Repository) -> dict[str, list[tuple[str, int]]]:
     """The clusters and replicas of every binding that is rendered, in the scheduler's order."""
+    lines: dict[str, list[str]] = {}
+    for each in repository.git("grep", "", "argosy/rendered", "--", "bindings").splitlines():
+        _, path, line = each.split(":", 2)
+        lines.setdefault(path, []).append(f"{line}\n")
     found = {}
-    for path in repository.files(under="bindings"):
-        binding = parse_documents(repository.show(path).encode())[0].value
-        listed = binding["spec"].get("clusters") or []
+    for path, text in lines.items():
+        listed = parse_documents("".join(text).encode())[0].value["spec"].get("clusters") or []
         found[path] = [(each["name"], each.get("replicas", 0)) for each in listed]
     return found
 
