@@ -18,6 +18,8 @@ from .model import ObjectRef
 CLUSTER_SCOPED = "_cluster"
 _LONGEST_ACRONYM = 4
 _LIMIT = 200
+_MOST_PATHS = 1 << 14
+"""The paths that are remembered: a pass asks for that of each object half a dozen times."""
 _HASH_DIGITS = 32
 _HARMLESS = re.compile(rf"[a-z0-9-][a-z0-9.-]{{0,{_LIMIT - 1}}}")
 _UNSAFE = re.compile(rb"[^a-z0-9.-]")
@@ -54,6 +56,7 @@ def object_folder(ref: ObjectRef) -> tuple[str, str]:
     return encoded_name(ref.namespace) if ref.namespace else CLUSTER_SCOPED, kind_folder(ref)
 
 
+@lru_cache(maxsize=_MOST_PATHS)
 def object_path(ref: ObjectRef) -> tuple[str, str, str]:
     """Return the path of an object below its cluster's folder (or below ``bindings/``).
 
