@@ -87,6 +87,7 @@ class _Reading:
         self._parts: list[bytes] = []
         self._size = 0
         self._fed = 0
+        self._packing = b""
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.is_complete = False
@@ -108,13 +109,13 @@ class _Reading:
             raise AnswerTooLarge
         if self._fed > 2 * self._size + _MOST_AROUND:
             raise ConnectionError("an answer without end")
-        if self._is_headed:
-            self._encoding()
+        if self._is_headed and not self._packing:
+            self._packing = self._encoding()
 
     def answer(self) -> Received:
         """Return the answer, which is complete."""
         content = b"".join(self._parts)
-        if self._encoding() == b"gzip":
+        if self._packing == b"gzip":
             content = _gunzipped(content, self._most if self.status < 300 else _MOST_OF_A_REFUSAL)
         is_last = self._is_another or not self._is_lasting
         return Received(status=self.status, headers=tuple(self.headers), content=content, is_last=is_last)
