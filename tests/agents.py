@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_
 from reconciler.repository import open_branches
 from render.documents import parse_documents
 
-from .build import Ended, Repository, a_cluster, argosy
+from .build import Ended, Repository, a_cluster, argosy, copied
 from .fakes import FakeCluster
 
 
@@ -51,11 +50,7 @@ class PulledFleet:
 
     def copied(self, folder: Path) -> "PulledFleet":
         """The same commits in another folder, and clusters that have pulled nothing yet."""
-        hub, source = (
-            Repository(shutil.copytree(each.path, folder / each.path.name)) for each in (self.hub, self.source)
-        )
-        config = source.path / ".git" / "config"
-        config.write_text(config.read_text().replace(str(self.hub.path), str(hub.path)))
+        hub, source = copied(folder, self.hub, self.source)
         return PulledFleet(source, hub, folder, {name: FakeCluster(name=name) for name in self.members})
 
     def reconcile(self, capsys: pytest.CaptureFixture[str], *options: str) -> Ended:

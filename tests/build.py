@@ -169,6 +169,18 @@ def _empty_repositories() -> "tempfile.TemporaryDirectory[str]":
     return folder
 
 
+def copied(folder: Path, *repositories: Repository) -> tuple[Repository, ...]:
+    """Copy repositories into a folder, where they are each other's remotes as they were before."""
+    copies = tuple(Repository(shutil.copytree(each.path, folder / each.path.name)) for each in repositories)
+    for config in (each.path / ".git" / "config" for each in copies):
+        if config.is_file():
+            text = config.read_text()
+            for before, after in zip(repositories, copies, strict=True):
+                text = text.replace(str(before.path), str(after.path))
+            config.write_text(text)
+    return copies
+
+
 def as_bytes(content: Any) -> bytes:
     if isinstance(content, bytes):
         return content

@@ -1,16 +1,19 @@
 """Commits that are proposed: one pull request, renewed, closed, merged; and members that get what is merged alone."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.forge.address import forge_of
 from render.errors import ConfigError
 
-from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, copied, on_clusters
 from .fakes import FakeCluster
 from .forges import PROJECT, TOKEN, ForgeServer, serving_forge
 from .schemas import faults
@@ -66,27 +69,52 @@ class Scene(NamedTuple):
         self.hub.git("update-ref", f"refs/heads/{RENDERED}", commit)
 
 
-@pytest.fixture
-def scene(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    hub, fleet = Repository.create(tmp_path / "hub.git", bare=True), Repository.create(tmp_path / "fleet")
-    policy = a_policy("all", selectors=SELECTORS, placement=on_clusters("member1"))
-    files = {"argosy.yaml": settings(kind), "clusters/member1.yaml": a_cluster("member1"), "policy.yaml": policy}
-    fleet.commit({**files, "one.yaml": a_config_map("one", a="1")}, "the fleet")
-    fleet.git("remote", "add", "origin", str(hub.path))
-    fleet.git("push", "-q", "-u", "origin", "main")
-    (tmp_path / "token").write_text(f"{TOKEN}\n")
-    with serving_forge(kind, hub) as forge:
-        monkeypatch.setenv("ARGOSY_FORGE_TOKEN_FILE", str(tmp_path / "token"))
-        monkeypatch.setenv("ARGOSY_FORGE_API", forge.api)
-        monkeypatch.setenv("ARGOSY_FORGE_PROJECT", PROJECT)
+@contextmanager
+def served_scene(kind: str, hub: Repository, fleet: Repository) -> Iterator[Scene]:
+    """Serve the forge of a hub, and let passes know of it."""
+    token = hub.path.parent / "token"
+    token.write_text(f"{TOKEN}\n")
+    with serving_forge(kind, hub) as forge, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ARGOSY_FORGE_TOKEN_FILE", str(token))
+        patched.setenv("ARGOSY_FORGE_API", forge.api)
+        patched.setenv("ARGOSY_FORGE_PROJECT", PROJECT)
         yield Scene(fleet, hub, forge)
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sequence[Repository]]:
+    """Hubs and their clones, by the kind of their forge, to be copied.
+
+    Their first commit is rendered, for there was nothing yet to merge it into.
+    """
+
+    @cache
+    def made(kind: str) -> Sequence[Repository]:
+        folder = tmp_path_factory.mktemp(kind)
+        hub, fleet = Repository.create(folder / "hub.git", bare=True), Repository.create(folder / "fleet")
+        policy = a_policy("all", selectors=SELECTORS, placement=on_clusters("member1"))
+        files = {"argosy.yaml": settings(kind), "clusters/member1.yaml": a_cluster("member1"), "policy.yaml": policy}
+        fleet.commit({**files, "one.yaml": a_config_map("one", a="1")}, "the fleet")
+        fleet.git("remote", "add", "origin", str(hub.path))
+        fleet.git("push", "-q", "-u", "origin", "main")
+        with served_scene(kind, hub, fleet) as scene:
+            assert run(["-q", "-C", str(fleet.path), "reconcile", "--bootstrap"]) == 0
+            assert (scene.tip(RENDERED) != "", scene.tip(PROPOSED), scene.forge.asked) == (True, "", [])
+        return hub, fleet
+
+    return made
+
+
+@pytest.fixture
+def scene(kind: str, rendered: Callable[[str], Sequence[Repository]], tmp_path: Path) -> Iterator[Scene]:
+    hub, fleet = copied(tmp_path, *rendered(kind))
+    with served_scene(kind, hub, fleet) as scene:
+        yield scene
 
 
 @pytest.fixture
 def proposed(scene: Scene, capsys: pytest.CaptureFixture[str]) -> str:
-    """The first commit is rendered, for there was nothing yet to merge it into; the second is proposed."""
-    assert scene.passed(capsys, "--bootstrap").code == 0
-    assert (scene.tip(RENDERED) != "", scene.tip(PROPOSED), scene.forge.asked) == (True, "", [])
+    """The second commit is proposed."""
     source = scene.fleet.commit({"one.yaml": a_config_map("one", a="2")}, "Change @one <b>")
     ended = scene.passed(capsys)
     line = f"proposed {scene.tip(PROPOSED)[:12]} on {PROPOSED}: source {source[:12]} for 1 cluster; "
@@ -179,7 +207,7 @@ class TestOneForge:
         member = FakeCluster(name="member1")
         with serving_members([member], tmp_path / "members") as served:
             reached = ("--kubeconfigs", str(served.kubeconfigs))
-            assert scene.passed(capsys, "--bootstrap", *reached).code == 0
+            assert scene.passed(capsys, *reached).code == 0
             scene.changed(one="2", two="2")
             ended = scene.passed(capsys, *reached)
             assert (ended.code, "a pull request is opened" in ended.out, "Converged" in ended.out) == (0, True, True)
@@ -192,7 +220,6 @@ class TestOneForge:
         self, scene: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         """Neither where no member is reached, nor where all are as they were; then the merge is noticed at once."""
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         scene.passed(capsys)
         again = scene.passed(capsys, "-vv")
@@ -211,7 +238,6 @@ class TestOneForge:
     def test_a_proposal_that_somebody_touches_is_looked_after(
         self, scene: Scene, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         scene.passed(capsys)
         scene.forge.requests[0]["body"] = "what a bot wrote"
@@ -228,7 +254,7 @@ class TestOneForge:
     ) -> None:
         with serving_members([FakeCluster(name="member1")], tmp_path / "members") as served:
             reached = ("--kubeconfigs", str(served.kubeconfigs))
-            scene.passed(capsys, "--bootstrap", *reached)
+            scene.passed(capsys, *reached)
             scene.changed(one="2")
             said = json.dumps({"message": f"Resource not accessible by {TOKEN}\x1b[2J"})
             scene.forge.refusal = (403, said.encode())
@@ -256,14 +282,12 @@ class TestOneForge:
     def test_an_answer_of_another_shape_is_said(
         self, scene: Scene, capsys: pytest.CaptureFixture[str], answer: bytes, said: str
     ) -> None:
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         scene.forge.refusal = (200, answer)
         ended = scene.passed(capsys)
         assert (ended.code, said in ended.err) == (4, True), ended.err
 
     def test_a_json_pass_names_its_proposal(self, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         value = json.loads(scene.passed(capsys, "-o", "json").out)
         proposal = {"commit": scene.tip(PROPOSED), "branch": PROPOSED, "state": "Opened", "url": URL}
@@ -271,7 +295,6 @@ class TestOneForge:
         assert faults(value, "Reconciliation") == []
 
     def test_a_dry_run_proposes_nothing(self, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         ended = scene.passed(capsys, "--dry-run")
         assert (ended.code, ended.out.startswith("would propose source ")) == (0, True), ended
@@ -286,7 +309,6 @@ class TestOneForge:
         row: tuple[str, str, str],
     ) -> None:
         name, value, said = row
-        scene.passed(capsys, "--bootstrap")
         scene.changed(one="2")
         monkeypatch.setenv(name, value)
         ended = scene.passed(capsys)
