@@ -13,6 +13,7 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit
+from tests.quick_commits import committed
 from tests.waiting import SECONDS
 
 AUTHOR = {
@@ -137,6 +138,8 @@ class Repository:
     def commit(self, files: Mapping[str, Any], message: str = "change") -> str:
         """Write files and commit them; return the commit id."""
         self.write(files)
+        if commit := committed(self.path, AUTHOR, message):
+            return commit
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self._head() or self.git("rev-parse", "HEAD")
