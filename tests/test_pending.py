@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.difference import PendingChange
 from reconciler.diff.live import live_text
@@ -17,7 +18,18 @@ from reconciler.plans.model import Action, Plan, PlannedObject
 from render.documents import parse_documents
 from render.model import ObjectRef
 
-from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .build import (
+    Ended,
+    Repository,
+    a_cluster,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    copied,
+    on_clusters,
+    weighted,
+)
 from .memory_fleet import MemoryFleet, settle
 
 NGINX = "Deployment.apps default/nginx"
@@ -66,14 +78,19 @@ class Fleet(NamedTuple):
         return parse_documents((self.repository.show(path) + "\n").encode())[0].value
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
-    """Six replicas of nginx, equally in a and b, rendered; c has nothing."""
-    repository = Repository.create(tmp_path / "fleet")
-    made = Fleet(repository, capsys)
-    made.commit(clusters=[a_cluster(name) for name in "abc"], nginx=a_deployment(replicas=6), policy=the_policy())
-    made.reconcile("--bootstrap")
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Six replicas of nginx, equally in a and b, rendered; c has nothing. It is to be copied."""
+    made = Repository.create(tmp_path_factory.mktemp("rendered") / "fleet")
+    files = {"clusters.yaml": [a_cluster(name) for name in "abc"], "nginx.yaml": a_deployment(replicas=6)}
+    made.commit({**files, "policy.yaml": the_policy()})
+    assert run(["-q", "-C", str(made.path), "reconcile", "--bootstrap"]) == 0
     return made
+
+
+@pytest.fixture
+def fleet(rendered: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    return Fleet(copied(tmp_path, rendered)[0], capsys)
 
 
 def suspended(fleet: Fleet) -> None:

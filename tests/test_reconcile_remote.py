@@ -12,7 +12,7 @@ import pytest
 from reconciler.publish.branches import Publication
 from reconciler.repository import open_repository
 
-from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, copied, weighted
 from .prepared import prepared
 from .stories import failed, held, settings, tips, told
 from .waiting import SECONDS
@@ -39,15 +39,21 @@ REWOUND = (
 )
 
 
-@pytest.fixture
-def origin(tmp_path: Path) -> Repository:
-    """A bare repository with a fleet of two clusters on its branch main."""
-    work = Repository.create(tmp_path / "first")
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A bare repository with a fleet of two clusters on its branch main, to be copied."""
+    folder = tmp_path_factory.mktemp("hub")
+    work = Repository.create(folder / "first")
     work.write({f"clusters/member{number}.yaml": a_cluster(f"member{number}") for number in (1, 2)})
     work.commit({"nginx.yaml": [a_deployment(replicas=6), TWO_TO_ONE]}, "the fleet")
-    bare = Repository.create(tmp_path / "origin.git", bare=True)
+    bare = Repository.create(folder / "origin.git", bare=True)
     work.git("push", "-q", str(bare.path), "main")
     return bare
+
+
+@pytest.fixture
+def origin(hub: Repository, tmp_path: Path) -> Repository:
+    return copied(tmp_path, hub)[0]
 
 
 def cloned(origin: Repository, name: str, *options: str) -> Repository:
