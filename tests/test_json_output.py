@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.reference.outputs import OUTPUTS
-from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, copied, on_clusters
 from tests.fakes import FakeCluster
 from tests.schemas import closed, faults
 from tests.served import serving_members
@@ -45,13 +46,34 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
-    made = Repository.create(tmp_path / "fleet")
+def a_fleet(folder: Path) -> Repository:
+    made = Repository.create(folder / "fleet")
     policy = a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1"))
     made.commit({"fleet.yaml": [a_cluster("member1"), a_config_map("one"), policy], "one_test.yaml": TEST})
     return made
+
+
+@pytest.fixture(autouse=True)
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return a_fleet(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A fleet that is rendered, and whose member was looked at, to be copied."""
+    made = a_fleet(tmp_path_factory.mktemp("looked_at"))
+    assert run(["-q", "-C", str(made.path), "reconcile", "--bootstrap", "--kubeconfig", "nowhere"]) == 5
+    return made
+
+
+@pytest.fixture
+def seen(looked_at: Repository, tmp_path: Path) -> Repository:
+    return copied(tmp_path, looked_at)[0]
 
 
 def value_of(repository: Repository, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -60,8 +82,7 @@ def value_of(repository: Repository, capsys: pytest.CaptureFixture[str], *words:
     return value
 
 
-def seen(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    """A fleet that is rendered, and whose member was looked at."""
+def test_a_pass_that_can_use_no_cluster_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     ended = argosy(repository, capsys, "reconcile", "--bootstrap", "--kubeconfig", "nowhere")
     assert ended.err.endswith(
         "argosy: no cluster could be used\n  hint: argosy doctor; the lines above say what each answered\n"
@@ -69,11 +90,8 @@ def seen(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("line", KINDS)
-def test_every_command_says_what_it_prints(
-    line: str, repository: Repository, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen(repository, capsys)
-    value = value_of(repository, capsys, *line.split())
+def test_every_command_says_what_it_prints(line: str, seen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    value = value_of(seen, capsys, *line.split())
     assert (list(value)[:2], value["apiVersion"], value["kind"]) == (
         ["apiVersion", "kind"],
         "argosy.dev/v1alpha1",
@@ -83,10 +101,9 @@ def test_every_command_says_what_it_prints(
 
 @pytest.mark.parametrize("line", KINDS)
 def test_every_command_prints_what_its_schema_says(
-    line: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+    line: str, seen: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen(repository, capsys)
-    assert faults(value_of(repository, capsys, *line.split()), KINDS[line]) == []
+    assert faults(value_of(seen, capsys, *line.split()), KINDS[line]) == []
 
 
 def test_every_kind_of_output_has_a_schema() -> None:
