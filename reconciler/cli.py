@@ -15,6 +15,7 @@ from typing import cast
 
 import click
 
+from reconciler import VERSION
 from reconciler.commands.options.completion import completed_param, with_completion
 from reconciler.commands.options.global_options import shared_options, with_global_options
 from reconciler.console.printing import print_error
@@ -119,7 +120,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[*map(completed_param, shared_options())],
 )
-@click.version_option(package_name="argosy", message="%(prog)s %(version)s")
+@click.version_option(VERSION, prog_name="argosy", message="%(prog)s %(version)s")
 def argosy() -> None:
     """Karmada without a control plane.
 

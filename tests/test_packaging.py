@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from reconciler.repository.trailers import engine_version
 from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent
@@ -62,6 +64,10 @@ def test_importing_the_packages_imports_nothing_of_them(tmp_path: Path) -> None:
         "import sys, reconciler; print(sorted(m for m in sys.modules if m.startswith(('render', 'overrides', 'rec'))))"
     )
     assert run_python(code, path=tmp_path).stdout == "['overrides', 'reconciler', 'render']\n"
+
+
+def test_commits_record_the_version_of_the_distribution() -> None:
+    assert engine_version() == version("argosy")
 
 
 def test_ci_runs_every_python_version_the_distribution_claims() -> None:

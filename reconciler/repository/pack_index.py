@@ -166,8 +166,10 @@ def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
     present = set()
     for fan in sorted({id_[0] for id_ in wanted}):
         with suppress(FileNotFoundError):
-            names = [f"{fan:02x}{path.name}" for path in (folder / f"{fan:02x}").iterdir()]
-            present |= wanted.intersection([bytes.fromhex(name) for name in names if _HEX.fullmatch(name)])
+            names = os.listdir(folder / f"{fan:02x}")  # noqa: PTH208 - thousands of paths cost more than all the rest
+            present |= wanted.intersection(
+                [bytes.fromhex(f"{fan:02x}{name}") for name in names if _HEX.fullmatch(name)]
+            )
     for id_ in present:
         _touch(folder / id_[:1].hex() / id_[1:].hex())
     return present

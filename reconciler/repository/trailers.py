@@ -1,8 +1,9 @@
 """The trailers of rendered commits, which are all that is needed to make one again, and the commit that has them."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
+
+import reconciler
 
 if TYPE_CHECKING:
     from .access import Repository
@@ -19,12 +20,9 @@ ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 
 
-@cache
 def engine_version() -> str:
     """Return the version of the engine, as commits record it."""
-    from importlib.metadata import version
-
-    return version("argosy")
+    return reconciler.VERSION
 
 
 def rendered_trailers(
