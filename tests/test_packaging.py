@@ -67,7 +67,7 @@ def test_importing_the_packages_imports_nothing_of_them(tmp_path: Path) -> None:
 
 
 def test_commits_record_the_version_of_the_distribution() -> None:
-    assert engine_version() == version("argosy")
+    assert (engine_version(), version("argosy")) == (PROJECT["version"], PROJECT["version"])
 
 
 def test_ci_runs_every_python_version_the_distribution_claims() -> None:
