@@ -212,11 +212,13 @@ def _fill_caches() -> None:
     """Run a command, so that what a process works out once is there in every process that is forked."""
     from reconciler.cli import run
 
+    own = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    own |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
     with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         shutil.copytree(ROOT / "examples" / "quickstart", folder, dirs_exist_ok=True)
         for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "Begin")):
-            subprocess.run(["git", "-C", folder, *words], check=True, timeout=SECONDS)
+            subprocess.run(["git", "-C", folder, *words], check=True, env=own, timeout=SECONDS)
         assert run(["-q", "-C", folder, "render"]) == 0
 
 
@@ -232,8 +234,8 @@ def _fork_for(listener: socket.socket) -> None:
             _report_ended(connections)
         if listener in ready:
             connection = listener.accept()[0]
-            # A controller may be killed while it asks for a pass.
-            with suppress(OSError, EOFError):
+            # A controller may be killed while it asks for a pass, and then what it asks is cut off somewhere.
+            with suppress(OSError, EOFError, ValueError):
                 pid = _forked(connection, listener, [ends, told, *connections.values()])
                 connections[pid] = connection
                 connection.sendall(b"%-*d" % (CODE, pid))

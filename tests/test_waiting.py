@@ -3,6 +3,7 @@
 import ast
 import re
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from . import conftest
+from .prepared import prepared
 from .waiting import at_once, eventually, happened, joined, raced, running
 
 TESTS = Path(__file__).parent
@@ -135,3 +137,11 @@ class TestProcesses:
     def test_racers_start_together(self) -> None:
         code = "import sys; print('ready', flush=True); sys.stdin.readline(); print(sys.argv[1])"
         assert raced([[sys.executable, "-c", code, name] for name in "ab"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("said", [b"", b"\0\0\0\x09", b"\0\0\0\x09abc"], ids=["nothing", "a size", "a part"])
+def test_a_command_that_is_asked_for_in_part_ends_no_other(said: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(prepared().address)
+        connection.sendall(said)
+    assert prepared().ended(["--version"])[0] == 0
