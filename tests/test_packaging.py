@@ -1,6 +1,5 @@
 """Promises about the distribution: its files, and the message when names clash."""
 
-import importlib
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PACKAGES = ("render", "overrides", "reconciler")
 
 
 def run_python(code: str, *, path: Path) -> subprocess.CompletedProcess[str]:
@@ -50,13 +48,6 @@ def test_another_package_of_our_name_is_named_at_once(case: Clash, tmp_path: Pat
         f"ImportError: the package '{case.package}' at {foreign} is not Argosy's: another distribution installed it "
         "over ours; give argosy an environment of its own (pipx, uv tool, a container)"
     )
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_an_unknown_name_is_an_attribute_error(name: str) -> None:
-    with pytest.raises(AttributeError) as caught:
-        importlib.import_module(name).no_such_name  # noqa: B018 - the access is the test
-    assert str(caught.value) == f"module {name!r} has no attribute 'no_such_name'"
 
 
 def test_importing_the_packages_imports_nothing_of_them(tmp_path: Path) -> None:
