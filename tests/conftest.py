@@ -128,11 +128,12 @@ class Examples:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection() -> None:
+def pytest_collection(session: pytest.Session) -> None:
     """Begin with other modules than the other processes of tests, which then find each other's compiled ones."""
-    modules = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py"))
+    tests = Path(__file__).parent.resolve()
+    modules = sorted(path.stem for path in tests.glob("test_*.py"))
     number, count = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), os.environ.get("PYTEST_XDIST_WORKER_COUNT")
-    if count is None:
+    if count is None or tests not in map(Path.resolve, map(Path, session.config.args)):
         return
     begin = len(modules) * number // int(count)
     for name in modules[begin:] + modules[:begin]:
