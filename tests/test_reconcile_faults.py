@@ -3,6 +3,7 @@
 The faulty one has a failure of its own, and is as it should be in the run after it is well again.
 """
 
+import copy
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,10 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from render.documents import emit, parse_documents
 
 from .attack.hostile_wires import HEAD, dripping, raw_server
-from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, copied, on_clusters
 from .fakes import FakeCluster
 from .served import Fault, asked_again_at_once, given_up_soon, kubeconfig_of, serving_members
 from .waiting import SECONDS
@@ -121,18 +123,30 @@ FAULTS = [
 ]
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[tuple[Repository, dict[str, FakeCluster]]]:
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[str, FakeCluster]]:
     """Two members that hold two ConfigMaps; by the newest source one of these is gone and the other has changed."""
+    folder = tmp_path_factory.mktemp("applied")
     members = {name: FakeCluster(name=name) for name in NAMES}
-    repository = Repository.create(tmp_path / "fleet")
+    repository = Repository.create(folder / "fleet")
     policy = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters(*NAMES))
     files = {f"{name}.yaml": a_config_map(name, a="1") for name in ("kept", "gone")}
     repository.commit({**{f"{name}.yaml": a_cluster(name) for name in NAMES}, **files, "policy.yaml": policy})
-    assert reconciled(repository, capsys, members, tmp_path / "before", "--bootstrap").code == 0
+    with serving_members(members.values(), folder / "before") as served:
+        reach = ("--kubeconfigs", str(served.kubeconfigs))
+        assert run(["-q", "-C", str(repository.path), "reconcile", "--bootstrap", *reach]) == 0
     repository.commit({"kept.yaml": a_config_map("kept", a="2"), "gone.yaml": None})
+    return repository, members
+
+
+@pytest.fixture
+def fleet(
+    applied: tuple[Repository, dict[str, FakeCluster]], tmp_path: Path
+) -> Iterator[tuple[Repository, dict[str, FakeCluster]]]:
+    """A copy of the fleet and of its members."""
+    (repository,) = copied(tmp_path, applied[0])
     OVER.clear()
-    yield repository, members
+    yield repository, copy.deepcopy(applied[1])
     OVER.set()
 
 
@@ -141,7 +155,7 @@ def reconciled(
     capsys: pytest.CaptureFixture[str],
     members: dict[str, FakeCluster],
     folder: Path,
-    *options: str,
+    *,
     case: Scripted = HEALTHY,
 ) -> Ended:
     """Run a pass while the faulty member has its fault."""
@@ -154,7 +168,7 @@ def reconciled(
         if host is not None:
             (folder / "faulty.yaml").write_bytes(emit(kubeconfig_of("faulty", host)))
         reach = ("--kubeconfigs", str(served.kubeconfigs), "--timeout", "60")
-        ended = argosy(repository, capsys, "reconcile", *reach, *options)
+        ended = argosy(repository, capsys, "reconcile", *reach)
         OVER.set()
     return ended
 
