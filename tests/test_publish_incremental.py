@@ -25,6 +25,7 @@ from .build import (
     a_deployment,
     a_policy,
     argosy,
+    copied,
     on_clusters,
     weighted,
 )
@@ -338,12 +339,19 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.why)
-def test_what_a_pass_looks_at(case: Looked, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository = Repository.create(tmp_path / "fleet")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A fleet with one workload after a pass, to be copied."""
+    repository = Repository.create(tmp_path_factory.mktemp("small") / "fleet")
     many = [a_config_map(f"map{number}", namespace="web") for number in range(9)]
     repository.commit({**surroundings(), "z.yaml": plain(), "many.yaml": many})
-    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) == 0
+    return repository
+
+
+@pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.why)
+def test_what_a_pass_looks_at(case: Looked, small: Repository, tmp_path: Path) -> None:
+    (repository,) = copied(tmp_path, small)
     repository.commit(case.files)
     scope = next_scope(repository)
     assert (scope and scope.refs) == case.refs
