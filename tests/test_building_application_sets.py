@@ -9,6 +9,7 @@ from reconciler.source.loading import Loaded
 from render.documents import emit
 from tests.build import a_cluster
 from tests.sources import Content
+from tests.tables import each_row
 from tests.test_building_argo import HERE, an_application
 from tests.test_building_flux import MAP
 from tests.test_building_kustomize import loaded, objects_of, said
@@ -198,7 +199,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case.why)
+@each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_what_cannot_be_read_is_a_problem_of_its_application(case: Unusable) -> None:
     found = argo({**ONE, **case.files})
     assert said(found) == case.said

@@ -8,6 +8,7 @@ import pytest
 from reconciler.source.loading import Loaded
 from render.documents import emit
 from tests.sources import Content
+from tests.tables import each_row
 from tests.test_building_flux import MAP, WEB, metadata_of
 from tests.test_building_kustomize import VERSION, loaded, objects_of, said
 
@@ -133,7 +134,7 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize("case", CHOSEN, ids=lambda case: str(case.options))
+@each_row("case", CHOSEN, ids=lambda case: str(case.options))
 def test_a_folder_of_manifests_is_read_as_it_stands(case: Chosen) -> None:
     """Nothing else reads its files, though the rest of them stand in the folder of an Application."""
     found = argo(
@@ -214,7 +215,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case.why)
+@each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_what_cannot_be_read_stops_nothing_else(case: Unusable) -> None:
     found = argo(
         {

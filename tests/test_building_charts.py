@@ -17,6 +17,7 @@ from render.documents import emit
 from tests.build import a_config_map
 from tests.helm import VERSION
 from tests.sources import LINK, Content, Entry, packed, source_of
+from tests.tables import each_row
 from tests.test_building_kustomize import a_script, objects_of, said
 from tests.test_source_loading import Memory
 
@@ -270,7 +271,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.parametrize("case", SCHEMAS, ids=lambda case: case.why)
+@each_row("case", SCHEMAS, ids=lambda case: case.why)
 def test_a_schema_is_only_kept_where_it_refers_to_itself_alone(case: Schema) -> None:
     schema = case.text.encode()
     inner = packed(("sub/Chart.yaml", b"name: sub\n", ""), ("sub/values.schema.json", schema, ""))

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.building.builder import root_folders
 from reconciler.building.closures import Closure, closure_of
 from reconciler.building.tree import Kustomizations
 from tests.sources import LINK, Content, Entry, source_of
+from tests.tables import each_row
 from tests.test_source_loading import Memory
 
 
@@ -96,7 +95,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_a_closure_has_what_is_named(case: Case) -> None:
     found = closure(case.files, next(iter(case.files)).rpartition("/")[0])
     assert found.refusal is None
@@ -186,7 +185,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+@each_row("case", REFUSED, ids=lambda case: case.why)
 def test_what_may_not_be_built_is_refused_before_a_tool_runs(case: Refused) -> None:
     refusal = closure(case.files, "o").refusal
     assert refusal is not None
@@ -220,7 +219,7 @@ TREES = [
 ]
 
 
-@pytest.mark.parametrize("case", TREES, ids=lambda case: case.why)
+@each_row("case", TREES, ids=lambda case: case.why)
 def test_the_folders_that_are_built(case: Tree) -> None:
     known = known_of(case.files)
     assert root_folders(known, case.chosen or known.folders, case.named) == case.want

@@ -10,6 +10,7 @@ from reconciler.source.loading import Loaded
 from render.documents import emit
 from tests.build import a_config_map
 from tests.sources import Content
+from tests.tables import each_row
 from tests.test_building_kustomize import VERSION, loaded, objects_of, said
 from tests.test_source_loading import Memory
 
@@ -325,7 +326,7 @@ def repository_of(name: str, url: str) -> bytes:
     return emit({**head, "metadata": {"name": name, "namespace": "flux-system"}, "spec": {"url": url}})
 
 
-@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case.why)
+@each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_what_cannot_be_read_stops_nothing_else(case: Unusable) -> None:
     found = flux(
         {

@@ -13,6 +13,7 @@ from reconciler.building.simple import SimpleBuilds, SimpleOutput
 from render.documents import read_documents
 from tests.kubectl import kubectl_path
 from tests.sources import source_of
+from tests.tables import each_row
 from tests.test_building_closures import known_of
 from tests.test_building_kustomize import loaded, objects_of, said
 from tests.waiting import SECONDS
@@ -152,7 +153,7 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize("case", LEFT, ids=lambda case: case.why)
+@each_row("case", LEFT, ids=lambda case: case.why)
 def test_whatever_else_there_is_is_left_to_the_tool(case: Left) -> None:
     assert simple({"o/kustomization.yaml": case.kustomization, "o/a.yaml": case.file}, "o") is None
 
@@ -182,7 +183,7 @@ DOUBTFUL = [
 ]
 
 
-@pytest.mark.parametrize("text", DOUBTFUL)
+@each_row("text", DOUBTFUL)
 def test_a_scalar_that_may_be_two_things_is_left_to_the_tool(text: str) -> None:
     widget = CUSTOM.replace("size: 3", "size: 3}\nmore:\n- " + text.replace("}", "").replace("{", "") + "\nlast: {x: 1")
     files = {"o/kustomization.yaml": "resources: [a.yaml]\n", "o/a.yaml": widget}

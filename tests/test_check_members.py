@@ -6,7 +6,6 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-import pytest
 from msgspec.structs import replace
 
 from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
@@ -17,6 +16,7 @@ from render.model import ObjectRef
 
 from .build import a_config_map, a_deployment
 from .fakes import EVERYTHING, FakeCluster
+from .tables import each_row
 
 NOW = parsedate_to_datetime("Sat, 21 Nov 2026 12:00:00 GMT").timestamp()
 WIDGET = {"apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
@@ -213,7 +213,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.why)
+@each_row("case", BROKEN, ids=lambda case: case.why)
 def test_what_keeps_a_pass_from_applying_is_told(case: Broken) -> None:
     found = asked(case.member, *case.questions, clock=lambda: case.clock)
     assert found == case.want

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.check.policies import policy_warnings
 from reconciler.source.loading import load_source
 from render.binding import Binding
 from render.model import ObjectRef
 from tests.build import a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, as_bytes, on_clusters
 from tests.sources import source_of
+from tests.tables import each_row
 
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 ONE = {**CONFIG_MAPS, "name": "one"}
@@ -126,7 +125,7 @@ def warnings(files: Mapping[str, Any], held: str = "") -> list[str]:
     return [str(each) for each in policy_warnings(loaded.desired, facts={}, previous=previous, line_of=line_of)]
 
 
-@pytest.mark.parametrize("case", LINTS, ids=lambda case: case.why)
+@each_row("case", LINTS, ids=lambda case: case.why)
 def test_lint(case: Lint) -> None:
     files = {"member1.yaml": a_cluster("member1"), "objects.yaml": [a_config_map("one"), a_config_map("second")]}
     assert warnings({**files, "policies.yaml": case.policies}, case.held) == case.want

@@ -13,6 +13,7 @@ from reconciler.names import quick_scan as quick_names
 from reconciler.names.quick_scan import ScannedNames, scanned_names
 from reconciler.repository import Repository as Opened
 from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, argosy
+from tests.tables import each_row
 
 POLICIES = """\
 apiVersion: policy.karmada.io/v1alpha1
@@ -91,7 +92,7 @@ def test_the_repository_may_be_named_behind_the_command(repository: Repository) 
     assert [item.value for item in completer.get_completions(words, "o")] == ["oslo"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "kind"),
     [
         (["-C"], "dir"),

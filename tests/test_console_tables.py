@@ -14,6 +14,7 @@ from reconciler.console.cluster_lists import cluster_cell, cluster_words
 from reconciler.console.text import table
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
 from tests.prepared import prepared
+from tests.tables import each_row
 
 TWELVE = [f"member{number:02}" for number in range(1, 13)]
 THOUSAND = [f"member{number:04}" for number in range(1000)]
@@ -47,7 +48,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize("case", CELLS, ids=lambda case: case.why)
+@each_row("case", CELLS, ids=lambda case: case.why)
 def test_clusters_take_the_room_there_is(case: Cell) -> None:
     assert cluster_cell(case.replicas, case.every, case.width) == case.want
 

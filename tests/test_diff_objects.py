@@ -21,6 +21,7 @@ from render.model import ObjectRef, TargetCluster
 from render.tree import TreeStore, nested_tree
 
 from .blobs import blob_id
+from .tables import each_row
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
 JOB = ObjectRef("batch", "Job", "shop", "web")
@@ -90,7 +91,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+@each_row("case", CHANGES, ids=lambda case: case.why)
 def test_fields(case: Fields) -> None:
     assert [field_words(change) for change in field_changes(case.before, case.after)] == case.want
 
@@ -139,7 +140,7 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize("case", MOVES, ids=lambda case: case.why)
+@each_row("case", MOVES, ids=lambda case: case.why)
 def test_moved(case: Moves) -> None:
     (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)}, ["a", "b"])
     assert (movement.moved, movement.before, movement.after) == (
@@ -269,7 +270,7 @@ BLOBS = [
 ]
 
 
-@pytest.mark.parametrize("case", BLOBS, ids=lambda case: case.why)
+@each_row("case", BLOBS, ids=lambda case: case.why)
 def test_texts(case: Blobs) -> None:
     ids = blob_id(case.before), blob_id(case.after)
     texts = Texts(dict(zip(ids, (case.before, case.after), strict=True)))

@@ -16,6 +16,7 @@ from render.admission.kinds import render_kinds
 from render.documents import parse_documents
 from render.words import counted
 from tests.docs import EXAMPLES, README, ROOT, documents, made
+from tests.tables import each_row
 
 GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
 PAGES = [*documents(), *GITHUB]
@@ -157,7 +158,7 @@ def test_every_word_for_a_failure_is_in_the_troubleshooting() -> None:
     assert [str(kind) for kind in FailureKind if f"`{kind}`" not in text] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row("name", COMMANDS)
 def test_every_command_and_option_has_a_help_text(name: str) -> None:
     context = click.Context(argosy)
     command = argosy.get_command(context, name)

@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.commands.cluster import command
 from tests.build import Ended, Repository, a_cluster, a_cluster_policy, a_config_map, a_policy, argosy, on_clusters
+from tests.tables import each_row
 
 PARIS = """\
 # The capital.
@@ -360,7 +361,7 @@ def test_one_of_many_in_a_file_is_cut_out(repository: Repository, capsys: pytest
     assert (repository.path / "fleet.yaml").read_text() == first
 
 
-@pytest.mark.parametrize("name", ["join", "unjoin", "label", "taint", "cordon", "uncordon"])
+@each_row("name", ["join", "unjoin", "label", "taint", "cordon", "uncordon"])
 def test_every_word_has_a_help_text(name: str) -> None:
     verb = command.commands[name]
     assert verb.help

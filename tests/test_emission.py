@@ -22,6 +22,7 @@ from render.fleet import FieldRule, FieldRuling, Grouping, Placing
 from render.model import ObjectRef
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
+from .tables import each_row
 
 URL = "https://git.example.com/fleet.git"
 PLACE = RenderedPlace(address=URL, branch="argosy/rendered", folder="clusters/eu")
@@ -136,7 +137,7 @@ DECIDED = [
 ]
 
 
-@pytest.mark.parametrize("case", DECIDED, ids=lambda case: case.why)
+@each_row("case", DECIDED, ids=lambda case: case.why)
 def test_a_tree_says_how_other_tools_must_treat_it(case: Decided) -> None:
     assert a_tree(*case.manifests, **case.rules) == ClusterTree(cluster="eu", place=PLACE, **case.want)
 

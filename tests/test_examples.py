@@ -8,6 +8,7 @@ import pytest
 
 from reconciler.cli import run
 from tests.build import Repository, argosy
+from tests.tables import each_row
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 AT = ("--now", "2026-03-02T06:00:00Z")
@@ -38,7 +39,7 @@ def test_an_example_renders_to_what_is_checked_in(name: str, tmp_path: Path) -> 
     assert contents(rendered(name, tmp_path)) == contents(EXAMPLES / name / "rendered")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_an_example_has_its_line_in_the_list_of_examples(name: str) -> None:
     assert f"]({name})" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
 

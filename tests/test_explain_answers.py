@@ -20,6 +20,7 @@ from tests.build import (
     on_clusters,
     weighted,
 )
+from tests.tables import each_row
 
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 DYNAMIC = {
@@ -142,7 +143,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("case", NAMES, ids=lambda case: f"{case.noun}/{case.name}")
+@each_row("case", NAMES, ids=lambda case: f"{case.noun}/{case.name}")
 def test_a_kind_has_the_names_kubectl_has_for_it(case: Named) -> None:
     try:
         got: ObjectRef | str = named_object(case.noun, case.name, case.namespace, TEMPLATES)

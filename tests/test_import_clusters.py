@@ -22,6 +22,7 @@ from .build import Ended, a_config_map, a_deployment
 from .fakes import FakeCluster
 from .schemas import faults
 from .served import serving_members
+from .tables import each_row
 
 TEXTS = st.text(alphabet="ab/~0-é", max_size=3)
 VALUES = st.recursive(
@@ -172,7 +173,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("case", FORMS, ids=lambda case: case.why)
+@each_row("case", FORMS, ids=lambda case: case.why)
 def test_a_live_object_is_written_as_a_person_would(case: Form) -> None:
     before = deepcopy(case.live)
     assert (as_written(case.live), case.live) == (case.want, before)
@@ -232,7 +233,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize("case", DEFAULTS, ids=lambda case: case.why)
+@each_row("case", DEFAULTS, ids=lambda case: case.why)
 def test_fields_with_their_default_are_left_out(case: Default) -> None:
     found = without_defaults(an_object("Deployment", "apps/v1", spec={"replicas": 1, **case.spec}))
     assert found["spec"] == {"replicas": 1, **case.want}
@@ -289,7 +290,7 @@ LEFT_OUT = [
 ]
 
 
-@pytest.mark.parametrize("case", LEFT_OUT, ids=lambda case: case.why)
+@each_row("case", LEFT_OUT, ids=lambda case: case.why)
 def test_what_no_person_wrote_is_left_out(case: LeftOut) -> None:
     found = left_out(case.live)
     assert (found.code if found else "") == case.code

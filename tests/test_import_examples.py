@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.cli import run
+from tests.tables import each_row
 from tests.test_examples import EXAMPLES, contents
 
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("coming-from-*/given"))
@@ -25,7 +26,7 @@ def test_an_example_converts_to_what_is_checked_in(name: str, tmp_path: Path) ->
     assert contents(convert(name, tmp_path / "converted")) == contents(EXAMPLES / name / "converted")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_an_example_has_its_line_in_the_guide(name: str) -> None:
     assert f"](../{name})" in (EXAMPLES / "coming-from-others" / "README.md").read_text(encoding="utf-8")
 

@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
+
+from .tables import each_row
 
 OLD = {"serviceName": "web", "servicePort": 80}
 NEW = {"service": {"name": "web", "port": {"number": 80}}}
@@ -38,7 +38,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("case", WRITTEN, ids=lambda case: case.why)
+@each_row("case", WRITTEN, ids=lambda case: case.why)
 def test_an_old_ingress_is_known_by_its_backends(case: Written) -> None:
     assert is_old_ingress(case.manifest) is case.is_old
 
@@ -78,7 +78,7 @@ UPGRADES = [
 ]
 
 
-@pytest.mark.parametrize("case", UPGRADES, ids=lambda case: case.why)
+@each_row("case", UPGRADES, ids=lambda case: case.why)
 def test_an_old_ingress_becomes_one_of_today(case: Upgrade) -> None:
     made, (remark,) = upgraded_ingress(an_ingress(**case.spec))
     assert made == an_ingress(**case.want) | {"apiVersion": "networking.k8s.io/v1"}

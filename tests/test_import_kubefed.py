@@ -10,6 +10,7 @@ from render.federations.kubefed.preferences import preferences_of
 from render.federations.planner import PlannedWorkload, plan
 
 from .federations import Document, Imported, imported
+from .tables import each_row
 
 KEY = "test-ns/test-deployment"
 
@@ -57,7 +58,7 @@ DIVISIONS = [
 ]
 
 
-@pytest.mark.parametrize("row", DIVISIONS, ids=lambda row: row.rule)
+@each_row("row", DIVISIONS, ids=lambda row: row.rule)
 def test_replicas_are_planned_as_kubefed_plans_them(row: Division) -> None:
     workload = PlannedWorkload(
         replicas=row.total, key=KEY, current=row.current, capacity=row.capacity, is_rebalanced=row.rebalance

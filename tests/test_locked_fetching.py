@@ -23,6 +23,7 @@ from reconciler.repository.command import GitCommand
 from render.errors import ConfigError
 from tests.artifact_servers import ArtifactServer, Reply, a_tar, an_archive, serving_artifacts
 from tests.build import Repository
+from tests.tables import each_row
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"kind: Service\n"}
 SERVICE = b"kind: Service\n"
@@ -394,7 +395,7 @@ ARCHIVES = [
 ]
 
 
-@pytest.mark.parametrize("case", ARCHIVES, ids=lambda case: case.why)
+@each_row("case", ARCHIVES, ids=lambda case: case.why)
 def test_a_hostile_archive_is_refused(case: Archive) -> None:
     with pytest.raises(UnavailableSource) as refused:
         unpacked_archive(case.data, "the archive")

@@ -14,6 +14,7 @@ from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
 from render.errors import InputError
 from tests.sources import Content, source_of
+from tests.tables import each_row
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"kind: Service\n"}
 SPEC = {"helm": {"url": "https://charts.example.com", "chart": "web", "version": "1.x"}}
@@ -195,7 +196,7 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("case", DAMAGES, ids=lambda case: case.why)
+@each_row("case", DAMAGES, ids=lambda case: case.why)
 def test_a_damaged_lock_is_a_problem_and_locks_nothing(case: Damage) -> None:
     source = source_of({"web.yaml": DOCUMENT, "argosy.lock": case.text})
     found = load_source(source.files, read=source.read)
@@ -215,7 +216,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "want"), PATHS)
+@each_row(("path", "want"), PATHS)
 def test_paths_that_could_lead_elsewhere_are_refused(path: str, want: str) -> None:
     with pytest.raises(UnavailableSource) as refused:
         checked_files({path: b""}, "the archive")

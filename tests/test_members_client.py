@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.members.client import Clock, KubeClient, RequestLimit, encoded_body
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -17,6 +15,7 @@ from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context
 from render.documents import parse_documents
 
+from .tables import each_row
 from .waiting import at_once
 from .wires import Reply, Wire, answering, ok, refused
 
@@ -66,7 +65,7 @@ TRIES = [
 ]
 
 
-@pytest.mark.parametrize("case", TRIES, ids=lambda case: case.why)
+@each_row("case", TRIES, ids=lambda case: case.why)
 def test_each_failure_is_tried_as_often_as_it_is_worth(case: Tried) -> None:
     with answering(case.reply) as wire:
         outcome = client_for(wire).send(ASK)

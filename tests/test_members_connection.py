@@ -27,6 +27,7 @@ from .attack.hostile_wires import HEAD, raw_server
 from .build import a_config_map
 from .fakes import FakeCluster
 from .proxies import socks, tunnelling
+from .tables import each_row
 from .waiting import SECONDS, at_once
 from .wires import Asked, Reply, Wire, a_certificate, answering, ok
 
@@ -116,7 +117,7 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("case", TURNS, ids=lambda case: case.why)
+@each_row("case", TURNS, ids=lambda case: case.why)
 def test_a_connection_is_asked_where_it_leads_before_it_writes(case: Turn) -> None:
     with answering(choose=case.balancer) as wire:
         client = client_for(wire, pin="a")

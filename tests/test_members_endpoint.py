@@ -17,6 +17,7 @@ from reconciler.members.endpoint import Endpoint, endpoint_of
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Credential
 from reconciler.members.kubeconfig import Context, Contexts
+from tests.tables import each_row
 from tests.waiting import SECONDS
 
 PEM = {name: f"-----BEGIN CERTIFICATE-----\n{name}\n-----END CERTIFICATE-----\n" for name in ("ca", "crt", "key")}
@@ -193,7 +194,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("case", WAYS, ids=lambda case: case.why)
+@each_row("case", WAYS, ids=lambda case: case.why)
 def test_a_proxy_of_the_environment_is_for_what_it_does_not_except(case: Way) -> None:
     environment = {"HTTPS_PROXY": "http://proxy.example.com:3128", "NO_PROXY": case.no_proxy}
     context = Context(name="it", cluster={"server": case.server}, user={})

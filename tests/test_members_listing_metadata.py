@@ -11,6 +11,8 @@ from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, 
 from reconciler.members.listing import ListedMetadata, Listing, list_metadata
 from render.model import ObjectRef
 
+from .tables import each_row
+
 MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
 GONE = Failure(kind=FailureKind.EXPIRED, message="the list expired")
 
@@ -94,7 +96,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.why)
+@each_row("case", OTHERS, ids=lambda case: case.why)
 def test_any_other_list_has_another_digest(case: Other) -> None:
     assert digest(*case.contents) != digest(page(A, B))
 
@@ -109,7 +111,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("case", SHAPES, ids=lambda case: case.why)
+@each_row("case", SHAPES, ids=lambda case: case.why)
 def test_an_answer_of_another_shape_says_nothing(case: Other) -> None:
     assert list_metadata(Pages(*case.contents), Listing(resource=MAPS)) is None
 

@@ -7,6 +7,8 @@ import pytest
 
 from reconciler.members.patience import VisitTimes, end_of_waiting
 
+from .tables import each_row
+
 QUICK = VisitTimes(began=10.0, heard=10.1, ended=10.3, is_answered=True)
 SLOWER = VisitTimes(began=10.0, heard=10.8, ended=14.0, is_answered=True)
 REFUSED = VisitTimes(began=10.0, heard=10.1, ended=30.0)
@@ -41,7 +43,7 @@ WAITS = [
 ]
 
 
-@pytest.mark.parametrize("case", WAITS, ids=lambda case: case.why)
+@each_row("case", WAITS, ids=lambda case: case.why)
 def test_waiting_ends(case: Wait) -> None:
     assert end_of_waiting(case.visits) == pytest.approx(case.want)
 

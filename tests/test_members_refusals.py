@@ -10,6 +10,8 @@ from reconciler.members.exchange import Cause, FailureKind, Request
 from reconciler.members.masking import masked_value, safe_message, sensitive_values
 from reconciler.members.refusals import failure_of
 
+from .tables import each_row
+
 CANARY = "canary-4711"
 DEPLOYMENT = {
     "apiVersion": "apps/v1",
@@ -194,7 +196,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+@each_row("case", ANSWERS, ids=lambda case: case.why)
 def test_a_refusal_is_read(case: Answered) -> None:
     body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
     request = Request(method="PATCH", path="/x", body=DEPLOYMENT)
@@ -203,7 +205,7 @@ def test_a_refusal_is_read(case: Answered) -> None:
     assert CANARY not in repr(failure)
 
 
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+@each_row("case", ANSWERS, ids=lambda case: case.why)
 def test_of_a_secret_no_words_are_repeated(case: Answered) -> None:
     body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
     failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
@@ -258,7 +260,7 @@ HINTS = [
 ]
 
 
-@pytest.mark.parametrize("case", HINTS, ids=lambda case: case.why)
+@each_row("case", HINTS, ids=lambda case: case.why)
 def test_a_refusal_says_what_to_do_and_its_reason_once(case: Hinted) -> None:
     body = json.dumps(a_status(case.message, reason="Forbidden")).encode()
     failure = failure_of(Request(method="PATCH", path="/x", body=DEPLOYMENT), case.status, {}, body)
@@ -346,6 +348,6 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.why)
+@each_row("case", SHOWN, ids=lambda case: case.why)
 def test_a_value_is_shown_where_it_can_be_no_secret(case: Shown) -> None:
     assert masked_value(case.value, case.path, case.manifest) == case.want

@@ -10,6 +10,7 @@ import pytest
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding, received
 from reconciler.members.wire import message
 
+from .tables import each_row
 from .waiting import SECONDS
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -64,13 +65,13 @@ ENDED = [
 ]
 
 
-@pytest.mark.parametrize("case", ENDED, ids=lambda case: case.why)
+@each_row("case", ENDED, ids=lambda case: case.why)
 def test_an_answer_ends_where_it_says(case: Ended) -> None:
     answer = read(case.sent)
     assert (answer.status, answer.content, answer.is_last) == (case.status, case.content, case.is_last)
 
 
-@pytest.mark.parametrize("case", [case for case in ENDED if " follows" not in case.why], ids=lambda case: case.why)
+@each_row("case", [case for case in ENDED if " follows" not in case.why], ids=lambda case: case.why)
 def test_an_answer_may_come_byte_by_byte(case: Ended) -> None:
     assert read(*(bytes([byte]) for byte in case.sent)) == read(case.sent)
 
@@ -91,7 +92,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("why", BROKEN)
+@each_row("why", BROKEN)
 def test_what_is_no_whole_answer_is_a_broken_connection(why: str) -> None:
     with pytest.raises(ConnectionError):
         read(BROKEN[why])

@@ -9,6 +9,7 @@ from .architecture import House
 from .build import Repository
 from .mutations.mutants import chosen, mutants, probed
 from .mutations.trial import Copy, Nearness, Options, production, tried
+from .tables import each_row
 
 
 class Broken(NamedTuple):
@@ -63,7 +64,7 @@ def all_of(code: str) -> list[str]:
     return [mutant.applied(source).decode() for mutant in mutants("a.py", source)]
 
 
-@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.why)
+@each_row("case", BROKEN, ids=lambda case: case.why)
 def test_what_is_broken(case: Broken) -> None:
     """Beside the statement as a whole, which can be left out."""
     assert sorted(set(all_of(case.code)) - ({"pass"} - set(case.want))) == sorted(case.want)

@@ -2,13 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.capacity import node_summary, resource_summary
 from reconciler.observe.cluster_status import ClusterState, MemberObservation, state_after
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
+
+from .tables import each_row
 
 DOWN = Failure(kind=FailureKind.UNREACHABLE, message="it is down")
 SICK = Failure(kind=FailureKind.UNAVAILABLE, message="[-]etcd failed", status=500)
@@ -60,7 +60,7 @@ CAPACITIES = [
 ]
 
 
-@pytest.mark.parametrize("case", CAPACITIES, ids=lambda case: case.why)
+@each_row("case", CAPACITIES, ids=lambda case: case.why)
 def test_capacity(case: Capacity) -> None:
     assert resource_summary(case.nodes, case.pods) == case.want
 
@@ -114,7 +114,7 @@ GRADED = [
 ]
 
 
-@pytest.mark.parametrize("case", GRADED, ids=lambda case: case.why)
+@each_row("case", GRADED, ids=lambda case: case.why)
 def test_grades(case: Graded) -> None:
     found = resource_summary(case.nodes, case.pods, GRADES)["allocatableModelings"]
     assert [(each["grade"], each["count"]) for each in found] == case.want
@@ -203,7 +203,7 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize("case", FAILING, ids=lambda case: case.why)
+@each_row("case", FAILING, ids=lambda case: case.why)
 def test_readiness(case: Failing) -> None:
     state: ClusterState | None = None
     for now, failure in case.seen:

@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.observe.fact_changes import facts_to_write
 from reconciler.source.facts import ClusterFacts, with_facts
 from render.cluster import Cluster, ResourceModel, ResourceModelRange, Taint
+
+from .tables import each_row
 
 
 def facts(*, ready: str = "True", kinds: tuple[str, ...] = ("Pod",), cpu: str = "10", **used: str) -> ClusterFacts:
@@ -48,7 +49,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+@each_row("case", CHANGES, ids=lambda case: case.why)
 def test_facts_to_write(case: Change) -> None:
     assert facts_to_write(case.before, case.after, case.age) is (case.after if case.written else case.before)
 
@@ -74,7 +75,7 @@ GRADES = [
 ]
 
 
-@pytest.mark.parametrize("case", GRADES, ids=lambda case: case.why)
+@each_row("case", GRADES, ids=lambda case: case.why)
 def test_where_nodes_are_graded_the_grades_count(case: Grades) -> None:
     """Placement goes by them, and by the sums no more."""
 
@@ -132,7 +133,7 @@ def taint(text: str) -> Taint:
     return Taint(key=key, value=value, effect=effect)
 
 
-@pytest.mark.parametrize("case", TAINTED, ids=lambda case: case.why)
+@each_row("case", TAINTED, ids=lambda case: case.why)
 def test_health_taints(case: Tainted) -> None:
     cluster = Cluster(name="m1", taints=tuple(map(taint, case.taints)))
     (found,) = with_facts([cluster], {"m1": facts(ready=case.ready)})

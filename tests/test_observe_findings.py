@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.observe.findings import Finding, findings_of
+
+from .tables import each_row
 
 BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}}
 
@@ -111,7 +111,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_findings(case: Case) -> None:
     assert list(map(str, findings_of(case.pods, case.events))) == case.want
 

@@ -11,6 +11,7 @@ from reconciler.observe.cluster_status import MemberObservation
 from reconciler.observe.members import RETRY_SECONDS, ObserveOptions, clock_error, observe_fleet
 
 from .fakes import FakeCluster
+from .tables import each_row
 from .waiting import happened
 
 UNHEALTHY = Failure(kind=FailureKind.UNREACHABLE, message="it did not answer in time")
@@ -75,7 +76,7 @@ def test_a_fleet_of_which_nobody_answers_is_waited_for() -> None:
     assert ([each.failure for each in observed.in_time], observed.late) == ([UNHEALTHY, UNHEALTHY], {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ahead", "error"),
     [
         ([], 0.0),

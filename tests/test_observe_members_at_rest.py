@@ -17,6 +17,7 @@ from render.model import Manifest, ObjectRef
 
 from .build import a_config_map
 from .fakes import FakeCluster
+from .tables import each_row
 
 PARENT = ObjectRef("", "ConfigMap", "default", "argosy")
 SETTINGS = ObjectRef("", "ConfigMap", "default", "settings")
@@ -93,7 +94,7 @@ DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize("case", DIFFERENCES, ids=lambda case: case.why)
+@each_row("case", DIFFERENCES, ids=lambda case: case.why)
 def test_whatever_differs_ends_the_rest(case: Known) -> None:
     cluster, observed = a_member()
     assert not is_still_at_rest(cluster, replace(at_rest(cluster, observed), **case.fields))

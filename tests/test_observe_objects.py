@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
@@ -15,6 +13,7 @@ from render.model import ObjectRef
 from .applying import Cluster, Recorder, Send, desired_objects
 from .build import a_config_map, a_deployment
 from .fakes import FakeCluster
+from .tables import each_row
 
 
 def looked(
@@ -213,7 +212,7 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize("case", SIZES, ids=lambda case: case.why)
+@each_row("case", SIZES, ids=lambda case: case.why)
 def test_pages_are_as_large_as_their_objects_allow(case: Size) -> None:
     """A page of four megabytes is what one answer should bring."""
     client = Recorder(FakeCluster())

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.observe.progress import LiveState, Progress, live_state
+
+from .tables import each_row
 
 CURRENT = LiveState(Progress.CURRENT)
 
@@ -219,7 +219,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_live_state(case: Case) -> None:
     api_version, _, kind = case.kind.partition(" ")
     metadata = {"name": "x", "generation": 1, **case.metadata}

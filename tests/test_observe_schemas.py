@@ -25,6 +25,7 @@ from render.schemas.published import kept_schema
 from tests.build import a_deployment, a_policy, as_bytes
 from tests.fakes import FakeCluster
 from tests.sources import source_of
+from tests.tables import each_row
 
 API, KIND = "example.com/v1", "Widget"
 SIZE = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
@@ -109,7 +110,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.why)
+@each_row("case", KEPT, ids=lambda case: case.why)
 def test_what_is_kept_of_a_published_schema(case: Kept) -> None:
     assert kept_schema(case.published) == case.want
 
@@ -250,7 +251,7 @@ OBSERVED = [
 ]
 
 
-@pytest.mark.parametrize("case", OBSERVED, ids=lambda case: case.why)
+@each_row("case", OBSERVED, ids=lambda case: case.why)
 def test_the_schemas_of_a_member(case: Observed) -> None:
     member = FakeCluster(faults=[case.fault])
     assert observe_schemas(member, case.discovery, case.kinds, case.known) == case.want
@@ -269,7 +270,7 @@ def test_an_index_is_read_back_as_it_was_written() -> None:
     assert MemberSchemas.parse(parse_documents(some.file())[0].value) == some
 
 
-@pytest.mark.parametrize(
+@each_row(
     "manifest",
     [
         None,

@@ -22,6 +22,7 @@ from render.model import ObjectRef, TargetCluster, Template
 from render.works import TargetGroups, WorkContext, Works, render_works
 from tests.build import a_config_map, a_deployment
 from tests.overriding import CLUSTERS, a_rule, an_override, labelled, patching
+from tests.tables import each_row
 from tests.test_overrides_robustness import MANIFESTS, POLICIES
 
 INDEX = ClusterIndex(CLUSTERS)
@@ -130,7 +131,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("case", VALUES, ids=lambda case: case.why)
+@each_row("case", VALUES, ids=lambda case: case.why)
 def test_a_value_stands_as_yaml(case: Value) -> None:
     text = record_of(FLAGS, an_override("p", case.edit))
     head = "  - policy: ClusterOverridePolicy p\n    rule: spec.overrideRules[0]\n    changes:\n    - path: /spec\n"

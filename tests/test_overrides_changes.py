@@ -12,6 +12,8 @@ from msgspec import to_builtins
 
 from overrides.changes import ChangedField, changes_of
 
+from .tables import each_row
+
 
 class Words(NamedTuple):
     why: str
@@ -75,7 +77,7 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize("case", LISTS, ids=lambda case: case.why)
+@each_row("case", LISTS, ids=lambda case: case.why)
 def test_a_list_says_what_came_what_went_and_what_changed(case: Lists) -> None:
     assert list(map(str, changes_of({"l": case.before}, {"l": case.after}))) == case.want
 
@@ -132,7 +134,7 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize("case", SECRETS, ids=lambda case: case.why)
+@each_row("case", SECRETS, ids=lambda case: case.why)
 def test_what_is_secret_is_hidden(case: Secret) -> None:
     assert list(map(str, changes_of(case.before, case.after))) == case.want
 

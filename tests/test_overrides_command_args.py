@@ -9,6 +9,8 @@ from overrides.errors import Refused
 from overrides.overriders.command_args import override_words
 from overrides.policy import CommandArgsOverrider
 
+from .tables import each_row
+
 
 class Words(NamedTuple):
     why: str
@@ -38,7 +40,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WORDS, ids=lambda case: case.why)
+@each_row("case", WORDS, ids=lambda case: case.why)
 def test_words_of_a_container_are_edited(case: Words) -> None:
     draft = Draft({"kind": "Pod", "spec": {"containers": [case.container]}})
     overrider = CommandArgsOverrider(container_name="nginx", operator=case.operator, value=case.value)

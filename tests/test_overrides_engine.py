@@ -23,6 +23,7 @@ from tests.overriding import (
     results,
     selecting,
 )
+from tests.tables import each_row
 
 WEB = a_deployment("web", namespace="shop")
 
@@ -206,7 +207,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("case", ORDERS, ids=lambda case: case.why)
+@each_row("case", ORDERS, ids=lambda case: case.why)
 def test_policies_apply_in_order(case: Order) -> None:
     assert labels_by_cluster(case.policies) == case.want
     assert labels_by_cluster(case.policies[::-1]) == case.want, "the order of the policies does not matter"
@@ -238,7 +239,7 @@ TARGETS = [
 ]
 
 
-@pytest.mark.parametrize("case", TARGETS, ids=lambda case: case.why)
+@each_row("case", TARGETS, ids=lambda case: case.why)
 def test_a_rule_targets_clusters(case: Target) -> None:
     got = labels_by_cluster([an_override("p", labelled(on=case.on, x="1"))])
     assert [name for name, labels in got.items() if labels] == case.want
@@ -432,7 +433,7 @@ RENAMES = [
 ]
 
 
-@pytest.mark.parametrize("case", RENAMES, ids=lambda case: case.why)
+@each_row("case", RENAMES, ids=lambda case: case.why)
 def test_an_override_never_changes_what_an_object_is(case: Rename) -> None:
     want = f"{case.want}: an override never renames or moves an object"
     assert results([an_override("p", case.rule)], WEB, 0b001) == {"eu-1": want}

@@ -9,6 +9,8 @@ from overrides.errors import Refused
 from overrides.overriders.field import field_patch, override_field
 from overrides.policy import FieldOverrider, PlaintextOverrider
 
+from .tables import each_row
+
 
 def patch(*operations: tuple[Any, ...]) -> tuple[PlaintextOverrider, ...]:
     return tuple(
@@ -58,7 +60,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.why)
+@each_row("case", TEXTS, ids=lambda case: case.why)
 def test_a_text_is_patched(case: Text) -> None:
     new = overridden(case.text, **{case.format: case.patch})
     assert new == {"kind": "ConfigMap", "data": {"t": case.want}, "spec": {"replicas": 1, "args": ["{}"], "": "{}"}}
@@ -117,7 +119,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD, ids=lambda case: case.why)
+@each_row("case", BAD, ids=lambda case: case.why)
 def test_what_cannot_be_patched_is_refused(case: Bad) -> None:
     with pytest.raises(Refused) as refused:
         overridden(case.text, case.path, **{case.format: case.patch})

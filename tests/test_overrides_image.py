@@ -11,6 +11,8 @@ from overrides.errors import Refused
 from overrides.overriders.image import ImageReference, override_images, parse_image, with_component
 from overrides.policy import ImageOverrider
 
+from .tables import each_row
+
 DIGEST = "sha256:50d858e0985ecc7f60418aaf0cc5ab587f42c2570a884095a9e8ccacd0f6545c"
 IMAGE = "fictional.registry.example/imagename:v1.0.0"
 SHA512 = "sha512:" + "0123456789abcdef" * 8
@@ -77,7 +79,7 @@ EDITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", EDITS, ids=lambda case: case.why)
+@each_row("case", EDITS, ids=lambda case: case.why)
 def test_a_component_is_edited(case: Edit) -> None:
     overrider = ImageOverrider(component=case.component, operator=case.operator, value=case.value)
     assert str(with_component(parse_image(case.image), overrider)) == case.want
@@ -109,7 +111,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("case", UNREADABLE, ids=lambda case: case.why)
+@each_row("case", UNREADABLE, ids=lambda case: case.why)
 def test_what_is_no_image_is_refused_without_being_quoted(case: Unreadable) -> None:
     with pytest.raises(Refused) as refused:
         parse_image(case.image)
@@ -174,7 +176,7 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FOUND, ids=lambda case: case.why)
+@each_row("case", FOUND, ids=lambda case: case.why)
 def test_the_images_of_a_manifest_are_found(case: Found) -> None:
     draft = Draft(case.manifest)
     override_images(
@@ -218,7 +220,7 @@ NOT_FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NOT_FOUND, ids=lambda case: case.why)
+@each_row("case", NOT_FOUND, ids=lambda case: case.why)
 def test_an_image_that_is_not_there_is_refused(case: NotFound) -> None:
     with pytest.raises(Refused) as refused:
         override_images(

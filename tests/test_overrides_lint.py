@@ -3,13 +3,12 @@
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-import pytest
-
 from overrides.lint import lint_overrides
 from overrides.policy import OverridePolicy
 from render.model import Manifest, ObjectRef, Template
 from tests.build import a_config_map, a_deployment
 from tests.overriding import CLUSTERS, a_rule, an_override, labelled, patching, selecting
+from tests.tables import each_row
 
 WEB, API = a_deployment("web", namespace="shop"), a_deployment("api", namespace="bank", image="r.io/api:1")
 TEMPLATES = (WEB, API, a_config_map("web", namespace="shop", text="x"))
@@ -53,7 +52,7 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize("case", SELECTORS, ids=lambda case: case.why)
+@each_row("case", SELECTORS, ids=lambda case: case.why)
 def test_a_selector_that_selects_nothing_is_named_with_the_nearest(case: Selector) -> None:
     policy = an_override("p", a_rule(), selectors=[case.selector], namespace=case.namespace)
     assert warnings(policy) == [
@@ -240,7 +239,7 @@ CONFLICTS = [
 ]
 
 
-@pytest.mark.parametrize("case", CONFLICTS, ids=lambda case: case.why)
+@each_row("case", CONFLICTS, ids=lambda case: case.why)
 def test_policies_that_set_one_path_differently_say_which_wins(case: Conflict) -> None:
     assert warnings(*case.policies) == case.want
 

@@ -2,14 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from overrides.engine import OverrideEngine
 from overrides.lint import lint_overrides
 from overrides.policy import OverridePolicy
 from render.model import Manifest, ObjectRef, Template
 from tests.build import a_config_map, a_deployment
 from tests.overriding import CLUSTERS, EVERY, a_rule, an_override, labelled, patching, selecting
+from tests.tables import each_row
 
 WEB = a_deployment("web", namespace="shop")
 CONFIG = a_config_map("web", namespace="shop", json='{"db":"x"}', yaml="db: x\n", text="plain", broken='{"password":')
@@ -324,7 +323,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("case", MESSAGES, ids=lambda case: case.why)
+@each_row("case", MESSAGES, ids=lambda case: case.why)
 def test_a_mistake_says_where_it_is_and_what_to_do(case: Message) -> None:
     assert errors([policy(case)]) == case.errors
     assert warnings([policy(case)]) == case.warnings

@@ -13,6 +13,8 @@ from overrides.errors import Refused
 from overrides.overriders.plaintext import operations, patch_draft
 from overrides.policy import PlaintextOverrider
 
+from .tables import each_row
+
 Op = tuple[Any, ...]
 """(operator, path) or (operator, path, value)."""
 
@@ -64,7 +66,7 @@ PATCHES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", PATCHES, ids=lambda case: case.why)
+@each_row("case", PATCHES, ids=lambda case: case.why)
 def test_a_patch_changes_the_spec(case: Patch) -> None:
     want = manifest()
     want["spec"][case.at] = case.want
@@ -127,7 +129,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD, ids=lambda case: case.why)
+@each_row("case", BAD, ids=lambda case: case.why)
 def test_what_cannot_be_patched_is_refused(case: Bad) -> None:
     with pytest.raises(Refused) as refused:
         patched(manifest(), *case.patch)

@@ -2,13 +2,12 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from overrides.draft import Draft
 from overrides.engine import OverrideEngine
 from overrides.rules import compiled_rule, run_rule
 from render.model import Manifest
 from tests.overriding import CLUSTERS, EVERY, a_rule, an_override, patching
+from tests.tables import each_row
 
 IMAGE = "/spec/template/spec/containers/0/image"
 OBJECT: dict[str, Any] = {
@@ -95,7 +94,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_what_another_rule_left_there_counts(case: Reach) -> None:
     policies = [an_override("a", case.first), an_override("b", case.second)]
     classes = OverrideEngine(policies, CLUSTERS).override(OBJECT, EVERY)

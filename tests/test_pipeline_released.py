@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.pipeline.released import Released, released_lines
 from render.model import ObjectRef
+
+from .tables import each_row
 
 
 def released(name: str, *clusters: str, is_outdated: bool = False) -> Released:
@@ -46,6 +46,6 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("words", WORDS, ids=lambda words: words.why)
+@each_row("words", WORDS, ids=lambda words: words.why)
 def test_what_is_said_of_released_objects(words: Words) -> None:
     assert released_lines(words.found) == words.want

@@ -19,6 +19,7 @@ from render.interpreter.webhooks import Webhook
 from render.resources import DependentObject
 
 from .hooks import a_patch
+from .tables import each_row
 
 WIDGET = {
     "apiVersion": "example.io/v1",
@@ -121,7 +122,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("case", SAID, ids=lambda case: case.why)
+@each_row("case", SAID, ids=lambda case: case.why)
 def test_an_answer_is_held_to_what_it_is_needed_for(case: Said) -> None:
     asks: dict[str, Callable[[Interpreter], Any]] = {
         "replicas": lambda interpreter: interpreter.replicas(WIDGET),
@@ -186,7 +187,7 @@ def test_the_file_is_ordered_by_what_it_is_about() -> None:
     assert parsed_answers(answers_file(answers)) == answers
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"answers: x", b"answers:\n- a: b\n"])
+@each_row("content", [b"", b"{", b"[]", b"answers: x", b"answers:\n- a: b\n"])
 def test_what_cannot_be_read_was_never_answered(content: bytes) -> None:
     assert parsed_answers(content) == {}
 

@@ -3,8 +3,6 @@
 import copy
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.applyset import PART_OF, ApplySet
@@ -20,6 +18,7 @@ from render.model import ObjectRef
 from .applying import desired_objects
 from .build import a_config_map, a_deployment
 from .fake_fields import server_side_applied
+from .tables import each_row
 
 VERBS = frozenset({"get", "list", "patch"})
 CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True, verbs=VERBS)
@@ -222,7 +221,7 @@ CONTESTS = [
 ]
 
 
-@pytest.mark.parametrize("case", CONTESTS, ids=lambda case: case.why)
+@each_row("case", CONTESTS, ids=lambda case: case.why)
 def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
     decisions = [decide(case.owner, case.field, OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)]
     assert decisions == [case.want, case.want_overwriting]
@@ -299,7 +298,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.why)
+@each_row("case", KEPT, ids=lambda case: case.why)
 def test_what_the_cluster_decides_stays_as_it_has_it(case: Kept) -> None:
     ref = ObjectRef(case.group, case.kind, "shop", "x")
     want, there = ({"metadata": {"name": "x"}, "spec": spec} for spec in (case.want, case.live))

@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.plans.containment import contained
 from reconciler.plans.field_paths import MISSING, Path
+
+from .tables import each_row
 
 RESOURCES: Path = ("spec", "containers", "resources", "limits")
 
@@ -61,6 +61,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_contained(case: Case) -> None:
     assert contained(case.want, case.live, case.path) is case.is_contained

@@ -16,6 +16,8 @@ from reconciler.plans.field_paths import (
     without,
 )
 
+from .tables import each_row
+
 POD: dict[str, Any] = {
     "metadata": {"labels": {"app.kubernetes.io/name": "web", "tier": "front"}, "finalizers": ["a", "b"]},
     "spec": {"containers": [{"name": "web", "image": "x", "env": [{"name": "A"}]}, {"name": "side"}]},
@@ -41,7 +43,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.why)
+@each_row("case", TEXTS, ids=lambda case: case.why)
 def test_a_path_is_read_back_as_it_was_written(case: Text) -> None:
     assert parse_path(case.text) == case.path
     assert path_text(case.path) == case.text

@@ -15,6 +15,7 @@ from render.model import ObjectRef
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment
+from .tables import each_row
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
 OWN_REPLICAS = FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")
@@ -54,7 +55,7 @@ RULED = [
 ]
 
 
-@pytest.mark.parametrize("case", RULED, ids=lambda case: case.why)
+@each_row("case", RULED, ids=lambda case: case.why)
 def test_which_rule_counts(case: Ruled) -> None:
     assert ruling_for(case.field, [Owner(case.manager)], case.rules) is case.want
 

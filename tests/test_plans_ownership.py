@@ -3,7 +3,6 @@
 import copy
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from reconciler.plans.field_paths import path_text
 from reconciler.plans.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
 
 from .fake_fields import owned_by_update, server_side_applied
+from .tables import each_row
 
 WEB: dict[str, Any] = {
     "apiVersion": "apps/v1",
@@ -180,7 +180,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_differences(case: Case) -> None:
     found = [f"{item.change} {path_text(item.path)}" for item in differences(case.want, case.live, case.fields)]
     assert found == case.found
@@ -242,7 +242,7 @@ class Person(NamedTuple):
     is_person: bool
 
 
-@pytest.mark.parametrize(
+@each_row(
     "case",
     [
         Person("kubectl", True),

@@ -3,11 +3,11 @@
 import copy
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.members.discovery import Resource
 from reconciler.plans.applyset import PART_OF
 from reconciler.plans.payload import as_sent, without_nulls
+
+from .tables import each_row
 
 SET = "applyset-x-v1"
 
@@ -89,7 +89,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_what_is_sent(case: Sent) -> None:
     before = copy.deepcopy(case.manifest)
     assert as_sent(case.manifest, case.resource, SET) == case.want

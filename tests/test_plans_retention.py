@@ -9,6 +9,7 @@ from render.interpreter import Interpreter
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment
+from .tables import each_row
 
 KEEP_SIZE = (
     "function Retain(desiredObj, observedObj) desiredObj.data.size = observedObj.data.size return desiredObj end"
@@ -63,7 +64,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.why)
+@each_row("case", KEPT, ids=lambda case: case.why)
 def test_what_a_rule_kept(case: Kept) -> None:
     assert left_to_owners(case.want, case.kept, case.live, case.fields) == case.sent
 

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.stages import deletion_wave, needs_confirmation, stage_of
 from render.model import ObjectRef
+
+from .tables import each_row
 
 
 class Kind(NamedTuple):
@@ -38,7 +38,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("case", KINDS, ids=lambda case: case.kind)
+@each_row("case", KINDS, ids=lambda case: case.kind)
 def test_what_others_need_comes_first_and_leaves_last(case: Kind) -> None:
     ref = ObjectRef(case.group, case.kind, "", "x")
     assert (stage_of(ref), deletion_wave(ref)) == (case.stage, case.wave)

@@ -11,6 +11,8 @@ from render.errors import GuardRefused
 from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef, TargetCluster
 
+from .tables import each_row
+
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
 API = ObjectRef("apps", "Deployment", "shop", "api")
 SETTINGS = ObjectRef("", "ConfigMap", "shop", "settings")
@@ -142,7 +144,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+@each_row("case", CHANGES, ids=lambda case: case.why)
 def test_limits(case: Change) -> None:
     found = breaches(change(case.before, case.after), case.guard)
     assert [breach.message for breach in found] == case.broken
@@ -164,7 +166,7 @@ ALLOWANCES = [
 ]
 
 
-@pytest.mark.parametrize("case", ALLOWANCES, ids=lambda case: case.why)
+@each_row("case", ALLOWANCES, ids=lambda case: case.why)
 def test_allowances(case: Allowed) -> None:
     try:
         check_movements([MOVED], [MovementAllowance.parse(case.allowance)])
@@ -197,7 +199,7 @@ def test_a_refusal_names_every_limit_and_the_trailers_that_allow_it() -> None:
     assert refused.value.exit_code == 6
 
 
-@pytest.mark.parametrize("text", ["", "3", "=3", "* many", "Deployment.apps shop/web"])
+@each_row("text", ["", "3", "=3", "* many", "Deployment.apps shop/web"])
 def test_a_malformed_allowance_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         MovementAllowance.parse(text)

@@ -12,6 +12,8 @@ from render.gitobjects import object_id, parse_tree
 from render.guards import RemovalGuard
 from render.tree import TreeStore, nested_tree
 
+from .tables import each_row
+
 STORE = TreeStore()
 
 
@@ -58,7 +60,7 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize("case", LOSSES, ids=lambda case: case.why)
+@each_row("case", LOSSES, ids=lambda case: case.why)
 def test_limits(case: Loss) -> None:
     before, after = a_folder(*case.before), a_folder(*case.after)
     found = removals({"m1": before}, {"m1": after}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard())
@@ -103,7 +105,7 @@ ALLOWANCES = [
 ]
 
 
-@pytest.mark.parametrize("case", ALLOWANCES, ids=lambda case: case.why)
+@each_row("case", ALLOWANCES, ids=lambda case: case.why)
 def test_allowances(case: Statement) -> None:
     try:
         allowed = Allowed(removals=(RemovalAllowance.parse(case.allowance),))

@@ -14,6 +14,7 @@ from render.fleet import FeatureGates, Fleet
 from render.model import ObjectRef, Template
 from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.memory_fleet import MemoryFleet
+from tests.tables import each_row
 
 BINDING = "bindings/shop/Deployment.apps/{}.yaml"
 
@@ -100,7 +101,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+@each_row("case", REFUSED, ids=lambda case: case.why)
 def test_a_quota_is_refused_in_so_many_words(case: Refused) -> None:
     assert "\n".join(map(str, admit(case.quota).problems)) == case.problems
 

@@ -12,6 +12,7 @@ from reconciler.reconcile.member_choice import in_shard
 from render.documents import emit
 from render.fleet import ClusterAccess, Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
+from tests.tables import each_row
 
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 ALL: frozenset[str] | None = None
@@ -43,7 +44,7 @@ REACHES = [
 ]
 
 
-@pytest.mark.parametrize("case", REACHES, ids=lambda case: case.why)
+@each_row("case", REACHES, ids=lambda case: case.why)
 def test_reach(case: Reach) -> None:
     assert reached_members(case.fleet, AccessOptions(**case.options)) == case.want
 

@@ -18,6 +18,7 @@ from .fakes import FakeCluster
 from .forges import PROJECT, TOKEN, ForgeServer, serving_forge
 from .schemas import faults
 from .served import serving_members
+from .tables import each_row
 
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
 SELECTORS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
@@ -331,7 +332,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("case", ADDRESSES, ids=lambda case: case.address)
+@each_row("case", ADDRESSES, ids=lambda case: case.address)
 def test_the_address_of_a_remote_says_where_its_api_is(case: Addressed) -> None:
     forge = forge_of(case.address, None, {"ARGOSY_FORGE_TOKEN_FILE": "/token"})
     assert f"{forge.kind} {forge.api} {forge.project}" == case.want

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.pipeline.renames import likely_renames, new_names, renamed_binding
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.cluster import Cluster
@@ -18,6 +16,8 @@ from render.placement import (
 )
 from render.policy import Suspension
 from render.selectors import ClusterAffinity
+
+from .tables import each_row
 
 
 def a_binding(name: str) -> Binding:
@@ -69,7 +69,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.why)
+@each_row("case", KNOWN, ids=lambda case: case.why)
 def test_the_former_name_that_counts(case: Known) -> None:
     assert new_names([Cluster(name="lyon", former_names=case.former), Cluster(name="rome")], case.known) == case.want
 
@@ -95,6 +95,6 @@ LIKELY = [
 ]
 
 
-@pytest.mark.parametrize("case", LIKELY, ids=lambda case: case.why)
+@each_row("case", LIKELY, ids=lambda case: case.why)
 def test_a_rename_by_hand_is_guessed_only_where_it_is_plain(case: Likely) -> None:
     assert likely_renames(case.before, case.after) == case.want

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.record.work_changes import work_after
+
+from .tables import each_row
 
 BEFORE, NOW, MUCH_LATER = "2026-11-21T12:00:00Z", "2026-11-21T12:09:59Z", "2026-11-21T12:10:00Z"
 
@@ -114,7 +114,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+@each_row("case", CHANGES, ids=lambda case: case.why)
 def test_work_after(case: Change) -> None:
     before = work_after(None, case.before, BEFORE)
     after = work_after(before, case.after, case.now)

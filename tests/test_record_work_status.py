@@ -3,8 +3,6 @@
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.deliver.results import ObjectResult
 from reconciler.observe.findings import Finding
 from reconciler.plans.model import Action, PlannedObject
@@ -15,6 +13,7 @@ from render.interpreter import Interpreter
 from render.model import ObjectRef
 
 from .build import a_deployment
+from .tables import each_row
 
 REF = ObjectRef("apps", "Deployment", "default", "web")
 NOW = "2027-01-15T08:00:00Z"
@@ -61,7 +60,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_are_alike(case: Alike) -> None:
     assert have_equal_status(subject(), case.other) is have_equal_status(case.other, subject()) is case.want
 

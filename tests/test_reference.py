@@ -17,6 +17,8 @@ from render.documents import parse_documents
 from render.fleet import Fleet
 from render.parsing.fleets import fleet
 
+from .tables import each_row
+
 ROOT = Path(__file__).parent.parent
 SOURCES = [path for name in ("render", "overrides", "reconciler") for path in sorted((ROOT / name).rglob("*.py"))]
 OURS = re.compile(r"argosy\.dev/(?!v1)[a-z-]+")
@@ -39,7 +41,7 @@ def test_a_schema_is_one(kind: str) -> None:
     Draft202012Validator.check_schema(json_schema(kind))
 
 
-@pytest.mark.parametrize("kind", INPUTS)
+@each_row("kind", INPUTS)
 def test_every_field_that_people_write_has_its_sentence(kind: str) -> None:
     found = INPUTS[kind]
     assert list(found.fields) == ["metadata.name", *(path for path, _ in paths_of(found.spec, "spec"))]
@@ -81,7 +83,7 @@ FLEETS = [
 ]
 
 
-@pytest.mark.parametrize("case", FLEETS, ids=lambda case: case.why)
+@each_row("case", FLEETS, ids=lambda case: case.why)
 def test_the_schema_of_a_fleet(case: Written) -> None:
     document = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "x"}, "spec": case.spec}
     assert Draft202012Validator(json_schema("Fleet")).is_valid(document) is case.is_right

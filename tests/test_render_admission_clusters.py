@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.admission import admit
 from render.admission.urls import UrlAddress, parse_address
+
+from .tables import each_row
 
 
 def a_cluster(**spec: Any) -> dict[str, Any]:
@@ -113,6 +113,6 @@ URLS = [
 ]
 
 
-@pytest.mark.parametrize("case", URLS, ids=lambda case: case.why)
+@each_row("case", URLS, ids=lambda case: case.why)
 def test_an_address_is_read_as_go_does(case: Url) -> None:
     assert parse_address(case.text) == case.want

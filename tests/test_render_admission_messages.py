@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
 from overrides.admission import admit
 from render.documents import parse_documents
+
+from .tables import each_row
 
 VECTORS = Path(__file__).parent / "vectors"
 POLICY_VERSION = "policy.karmada.io/v1alpha1"
@@ -74,13 +74,13 @@ def changed(fine: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return {**fine, **row, **merged}
 
 
-@pytest.mark.parametrize("name", FINE)
+@each_row("name", FINE)
 def test_the_document_that_cases_change_is_fine(name: str) -> None:
     admitted = admit(FINE[name])
     assert (admitted.problems, admitted.warnings) == ((), ())
 
 
-@pytest.mark.parametrize("case", tables(), ids=lambda case: case.why)
+@each_row("case", tables(), ids=lambda case: case.why)
 def test_a_document_is_answered_in_so_many_words(case: Case) -> None:
     admitted = admit(case.manifest)
     assert "\n".join(map(str, admitted.problems)) == case.problems.rstrip("\n")

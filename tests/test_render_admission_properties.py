@@ -15,6 +15,7 @@ from overrides.parsing import override_policy
 from render import parsing
 from render.admission import kind_of, render_kinds
 from tests.conformance import cases_in
+from tests.tables import each_row
 
 CASES = list(cases_in(Path(__file__).parent / "vectors" / "admit.jsonl.gz"))
 PARSERS: dict[str, Callable[[Any], object]] = {
@@ -60,7 +61,7 @@ def test_nothing_a_document_holds_makes_admission_fail(data: st.DataObject) -> N
         parse(admitted.object)
 
 
-@pytest.mark.parametrize("kind", sorted(all_kinds()))
+@each_row("kind", sorted(all_kinds()))
 def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
     for case in CASES:
         if case["input"]["kind"] == kind and (first := admit(case["input"])).object is not None:
@@ -68,13 +69,13 @@ def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
             assert (again.object, again.problems) == (first.object, ()), case["id"]
 
 
-@pytest.mark.parametrize("kind", sorted(all_kinds()))
+@each_row("kind", sorted(all_kinds()))
 def test_an_empty_document_has_problems_and_no_more(kind: str) -> None:
     admitted = admit({"apiVersion": all_kinds()[kind].api_version, "kind": kind})
     assert kind == "Fleet" or admitted.problems
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("api_version", "kind", "want"),
     [
         ("policy.karmada.io/v1alpha1", "PropagationPolicy", True),

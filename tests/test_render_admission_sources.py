@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.admission import admit
+
+from .tables import each_row
 
 GIT = {"url": "https://git.example.com/web"}
 OCI = {"url": "oci://registry.example.com/web"}
@@ -64,7 +64,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_admission(case: Case) -> None:
     manifest = {
         "apiVersion": "argosy.dev/v1alpha1",

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import pytest
-
 from render.admission.syntax import (
     dns_label_fault,
     label_key_fault,
@@ -14,6 +12,8 @@ from render.admission.syntax import (
     subdomain_fault,
 )
 from render.words import nearest
+
+from .tables import each_row
 
 RULE = "use letters, digits, '-', '_' and '.' only, with a letter or digit at both ends"
 DNS_RULE = "use lower-case letters, digits and '-' only, with a letter or digit at both ends"
@@ -66,12 +66,12 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.why)
+@each_row("case", TEXTS, ids=lambda case: case.why)
 def test_text(case: Text) -> None:
     assert case.fault_of(case.text) == case.want
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "want"),
     [
         ("clusterName", "clusterNames"),

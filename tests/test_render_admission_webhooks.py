@@ -4,10 +4,10 @@ import base64
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.admission.findings import Findings
 from render.admission.webhooks import check_webhooks
+
+from .tables import each_row
 
 BUNDLE = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n").decode()
 OPERATIONS = (
@@ -176,7 +176,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.why)
+@each_row("case", FAULTS, ids=lambda case: case.why)
 def test_faults(case: Fault) -> None:
     configuration = a_configuration()
     *parents, last = case.path

@@ -11,6 +11,8 @@ from render.cron.execution import run_until, with_rules
 from render.cron.rules import CronRule, CronState, Execution, RuleHistory, Scale
 from render.timing import parse_instant, written
 
+from .tables import each_row
+
 
 class Refused(NamedTuple):
     """A schedule that is none, and what is said of it."""
@@ -42,7 +44,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+@each_row("case", REFUSED, ids=lambda case: case.why)
 def test_a_schedule_that_cannot_run_is_refused(case: Refused) -> None:
     with pytest.raises(ValueError, match=re.escape(case.message)) as refused:
         parse_schedule(case.schedule)
@@ -91,7 +93,7 @@ COMING = [
 ]
 
 
-@pytest.mark.parametrize("case", COMING, ids=lambda case: case.why)
+@each_row("case", COMING, ids=lambda case: case.why)
 def test_next_times(case: Coming) -> None:
     schedule, zone = parse_schedule(case.schedule), time_zone(case.zone)
     found: list[str] = []

@@ -11,6 +11,8 @@ from render.documents.editing import REMOVED, Edit, edited, without_document
 from render.documents.editing.nodes import UneditableError
 from render.documents.editing.page import flow_text
 
+from .tables import each_row
+
 CLUSTER = """\
 # The capital.
 apiVersion: cluster.karmada.io/v1alpha1  # as ever
@@ -121,7 +123,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_a_change_in_place(case: Case) -> None:
     assert edited(case.before.encode(), 0, [Edit(case.path, case.value)]).decode() == case.after
 
@@ -182,7 +184,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+@each_row("case", REFUSED, ids=lambda case: case.why)
 def test_what_cannot_be_changed_in_place_is_refused(case: Refused) -> None:
     with pytest.raises(UneditableError) as refused:
         edited(case.before.encode(), 0, [Edit(case.path, case.value)])
@@ -198,7 +200,7 @@ DOCUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "index", "after"), DOCUMENTS)
+@each_row(("before", "index", "after"), DOCUMENTS)
 def test_a_document_is_taken_out(before: str, index: int, after: str) -> None:
     assert without_document(before.encode(), index).decode() == after
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from render.documents import Hole, SimilarDocuments, emit, emit_together
 
+from .tables import each_row
+
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=12), st.just(Hole("replicas")))
 VALUES = st.recursive(
     SCALARS,
@@ -66,7 +68,7 @@ UNLIKE = [
 ]
 
 
-@pytest.mark.parametrize("case", UNLIKE, ids=lambda case: case.why)
+@each_row("case", UNLIKE, ids=lambda case: case.why)
 def test_documents_with_other_values_are_not_taken_for_alike(case: Unlike) -> None:
     similar = SimilarDocuments()
     emitted = [

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from render.documents import Emitted, Hole, copy_value, emit, emit_together, parse_documents
 
 from .kubectl import head, objects_read
+from .tables import each_row
 
 
 class Value(NamedTuple):
@@ -107,12 +108,12 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*STRINGS, *OTHERS], ids=lambda case: case.why)
+@each_row("case", [*STRINGS, *OTHERS], ids=lambda case: case.why)
 def test_a_value(case: Value) -> None:
     assert emit({"v": case.value}).decode() == f"v: {case.want}\n"
 
 
-@pytest.mark.parametrize("case", STRINGS, ids=lambda case: case.why)
+@each_row("case", STRINGS, ids=lambda case: case.why)
 def test_a_string_as_a_key(case: Value) -> None:
     emitted = emit({"a": {case.value: 1}}).decode()
     assert emitted.count("\n") == 2
@@ -213,7 +214,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+@each_row("case", REFUSED, ids=lambda case: case.why)
 def test_what_cannot_be_emitted(case: Value) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         emit(case.value)

@@ -8,6 +8,8 @@ from render.documents import Document, DocumentError, DocumentErrors, parse_docu
 from render.documents.parsing import read_exactly
 from render.documents.reading import documents_and_errors, read_chunks
 
+from .tables import each_row
+
 KEPT_LAST = "\n  hint: kubectl would silently keep only the last one"
 ALIGN = "\n  hint: align it with the keys or items it belongs to"
 QUOTE = "\n  hint: put text that contains ': ' or starts with a special character in quotes"
@@ -113,14 +115,14 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ROWS, ids=lambda case: case.why)
+@each_row("case", ROWS, ids=lambda case: case.why)
 def test_a_broken_document(case: Broken) -> None:
     with pytest.raises(DocumentErrors) as caught:
         parse_documents(case.text.encode())
     assert str(caught.value) == case.want
 
 
-@pytest.mark.parametrize("case", ROWS, ids=lambda case: case.why)
+@each_row("case", ROWS, ids=lambda case: case.why)
 def test_the_exact_parser_says_the_same(case: Broken) -> None:
     _, errors = documents_and_errors(read_chunks(case.text.encode(), read=read_exactly))
     assert "\n".join(map(str, errors)) == case.want

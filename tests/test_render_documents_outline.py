@@ -16,6 +16,7 @@ from render.documents.reading import read_chunk, read_chunks
 
 from .bench.corpus import manifests
 from .fuzz.structures import ordinary, structure
+from .tables import each_row
 from .test_render_documents_reading import files
 from .waiting import SECONDS
 
@@ -56,7 +57,7 @@ NOT_ORDINARY = {
 }
 
 
-@pytest.mark.parametrize("text", NOT_ORDINARY.values(), ids=NOT_ORDINARY)
+@each_row("text", NOT_ORDINARY.values(), ids=tuple(NOT_ORDINARY))
 def test_text_for_a_parser(text: str) -> None:
     with pytest.raises(NotOrdinary):
         outlined(text)

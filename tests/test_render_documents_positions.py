@@ -8,6 +8,7 @@ import pytest
 from render.documents import Places, Position, emit, locate_field
 
 from .bench.corpus import manifests
+from .tables import each_row
 
 FILE = b"""\
 # an empty document first
@@ -64,7 +65,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
+@each_row("case", PATHS, ids=lambda case: case.why)
 def test_the_place_of_a_path(case: Field) -> None:
     assert Places(FILE).of_path(case.document, case.path) == Position(*case.want)
 
@@ -89,7 +90,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("case", NAMES, ids=lambda case: case.why)
+@each_row("case", NAMES, ids=lambda case: case.why)
 def test_the_place_of_a_named_field(case: Name) -> None:
     assert locate_field(FILE, 0, case.field) == Position(*case.want)
 

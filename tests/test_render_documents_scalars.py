@@ -2,11 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.documents import parse_documents
 
 from .kubectl import head, objects_read
+from .tables import each_row
 
 
 class Plain(NamedTuple):
@@ -115,14 +114,14 @@ def file_with(number: int, body: str) -> bytes:
     return f"{head(number)}{body}\n".encode()
 
 
-@pytest.mark.parametrize("case", VALUES, ids=lambda case: case.why)
+@each_row("case", VALUES, ids=lambda case: case.why)
 def test_a_scalar_as_a_value(case: Plain) -> None:
     (document,) = parse_documents(f"v: {case.text}\nw:\n- {case.text}\nx: {{a: {case.text} }}\n".encode())
     want = repr(case.want)
     assert [repr(document.value[key]) for key in "vwx"] == [want, f"[{want}]", f"{{'a': {want}}}"]
 
 
-@pytest.mark.parametrize("case", KEYS, ids=lambda case: case.why)
+@each_row("case", KEYS, ids=lambda case: case.why)
 def test_a_scalar_as_a_key(case: Plain) -> None:
     (document,) = parse_documents(f"v:\n  {case.text}: 1\nw: {{{case.text}: 1}}\n".encode())
     assert document.value == {"v": {case.want: 1}, "w": {case.want: 1}}

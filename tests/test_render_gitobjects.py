@@ -18,6 +18,7 @@ from render.gitobjects import (
     object_id,
     parse_tree,
 )
+from tests.tables import each_row
 from tests.waiting import SECONDS
 
 
@@ -91,7 +92,7 @@ def test_the_bytes_of_a_tree() -> None:
 FORBIDDEN = [b"", b".", b"..", b".git", b".Git", b"a/b", b"a/", b"/", b"nul\0"]
 
 
-@pytest.mark.parametrize("name", FORBIDDEN, ids=repr)
+@each_row("name", FORBIDDEN, ids=repr)
 def test_a_name_git_could_not_check_out_is_refused(name: bytes) -> None:
     with pytest.raises(ValueError, match="a tree cannot hold"):
         encode_tree([TreeEntry(b"good", BLOB_MODE, ID), TreeEntry(name, BLOB_MODE, ID)])

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from render.guards import Place, RemovalGuard
+
+from .tables import each_row
 
 
 def places(count: int, namespace: str, kind: str) -> list[Place]:
@@ -53,7 +53,7 @@ REMOVALS = [
 ]
 
 
-@pytest.mark.parametrize("case", REMOVALS, ids=lambda case: case.why)
+@each_row("case", REMOVALS, ids=lambda case: case.why)
 def test_what_a_removal_breaks(case: Removal) -> None:
     assert RemovalGuard().broken_by(case.gone, [*case.gone, *case.kept]) == case.want
 

@@ -7,6 +7,8 @@ import pytest
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation, Replicas
 from render.resources import Component, DependentObject, NodeClaim, ReplicaRequirements
 
+from .tables import each_row
+
 RULES = {
     "GetReplicas": "replicaResource",
     "GetComponents": "componentResource",
@@ -106,7 +108,7 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize("case", EDITS, ids=lambda case: case.why)
+@each_row("case", EDITS, ids=lambda case: case.why)
 def test_revision(case: Edit) -> None:
     asked = interpreter(ReviseReplica=case.body)
     assert asked.revise_replica(a_widget(spec=case.before), 5) == a_widget(spec=case.after)
@@ -221,7 +223,7 @@ STRICT = [
 ]
 
 
-@pytest.mark.parametrize("case", STRICT, ids=lambda case: case.why)
+@each_row("case", STRICT, ids=lambda case: case.why)
 def test_what_a_script_returns_is_checked(case: Strict) -> None:
     asked = interpreter(**{case.function: case.body})
     ask = {

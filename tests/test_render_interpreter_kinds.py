@@ -6,6 +6,8 @@ import pytest
 
 from render.interpreter import Interpreter, InterpreterError, Replicas
 
+from .tables import each_row
+
 GENERATION = "resourcetemplate.karmada.io/generation"
 INTERPRETER = Interpreter()
 
@@ -49,7 +51,7 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize("case", COUNTS, ids=lambda case: case.why)
+@each_row("case", COUNTS, ids=lambda case: case.why)
 def test_replicas(case: Count) -> None:
     assert INTERPRETER.replicas(case.manifest) == (None if case.want is None else Replicas(replicas=case.want))
 
@@ -74,7 +76,7 @@ REVISIONS = [
 ]
 
 
-@pytest.mark.parametrize("case", REVISIONS, ids=lambda case: case.why)
+@each_row("case", REVISIONS, ids=lambda case: case.why)
 def test_revision(case: Revision) -> None:
     assert INTERPRETER.revise_replica(case.manifest, 7) == case.want
     assert INTERPRETER.replica_field(case.manifest) == case.field
@@ -206,7 +208,7 @@ RETENTIONS = [
 ]
 
 
-@pytest.mark.parametrize("case", RETENTIONS, ids=lambda case: case.why)
+@each_row("case", RETENTIONS, ids=lambda case: case.why)
 def test_retention(case: Retention) -> None:
     assert INTERPRETER.retain(case.desired, case.observed) == case.want
 
@@ -417,7 +419,7 @@ SUMS = [
 ]
 
 
-@pytest.mark.parametrize("case", SUMS, ids=lambda case: case.why)
+@each_row("case", SUMS, ids=lambda case: case.why)
 def test_aggregation(case: Sum) -> None:
     wanted = {key: value for key, value in case.template.items() if key != "status"}
     assert INTERPRETER.aggregate_status(case.template, case.items) == (
@@ -455,7 +457,7 @@ REPORTS = [
 ]
 
 
-@pytest.mark.parametrize("case", REPORTS, ids=lambda case: case.why)
+@each_row("case", REPORTS, ids=lambda case: case.why)
 def test_reflection(case: Report) -> None:
     assert INTERPRETER.reflect_status(case.observed) == case.want
 
@@ -525,7 +527,7 @@ HEALTHS = [
 ]
 
 
-@pytest.mark.parametrize("case", HEALTHS, ids=lambda case: case.why)
+@each_row("case", HEALTHS, ids=lambda case: case.why)
 def test_health(case: Health) -> None:
     assert INTERPRETER.health(case.observed) is case.want
 
@@ -572,7 +574,7 @@ NEEDED = [
 ]
 
 
-@pytest.mark.parametrize("case", NEEDED, ids=lambda case: case.why)
+@each_row("case", NEEDED, ids=lambda case: case.why)
 def test_dependencies(case: Needed) -> None:
     found = INTERPRETER.dependencies(case.manifest)
     assert sorted(f"{dependency.kind} {dependency.name}" for dependency in found) == case.want

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from render.interpreter.lua.sandbox import Limits, call_script, script_problem
 from render.interpreter.operations import InterpreterError
 
+from .tables import each_row
+
 TOO_LONG = "the script ran too long"
 TOO_MUCH = "the script needs too much memory"
 USUAL, SMALL = Limits(), Limits(steps=500_000, seconds=0.1)
@@ -110,7 +112,7 @@ WAYS_OUT = [
 ]
 
 
-@pytest.mark.parametrize("case", WAYS_OUT, ids=lambda case: case.why)
+@each_row("case", WAYS_OUT, ids=lambda case: case.why)
 def test_there_is_no_way_out(case: Attempt) -> None:
     assert failure(case.body) == case.message
 
@@ -124,7 +126,7 @@ NO_DATA = [
 ]
 
 
-@pytest.mark.parametrize("case", NO_DATA, ids=lambda case: case.why)
+@each_row("case", NO_DATA, ids=lambda case: case.why)
 def test_only_plain_data_comes_back(case: Attempt) -> None:
     assert failure(case.body) == case.message
 
@@ -139,7 +141,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("case", ERRORS, ids=lambda case: case.why)
+@each_row("case", ERRORS, ids=lambda case: case.why)
 def test_errors_are_for_people(case: Attempt) -> None:
     assert failure(case.body) == case.message
 
@@ -201,7 +203,7 @@ DIALECT = [
 ]
 
 
-@pytest.mark.parametrize("case", DIALECT, ids=lambda case: case.why)
+@each_row("case", DIALECT, ids=lambda case: case.why)
 def test_the_dialect(case: Fact) -> None:
     assert answers(case.body) == case.want
 
@@ -245,7 +247,7 @@ LIBRARY = [
 ]
 
 
-@pytest.mark.parametrize("case", LIBRARY, ids=lambda case: case.why)
+@each_row("case", LIBRARY, ids=lambda case: case.why)
 def test_the_kube_library(case: Fact) -> None:
     assert answers(case.body) == case.want
 
@@ -284,7 +286,7 @@ MISUSES = [
 ]
 
 
-@pytest.mark.parametrize("case", MISUSES, ids=lambda case: case.why)
+@each_row("case", MISUSES, ids=lambda case: case.why)
 def test_misuse_of_the_kube_library(case: Attempt) -> None:
     assert failure(case.body) == case.message
 

@@ -9,6 +9,8 @@ from render.interpreter.operations import InterpreterError
 from render.interpreter.references import pod_dependencies
 from render.interpreter.requirements import pod_requirements
 
+from .tables import each_row
+
 
 def a_container(requests: dict[str, Any] | None = None, limits: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"resources": {"requests": requests, "limits": limits}}
@@ -87,7 +89,7 @@ NEEDS = [
 ]
 
 
-@pytest.mark.parametrize("case", NEEDS, ids=lambda case: case.why)
+@each_row("case", NEEDS, ids=lambda case: case.why)
 def test_requirements(case: Need) -> None:
     assert plain_requirements(pod_requirements(case.spec)) == case.want
 
@@ -115,7 +117,7 @@ WRONGS = [
 ]
 
 
-@pytest.mark.parametrize("case", WRONGS, ids=lambda case: case.why)
+@each_row("case", WRONGS, ids=lambda case: case.why)
 def test_a_wrong_type_names_the_field_and_not_its_value(case: Wrong) -> None:
     with pytest.raises(InterpreterError) as raised:
         pod_requirements(case.spec)
@@ -183,7 +185,7 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize("case", REFERENCES, ids=lambda case: case.why)
+@each_row("case", REFERENCES, ids=lambda case: case.why)
 def test_references(case: Reference) -> None:
     found = pod_dependencies(case.spec, "shop")
     assert {(dependency.kind, dependency.name) for dependency in found} == case.want

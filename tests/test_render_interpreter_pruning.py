@@ -3,9 +3,9 @@
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.interpreter.pruning import pruned
+
+from .tables import each_row
 
 
 class Loss(NamedTuple):
@@ -112,7 +112,7 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize("case", LOSSES, ids=lambda case: case.why)
+@each_row("case", LOSSES, ids=lambda case: case.why)
 def test_pruning(case: Loss) -> None:
     before = deepcopy(case.manifest)
     assert pruned(case.manifest) == case.want

@@ -9,6 +9,8 @@ from render.interpreter.answers import plain_component, plain_requirements
 from render.interpreter.operations import FUNCTION_BY_OPERATION
 from render.interpreter.thirdparty import FAMILY_BY_KIND, third_party
 
+from .tables import each_row
+
 INTERPRETER = Interpreter()
 VERSIONS = {kind: api_version for api_version, kind in FAMILY_BY_KIND}
 GENERATION = "resourcetemplate.karmada.io/generation"
@@ -73,7 +75,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("kind", OPERATIONS)
+@each_row("kind", OPERATIONS)
 def test_the_operations_are_karmadas(kind: str) -> None:
     known = third_party(VERSIONS[kind], kind)
     have = {function for function in FUNCTION_BY_OPERATION.values() if getattr(known, function)}
@@ -141,7 +143,7 @@ WISHES = [
 ]
 
 
-@pytest.mark.parametrize("case", WISHES, ids=lambda case: case.why)
+@each_row("case", WISHES, ids=lambda case: case.why)
 def test_replicas(case: Wish) -> None:
     answer = INTERPRETER.replicas(case.manifest)
     assert answer is not None
@@ -205,7 +207,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("case", PARTS, ids=lambda case: case.why)
+@each_row("case", PARTS, ids=lambda case: case.why)
 def test_components(case: Parts) -> None:
     components = INTERPRETER.components(case.manifest)
     assert components is not None
@@ -253,7 +255,7 @@ SHARES = [
 ]
 
 
-@pytest.mark.parametrize("case", SHARES, ids=lambda case: case.why)
+@each_row("case", SHARES, ids=lambda case: case.why)
 def test_a_ray_services_workers_are_divided(case: Shares) -> None:
     def service(groups: list[int]) -> dict[str, Any]:
         return an("RayService", rayClusterConfig={"workerGroupSpecs": [{"replicas": group} for group in groups]})
@@ -276,7 +278,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+@each_row("case", CHANGES, ids=lambda case: case.why)
 def test_revision(case: Change) -> None:
     assert INTERPRETER.revise_replica(case.before, 5) == case.after
 
@@ -316,7 +318,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.why)
+@each_row("case", KEPT, ids=lambda case: case.why)
 def test_retention(case: Kept) -> None:
     assert INTERPRETER.retain(case.desired, case.observed) == case.want
 
@@ -438,7 +440,7 @@ HEALTHS = [
 ]
 
 
-@pytest.mark.parametrize("case", HEALTHS, ids=lambda case: case.why)
+@each_row("case", HEALTHS, ids=lambda case: case.why)
 def test_health(case: Health) -> None:
     assert INTERPRETER.health(an(case.kind, generation=1, status=case.status, replicas=2)) is case.want
 
@@ -551,7 +553,7 @@ REFERS = [
 ]
 
 
-@pytest.mark.parametrize("case", REFERS, ids=lambda case: case.why)
+@each_row("case", REFERS, ids=lambda case: case.why)
 def test_dependencies(case: Refers) -> None:
     assert {f"{each.kind} {each.name}" for each in INTERPRETER.dependencies(case.manifest)} == case.want
 
@@ -834,7 +836,7 @@ SUMS = [
 ]
 
 
-@pytest.mark.parametrize("case", SUMS, ids=lambda case: case.why)
+@each_row("case", SUMS, ids=lambda case: case.why)
 def test_aggregation(case: Sum) -> None:
     assert INTERPRETER.aggregate_status(case.template, case.items) == {**case.template, "status": case.want}
 
@@ -881,7 +883,7 @@ REPORTS = [
 ]
 
 
-@pytest.mark.parametrize("case", REPORTS, ids=lambda case: case.why)
+@each_row("case", REPORTS, ids=lambda case: case.why)
 def test_reflection(case: Report) -> None:
     observed = an(case.kind, generation=1, status=case.status)
     observed["metadata"]["annotations"] = {GENERATION: "7"}

@@ -11,6 +11,8 @@ from render.interpreter import Interpreter, InterpreterError, Layer, Operation, 
 from render.interpreter.webhooks import Webhook
 from render.resources import Component, DependentObject, ReplicaRequirements
 
+from .tables import each_row
+
 WIDGET = {
     "apiVersion": "example.io/v1",
     "kind": "Widget",
@@ -75,7 +77,7 @@ MATCHES = [
 ]
 
 
-@pytest.mark.parametrize("case", MATCHES, ids=lambda case: case.why)
+@each_row("case", MATCHES, ids=lambda case: case.why)
 def test_rules(case: Match) -> None:
     assert Interpreter.of([a_configuration(**case.rule)]).layer(Operation.INTERPRET_HEALTH, WIDGET) is case.want
 
@@ -233,7 +235,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.why)
+@each_row("case", REFUSALS, ids=lambda case: case.why)
 def test_refusals(case: Refusal) -> None:
     with pytest.raises(InterpreterError) as raised:
         answering(**case.response).replicas(WIDGET)
@@ -267,7 +269,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+@each_row("case", ANSWERS, ids=lambda case: case.why)
 def test_answers_that_are_none(case: Answer) -> None:
     with pytest.raises(InterpreterError) as raised:
         Interpreter.of([a_configuration()], send=lambda _webhook, _context: case.answer).health(WIDGET)
@@ -327,7 +329,7 @@ PATCHES = [
 ]
 
 
-@pytest.mark.parametrize("case", PATCHES, ids=lambda case: case.why)
+@each_row("case", PATCHES, ids=lambda case: case.why)
 def test_patches_that_cannot_be_used(case: Refusal) -> None:
     with pytest.raises(InterpreterError) as raised:
         answering(**case.response).revise_replica(WIDGET, 1)

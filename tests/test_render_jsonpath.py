@@ -6,6 +6,8 @@ import pytest
 
 from render.jsonpath import JsonPathError, check_jsonpath, jsonpath_text
 
+from .tables import each_row
+
 STATUS: dict[str, Any] = {
     "phase": "Running",
     "ok": True,
@@ -56,7 +58,7 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize("case", READINGS, ids=lambda case: case.why)
+@each_row("case", READINGS, ids=lambda case: case.why)
 def test_text_is_taken_out_of_a_status(case: Reading) -> None:
     assert jsonpath_text(case.template, STATUS) == case.text
 
@@ -97,7 +99,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("case", FAILURES, ids=lambda case: case.why)
+@each_row("case", FAILURES, ids=lambda case: case.why)
 def test_what_cannot_be_taken_is_an_error(case: Failure) -> None:
     with pytest.raises(JsonPathError) as caught:
         jsonpath_text(case.template, STATUS)

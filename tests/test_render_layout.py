@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from render.layout import encoded_name, kind_folder, object_path, ref_of_path
 from render.model import ObjectRef
+
+from .tables import each_row
 
 
 class Path(NamedTuple):
@@ -39,7 +40,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
+@each_row("case", PATHS, ids=lambda case: case.why)
 def test_object_path(case: Path) -> None:
     assert object_path(case.ref) == case.want
 

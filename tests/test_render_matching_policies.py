@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,8 @@ from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy
 from render.selectors import ImplicitPriority, LabelSelector, ResourceSelector, best_selector
+
+from .tables import each_row
 
 STICKY = MatchOptions(claims=ClaimMode.STICKY)
 PREEMPTING = MatchOptions(claims=ClaimMode.STICKY, allows_preemption=True)
@@ -66,7 +67,7 @@ WON = [
 ]
 
 
-@pytest.mark.parametrize("case", WON, ids=lambda case: case.why)
+@each_row("case", WON, ids=lambda case: case.why)
 def test_the_winner_is_the_same_in_any_order(case: Won) -> None:
     for policies in (case.policies, case.policies[::-1]):
         found = PolicyIndex(policies).match(NGINX).policy
@@ -171,7 +172,7 @@ CLAIMED = [
 ]
 
 
-@pytest.mark.parametrize("case", CLAIMED, ids=lambda case: case.why)
+@each_row("case", CLAIMED, ids=lambda case: case.why)
 def test_claims(case: Claimed) -> None:
     match = PolicyIndex(case.policies).match(NGINX, claim=case.claim, options=case.options)
     assert match.policy is not None
@@ -259,7 +260,7 @@ EXCLUDED = [
 ]
 
 
-@pytest.mark.parametrize("case", EXCLUDED, ids=lambda case: str(case.template.ref))
+@each_row("case", EXCLUDED, ids=lambda case: str(case.template.ref))
 def test_what_is_never_propagated(case: Excluded) -> None:
     assert Exclusions().reason(case.template) == case.want
     everything = ResourceSelector(api_version=case.template.api_version, kind=case.template.ref.kind)

@@ -19,6 +19,8 @@ from render.quantity import (
     rounded_up,
 )
 
+from .tables import each_row
+
 
 class Reading(NamedTuple):
     why: str
@@ -54,14 +56,12 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize("case", READINGS, ids=lambda case: case.why)
+@each_row("case", READINGS, ids=lambda case: case.why)
 def test_a_quantity_is_read_exactly_and_written_canonically(case: Reading) -> None:
     assert (parse_quantity(case.text), canonical_quantity(case.text)) == (case.amount, case.canonical)
 
 
-@pytest.mark.parametrize(
-    "text", ["", ".", "m", "1 Gi", "1gi", "1Kb", "0x10", "1e", "--1", "1.2.3", "٣", "1\n", "1e9999"]
-)
+@each_row("text", ["", ".", "m", "1 Gi", "1gi", "1Kb", "0x10", "1e", "--1", "1.2.3", "٣", "1\n", "1e9999"])
 def test_what_is_no_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError) as refusal:
         parse_quantity(text)

@@ -13,6 +13,7 @@ from render.scheduling.capacity import Capacity
 from render.scheduling.resource_models import modelled_nodes, placed_on, room_on
 
 from .schedulable import a_cluster, with_room
+from .tables import each_row
 
 MOST = "9223372036854775807"
 GRADES = ["0 0", "1 4Gi", "2 16Gi", "4 32Gi", "8 64Gi", "16 128Gi", "32 256Gi", "64 512Gi", "128 1Ti"]
@@ -111,7 +112,7 @@ ESTIMATED = [
 ]
 
 
-@pytest.mark.parametrize("case", ESTIMATED, ids=lambda case: case.why)
+@each_row("case", ESTIMATED, ids=lambda case: case.why)
 def test_how_many_replicas_fit(case: Estimated) -> None:
     index = ClusterIndex((Cluster(name="m", resource_summary=case.summary, resource_models=case.models),))
     assert list(Capacity(index).replicas(case.requirements)) == [case.want]
@@ -211,7 +212,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize("case", SETS, ids=lambda case: case.why)
+@each_row("case", SETS, ids=lambda case: case.why)
 def test_how_many_full_sets_of_components_fit(case: Sets) -> None:
     components = tuple(
         Component(name=name, replicas=replicas, requirements=requests(cpu=cpu))

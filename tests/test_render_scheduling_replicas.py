@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.parsing.placements import placement
@@ -26,6 +24,7 @@ from .schedulable import (
     targets,
     with_room,
 )
+from .tables import each_row
 
 TOO_FEW = "failed to assign replicas: failed to {}: Clusters available replicas {} are not enough to schedule."
 ALL_OR_NOTHING = "failed to assign replicas: Clusters available replicas are not enough to schedule."
@@ -178,9 +177,7 @@ OTHERWISE = [
 CASES = STATIC + DYNAMICALLY + AGGREGATEDLY + OTHERWISE
 
 
-@pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case.scheduling.get('replicaDivisionPreference')} {case.why}"
-)
+@each_row("case", CASES, ids=lambda case: f"{case.scheduling.get('replicaDivisionPreference')} {case.why}")
 def test_assignment(case: Assigned) -> None:
     binding = a_binding(case.replicas, a_placement(case.scheduling), targets(**case.held), **case.fields)
     decision = scheduled(binding, with_room(**case.room))
@@ -247,7 +244,7 @@ def overflow_binding(replicas: int, held: dict[str, int], **fields: Any) -> Bind
     )
 
 
-@pytest.mark.parametrize("case", OVERFLOWING, ids=lambda case: case.why)
+@each_row("case", OVERFLOWING, ids=lambda case: case.why)
 def test_overflow(case: Overflowing) -> None:
     decision = scheduled(overflow_binding(case.replicas, case.held), with_room(**case.room))
     assert decision.condition is not None

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
 from msgspec.structs import replace
 
 from render.binding import Binding, Condition, GracefulEvictionTask
@@ -28,6 +27,7 @@ from .schedulable import (
     targets,
     with_room,
 )
+from .tables import each_row
 
 ARGOSY, KARMADA = SchedulingOptions(), SchedulingOptions.karmada()
 GPU = Taint(key="gpu", value="yes", effect="NoSchedule")
@@ -94,7 +94,7 @@ FILTERED = [
 ]
 
 
-@pytest.mark.parametrize("case", FILTERED, ids=lambda case: case.why)
+@each_row("case", FILTERED, ids=lambda case: case.why)
 def test_filters(case: Filtered) -> None:
     index = ClusterIndex((a_cluster("a", **case.cluster),))
     decision = scheduled(a_binding(2, a_placement(**case.rules), **case.binding), index, case.options)
@@ -237,7 +237,7 @@ DUE = [
 ]
 
 
-@pytest.mark.parametrize("case", DUE, ids=lambda case: case.why)
+@each_row("case", DUE, ids=lambda case: case.why)
 def test_what_triggers_a_decision(case: Due) -> None:
     decision = Scheduler(case.clusters, case.options).schedule(case.binding)
     assert decision.trigger is case.want

@@ -16,6 +16,7 @@ from render.scheduling.region_groups import Group, best_groups, group_score
 from render.scheduling.spread import ClusterSelection, select_clusters
 
 from .schedulable import a_cluster
+from .tables import each_row
 
 NO_ROOM = "no enough resource when selecting {} clusters"
 TOO_FEW_CLUSTERS = "the number of feasible clusters is less than spreadConstraint.MinGroups"
@@ -91,7 +92,7 @@ BY_CLUSTER = [
 ]
 
 
-@pytest.mark.parametrize("case", BY_CLUSTER, ids=lambda case: case.why)
+@each_row("case", BY_CLUSTER, ids=lambda case: case.why)
 def test_spread_by_cluster(case: ByCluster) -> None:
     index = ClusterIndex(a_cluster(name) for name in case.room)
     room = [case.room[name] for name in index.names]
@@ -127,7 +128,7 @@ BY_REGION = [
 ]
 
 
-@pytest.mark.parametrize("case", BY_REGION, ids=lambda case: case.why)
+@each_row("case", BY_REGION, ids=lambda case: case.why)
 def test_spread_by_region(case: ByRegion) -> None:
     """R1 holds two replicas in three clusters, R2 in two: it weighs more."""
     index = ClusterIndex(a_cluster(name, region=region) for name, (region, _) in REGIONS.items())
@@ -176,7 +177,7 @@ WORTH = [
 ]
 
 
-@pytest.mark.parametrize("case", WORTH, ids=lambda case: case.why)
+@each_row("case", WORTH, ids=lambda case: case.why)
 def test_the_score_of_a_group(case: Worth) -> None:
     clusters = list(range(len(case.clusters)))
     scored = ClusterSelection(
@@ -224,7 +225,7 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.why)
+@each_row("case", CHOSEN, ids=lambda case: case.why)
 def test_the_choice_of_groups(case: Chosen) -> None:
     groups = [Group(name, value, weight) for name, (value, weight) in case.groups.items()]
     assert best_groups(groups, *case.bounds, case.target) == case.want

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.parsing.placements import placement
 from render.scheduling.unmet_placements import absent_clusters, unmet_placement
 from tests.build import on_clusters, weighted
+from tests.tables import each_row
 
 CLUSTERS = ClusterIndex(
     [
@@ -194,7 +193,7 @@ PLACED = [
 ]
 
 
-@pytest.mark.parametrize("case", PLACED, ids=lambda case: case.why)
+@each_row("case", PLACED, ids=lambda case: case.why)
 def test_what_a_placement_asks_for_in_vain(case: Placed) -> None:
     assert [str(each) for each in unmet_placement(placement(case.placement), CLUSTERS)] == case.want
 
@@ -225,7 +224,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize("case", NAMED, ids=lambda case: case.why)
+@each_row("case", NAMED, ids=lambda case: case.why)
 def test_names_of_no_cluster(case: Named) -> None:
     assert [str(each) for each in absent_clusters(placement(on_clusters(*case.names)), CLUSTERS)] == case.want
 

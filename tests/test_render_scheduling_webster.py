@@ -3,13 +3,13 @@
 from collections import Counter
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from render.scheduling.webster import Seat, divide, is_descending, seat_by_seat, seats_by_votes
 
 from .schedulable import ASCENDING, DESCENDING
+from .tables import each_row
 
 
 class Split(NamedTuple):
@@ -70,7 +70,7 @@ SPLITS = [
 ]
 
 
-@pytest.mark.parametrize("case", SPLITS, ids=lambda case: case.why)
+@each_row("case", SPLITS, ids=lambda case: case.why)
 def test_divide(case: Split) -> None:
     assert divide(case.replicas, case.weights, uid=case.uid) == case.want
 

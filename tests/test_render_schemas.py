@@ -2,11 +2,11 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from render.documents import Hole
 from render.schemas import SchemaSet, check_manifest
 from render.schemas.steps import path_of
+
+from .tables import each_row
 
 DEFINITIONS: dict[str, Any] = {
     "Object": {
@@ -143,7 +143,7 @@ def said(manifest: dict[str, Any]) -> tuple[str, ...]:
     return tuple(f":0: {str(problem).lstrip(': ')}" for problem in check_manifest(check, manifest).problems)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_a_value_is_checked(case: Case) -> None:
     assert said({"spec": case.spec}) == case.want
 

@@ -12,6 +12,7 @@ from render.documents import parse_documents
 from render.model import ObjectRef, Template
 from render.schemas import StructuralSchemas, check_manifest
 from tests.build import Repository, a_cluster, a_cluster_policy, argosy, on_clusters
+from tests.tables import each_row
 
 VECTOR = (Path(__file__).parent / "vectors/custom_kind.yaml").read_bytes()
 DEFINITION, GADGET = (each.value for each in parse_documents(VECTOR))
@@ -77,7 +78,7 @@ def said(manifest: Any, definition: Any = DEFINITION) -> tuple[str, ...]:
     return tuple(str(each).removeprefix(": ") for each in schemas(definition).findings(manifest).problems)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_a_value_is_checked(case: Case) -> None:
     assert said({**GADGET, "spec": {**GADGET["spec"], **case.spec}}) == case.want
 

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,8 @@ from render.model import ObjectRef, Template
 from render.parsing.selectors import cluster_affinity, label_selector, resource_selectors
 from render.placement import SpreadField, Toleration
 from render.selectors import ClusterAffinity, ImplicitPriority, Requirement, best_selector, holds, matches
+
+from .tables import each_row
 
 NGINX = Template(
     ref=ObjectRef("apps", "Deployment", "d", "nginx"),
@@ -56,7 +57,7 @@ SELECTED = [
 ]
 
 
-@pytest.mark.parametrize("case", SELECTED, ids=lambda case: case.why)
+@each_row("case", SELECTED, ids=lambda case: case.why)
 def test_how_specifically_selectors_select(case: Selected) -> None:
     assert best_selector(resource_selectors(case.selectors), NGINX)[0] is case.want
 
@@ -133,7 +134,7 @@ def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
     }.get(requirement.operator, False)
 
 
-@pytest.mark.parametrize("case", MATCHED, ids=lambda case: case.why)
+@each_row("case", MATCHED, ids=lambda case: case.why)
 def test_cluster_affinity(case: Matched) -> None:
     affinity, index = cluster_affinity(case.affinity), ClusterIndex((M2, M1))
     assert [each.name for each in (M1, M2) if affinity_matches(affinity, each)] == case.want
@@ -215,7 +216,7 @@ TOLERATED = [
 ]
 
 
-@pytest.mark.parametrize("case", TOLERATED, ids=lambda case: case.why)
+@each_row("case", TOLERATED, ids=lambda case: case.why)
 def test_a_taint_is_tolerated(case: Tolerated) -> None:
     assert is_tolerated(case.taint, (case.toleration,)) is case.want
 

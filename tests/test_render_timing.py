@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,8 @@ from render.timing import (
     strictly_after,
     written,
 )
+
+from .tables import each_row
 
 EIGHT = datetime(2026, 3, 1, 8, tzinfo=UTC)
 
@@ -43,7 +44,7 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize("case", READINGS, ids=lambda case: case.why)
+@each_row("case", READINGS, ids=lambda case: case.why)
 def test_instants_are_read_as_rfc_3339(case: Reading) -> None:
     assert parse_instant(case.text) == case.instant
 

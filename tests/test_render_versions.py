@@ -6,6 +6,8 @@ import pytest
 
 from render.versions import UnusableRange, newest, parsed_version, range_test
 
+from .tables import each_row
+
 VERSIONS = ["0.2.3", "0.2.9", "0.3.0", "1.0.0", "1.2.0", "1.2.3", "1.3.0", "2.0.0-rc.1", "2.0.0"]
 
 
@@ -35,14 +37,14 @@ RANGES = [
 ]
 
 
-@pytest.mark.parametrize("case", RANGES, ids=lambda case: case.why)
+@each_row("case", RANGES, ids=lambda case: case.why)
 def test_a_range_has_these_versions(case: Range) -> None:
     is_in = range_test(case.text)
     assert [text for text in VERSIONS if (version := parsed_version(text)) and is_in(version)] == case.want
     assert newest(reversed(VERSIONS), case.text) == case.want[-1]
 
 
-@pytest.mark.parametrize("text", ["newest", "1.2.3.4", ">", "1 ?", "=" * 300])
+@each_row("text", ["newest", "1.2.3.4", ">", "1 ?", "=" * 300])
 def test_a_text_that_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(UnusableRange):
         range_test(text)

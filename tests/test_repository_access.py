@@ -25,6 +25,7 @@ from render.errors import GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
+from .tables import each_row
 from .waiting import raced
 
 ALONE = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
@@ -292,7 +293,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize(("values", "remote", "want"), ADDRESSES)
+@each_row(("values", "remote", "want"), ADDRESSES)
 def test_where_an_address_may_have_a_password(values: Mapping[str, tuple[str, ...]], remote: str, want: bool) -> None:
     assert Settings(values=values).may_have_passwords(remote) is want
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.repository.commits import CommitText, Signature, encode_commit, parse_commit, parse_trailers
 from render.errors import GitError
+from tests.tables import each_row
 from tests.waiting import SECONDS
 
 
@@ -116,7 +117,7 @@ FORGERIES = [
 ]
 
 
-@pytest.mark.parametrize("case", FORGERIES, ids=lambda case: case.why)
+@each_row("case", FORGERIES, ids=lambda case: case.why)
 def test_a_trailer_that_is_more_than_one_is_refused(case: Forgery) -> None:
     with pytest.raises(ValueError, match="cannot be a trailer"):
         encode_commit(TREE, (), a_text(trailers={case.key: case.value}))
@@ -139,7 +140,7 @@ PEOPLE = [
 ]
 
 
-@pytest.mark.parametrize("case", PEOPLE, ids=lambda case: case.why)
+@each_row("case", PEOPLE, ids=lambda case: case.why)
 def test_a_signature_cannot_break_a_commit(case: Person) -> None:
     assert Signature(case.name, case.email).encode() == case.want
 
@@ -165,7 +166,7 @@ DAMAGED = [
 ]
 
 
-@pytest.mark.parametrize("data", DAMAGED, ids=repr)
+@each_row("data", DAMAGED, ids=repr)
 def test_a_damaged_commit_is_an_error(data: bytes) -> None:
     with pytest.raises(GitError) as caught:
         parse_commit("f" * 40, data)

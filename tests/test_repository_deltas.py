@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,8 @@ from reconciler.repository.deltas import (
     insert_bytes,
 )
 from render.gitobjects import Spliced
+
+from .tables import each_row
 
 
 def number(delta: bytes, position: int) -> tuple[int, int]:
@@ -75,7 +76,7 @@ ENCODED = [
 ]
 
 
-@pytest.mark.parametrize("case", ENCODED, ids=lambda case: case.why)
+@each_row("case", ENCODED, ids=lambda case: case.why)
 def test_instructions(case: Encoded) -> None:
     assert case.made == case.want
 
@@ -115,7 +116,7 @@ ALIKE = [
 ]
 
 
-@pytest.mark.parametrize("case", ALIKE, ids=lambda case: case.why)
+@each_row("case", ALIKE, ids=lambda case: case.why)
 def test_a_likeness_is_found(case: Alike) -> None:
     delta = find_delta(case.base, case.data)
     assert delta is not None
@@ -134,7 +135,7 @@ UNLIKE = [
 ]
 
 
-@pytest.mark.parametrize(("why", "base", "data"), UNLIKE, ids=lambda case: case if isinstance(case, str) else "")
+@each_row(("why", "base", "data"), UNLIKE, ids=lambda case: case if isinstance(case, str) else "")
 def test_a_delta_that_would_not_pay_is_not_made(why: str, base: bytes, data: bytes) -> None:
     assert find_delta(base, data) is None, why
 

@@ -18,6 +18,7 @@ from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
+from .tables import each_row
 from .waiting import SECONDS
 
 RENDERED = "refs/heads/argosy/rendered"
@@ -140,7 +141,7 @@ VARIABLES = [
 ]
 
 
-@pytest.mark.parametrize("case", VARIABLES, ids=lambda case: case.why)
+@each_row("case", VARIABLES, ids=lambda case: case.why)
 def test_which_variables_reach_git(case: Variable) -> None:
     assert (clean_environment({case.name: "x"}).get(case.name) == "x") is case.kept
 

@@ -10,6 +10,8 @@ from reconciler.repository.failures import git_error
 from reconciler.repository.location import checked_address, is_address, without_secrets
 from render.errors import GitError, SourceMoved
 
+from .tables import each_row
+
 
 class Place(NamedTuple):
     why: str
@@ -42,12 +44,12 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("case", PLACES, ids=lambda case: case.why)
+@each_row("case", PLACES, ids=lambda case: case.why)
 def test_what_is_an_address(case: Place) -> None:
     assert is_address(case.location) is case.address
 
 
-@pytest.mark.parametrize("case", [case for case in PLACES if case.address], ids=lambda case: case.why)
+@each_row("case", [case for case in PLACES if case.address], ids=lambda case: case.why)
 def test_which_addresses_are_spoken_to(case: Place) -> None:
     if case.spoken:
         assert checked_address(case.location) == case.location
@@ -111,7 +113,7 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize("case", SECRETS, ids=lambda case: case.why)
+@each_row("case", SECRETS, ids=lambda case: case.why)
 def test_passwords_never_show(case: Secret) -> None:
     assert masked(case.text) == case.want
 
@@ -193,7 +195,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("case", FAILURES, ids=lambda case: case.why)
+@each_row("case", FAILURES, ids=lambda case: case.why)
 def test_what_git_complains_of_becomes_what_to_do(case: Failure) -> None:
     error = git_error("push", case.stderr.encode(), 128)
     assert (type(error), str(error)) == (case.kind, case.want)

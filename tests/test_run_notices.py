@@ -41,6 +41,7 @@ from render.errors import ConfigError
 from .build import Repository, a_cluster, a_config_map, a_policy
 from .controllers import a_fleet, controller, pushed
 from .fakes import FakeCluster
+from .tables import each_row
 from .waiting import eventually, joined
 
 WELL = ClusterEnd(state="Converged")
@@ -98,7 +99,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("case", TOLD, ids=lambda case: case.why)
+@each_row("case", TOLD, ids=lambda case: case.why)
 def test_what_is_told(case: Course) -> None:
     told: dict[str, str] = {}
     said = []
@@ -194,7 +195,7 @@ VERDICTS = [
 ]
 
 
-@pytest.mark.parametrize("case", VERDICTS, ids=lambda case: case.why)
+@each_row("case", VERDICTS, ids=lambda case: case.why)
 def test_the_verdict_on_a_source(case: Verdicts) -> None:
     verdict = verdict_of(case.report)
     assert (str(verdict) if verdict else None) == case.want

@@ -31,6 +31,8 @@ from reconciler.run.pacing import (
     seconds_to_wait,
 )
 
+from .tables import each_row
+
 TOLD = Pace(drift=300.0)
 POLLED = Pace(poll=30.0, drift=300.0)
 AT_REST = FleetState(tip="a", looked_at=0.0, pass_at=390.0, cause=PassCause.DRIFT)
@@ -193,7 +195,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("case", STEPS, ids=lambda case: case.why)
+@each_row("case", STEPS, ids=lambda case: case.why)
 def test_an_event_changes_the_state(case: Step) -> None:
     assert next_state(case.state, case.event, NOW, case.pace) == case.want
 
@@ -222,7 +224,7 @@ DUE = [
 ]
 
 
-@pytest.mark.parametrize("case", DUE, ids=lambda case: case.why)
+@each_row("case", DUE, ids=lambda case: case.why)
 def test_what_is_due(case: Due) -> None:
     assert (next_step(case.state, NOW), seconds_to_wait(case.state, NOW)) == case.want
 

@@ -22,6 +22,7 @@ from reconciler.run.web.webhooks import LARGEST_BODY, SeenDeliveries, SourceLimi
 
 from .build import Repository
 from .controllers import a_fleet, controller, is_rendered, pushed
+from .tables import each_row
 from .waiting import eventually
 
 SECRET = b"a secret of enough bytes"
@@ -69,7 +70,7 @@ SIGNATURES = [
 ]
 
 
-@pytest.mark.parametrize("case", SIGNATURES, ids=lambda case: case.why)
+@each_row("case", SIGNATURES, ids=lambda case: case.why)
 def test_a_signature(case: Signature) -> None:
     assert is_signed(case.provider, case.headers, BODY, [case.secret], now=case.now) is case.want
 
@@ -79,7 +80,7 @@ def test_any_of_several_secrets_will_do_while_one_is_exchanged() -> None:
     assert not is_signed(Provider.GITEA, {"x-gitea-signature": HEX}, BODY, [], now=NOW)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("provider", "secret", "want"),
     [
         (Provider.GITHUB, b"", False),

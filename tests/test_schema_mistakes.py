@@ -10,6 +10,7 @@ from render.documents import parse_documents
 from render.interpreter.pruning import pruned
 from render.schemas.rules.workloads import schedule_fault
 from tests.clusters import Member
+from tests.tables import each_row
 
 TABLE = Path(__file__).parent / "vectors" / "schema_mistakes.yaml"
 CASES = [each.value for each in parse_documents(TABLE.read_bytes())]
@@ -26,7 +27,7 @@ def test_the_table_is_long() -> None:
     assert len({case["why"] for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["why"])
+@each_row("case", CASES, ids=lambda case: case["why"])
 def test_a_mistake_is_named(case: Any) -> None:
     assert said(case["object"]) == case["says"]
 
@@ -38,7 +39,7 @@ def test_a_server_refuses_and_takes_the_same(members: tuple[Member, ...]) -> Non
     assert refused == {case["why"]: bool(case["says"]) for case in CASES}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schedule", "want"),
     [
         ("*/15 0-6,12 1 jan-mar,DEC mon-FRI/2", ""),

@@ -17,6 +17,7 @@ from reconciler.source.deployers.trees import SourceTree
 from render.documents import emit
 from tests.build import a_cluster
 from tests.sources import LINK, Content, Entry, source_of
+from tests.tables import each_row
 
 PARAMETERS: Mapping[str, Any] = go_value(
     {
@@ -79,7 +80,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("case", MADE, ids=lambda case: case.text)
+@each_row("case", MADE, ids=lambda case: case.text)
 def test_a_template_makes_the_text_that_go_makes(case: Made) -> None:
     assert Evaluation(PARAMETERS, Budget()).text(parsed_template(case.text)) == case.want
 
@@ -125,7 +126,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.text[:60])
+@each_row("case", REFUSED, ids=lambda case: case.text[:60])
 def test_a_template_that_cannot_be_read_or_takes_too_much_is_refused(case: Refused) -> None:
     with pytest.raises(TemplateError) as caught:
         Evaluation(PARAMETERS, Budget(left=20_000)).text(parsed_template(case.text))
@@ -305,13 +306,13 @@ GO = [
 ]
 
 
-@pytest.mark.parametrize("case", FLAT, ids=lambda case: case.why)
+@each_row("case", FLAT, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_name(case: Sets) -> None:
     found = generators()
     assert [found.texts.filled(case.text, each) for each in found.sets("g", case.generator)] == case.names
 
 
-@pytest.mark.parametrize("case", GO, ids=lambda case: case.why)
+@each_row("case", GO, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_templates_of_go(case: Sets) -> None:
     found = generators(is_go=True)
     assert [found.texts.filled(case.text, each) for each in found.sets("g", case.generator)] == case.names
@@ -397,7 +398,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case.why)
+@each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_a_generator_that_cannot_be_read_is_a_problem_at_its_field(case: Unusable) -> None:
     with pytest.raises(UnusableDeployer) as caught:
         generators().sets("g", case.generator)
@@ -500,7 +501,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize("case", SETS, ids=lambda case: case.why)
+@each_row("case", SETS, ids=lambda case: case.why)
 def test_an_application_set_that_cannot_be_read_makes_nothing(case: Unusable) -> None:
     with pytest.raises(UnusableDeployer) as caught:
         applications_of(case.generator, generators())

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.source.files import MAX_FILE_SIZE, FileSelection, Reason, Skipped, SourceFile, may_be_read, select_files
+
+from .tables import each_row
 
 FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 
@@ -130,7 +130,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_select_files(case: Case) -> None:
     selection = select(*case.files, folder=case.folder, paths=case.paths, ignore=case.ignore)
     assert tuple(file.path for file in selection.files) == case.want
@@ -162,7 +162,7 @@ def test_an_ignored_file_may_be_of_any_size() -> None:
     assert select(File("b.json", size=10**9), ignore=("*.json",)).too_big == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "size", "want"),
     [
         ("apps/a.yaml", 10, True),

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-import pytest
-
 from reconciler.source.fleet_file import load_fleet
 from tests.sources import source_of
+from tests.tables import each_row
 
 FLEET = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nmetadata:\n  name: eu\n"
 
@@ -31,7 +30,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_which_fleet(case: Case) -> None:
     source = source_of(dict.fromkeys(case.paths, FLEET))
     home = load_fleet(source.files, folder=case.folder, read=source.read)

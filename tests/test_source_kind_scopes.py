@@ -11,6 +11,7 @@ from reconciler.source.kind_scopes import Scopes
 from reconciler.source.well_known_kinds import WELL_KNOWN
 from render.fleet import Fleet, KindScope
 from tests.clusters import Member
+from tests.tables import each_row
 
 
 def a_definition(group: str, kind: str, scope: Any) -> dict[str, Any]:
@@ -96,7 +97,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_scope(case: Case) -> None:
     assert SCOPES.is_namespaced(case.group, case.kind) is case.want
 

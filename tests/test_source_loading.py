@@ -24,6 +24,7 @@ from render.policy import PropagationPolicy
 from render.selectors import ClusterAffinity, ResourceSelector
 from tests.broken_repositories import BROKEN, CLUSTER, CONFIG, DEPLOYMENT, OVERRIDE, POLICY, Broken
 from tests.sources import Content, source_of
+from tests.tables import each_row
 
 QUICKSTART = Path(__file__).parent.parent / "examples" / "quickstart"
 
@@ -59,7 +60,7 @@ def test_at_least_forty_broken_repositories_are_tried() -> None:
     assert len({case.why for case in BROKEN}) == len(BROKEN) >= 40
 
 
-@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.why)
+@each_row("case", BROKEN, ids=lambda case: case.why)
 def test_a_broken_repository_says_everything_that_is_wrong(case: Broken) -> None:
     loaded = load(case.files)
     assert (text_of(loaded.problems), text_of(loaded.desired.warnings)) == (case.problems, case.warnings)

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from reconciler.source.files import Reason, Skipped
 from reconciler.source.manifests import load_manifests
 from tests.sources import Content, Entry, source_of
+from tests.tables import each_row
 
 MAP = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "%s"}}'
 
@@ -81,7 +80,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+@each_row("case", CASES, ids=lambda case: case.why)
 def test_load_manifests(case: Case) -> None:
     source = source_of({"a.yaml": case.content})
     contents = load_manifests(source.files, read=source.read)

@@ -2,12 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.source.templates import check_identity, path_segment_fault, with_api_defaults, with_namespace
 from render.admission.findings import Findings
+
+from .tables import each_row
 
 
 def faults(manifest: dict[str, Any]) -> list[tuple[str, str]]:
@@ -48,7 +49,7 @@ IDENTITIES = [
 ]
 
 
-@pytest.mark.parametrize("case", IDENTITIES, ids=lambda case: case.why)
+@each_row("case", IDENTITIES, ids=lambda case: case.why)
 def test_check_identity(case: Identity) -> None:
     manifest = {"apiVersion": case.api_version, "kind": case.kind, "metadata": {"name": case.name}}
     assert faults(manifest) == case.want
@@ -110,7 +111,7 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize("case", COUNTS, ids=lambda case: case.why)
+@each_row("case", COUNTS, ids=lambda case: case.why)
 def test_with_api_defaults(case: Counts) -> None:
     manifest = {"apiVersion": case.api_version, "kind": case.kind, "metadata": {"name": "a"}, "spec": case.spec}
     if case.spec is None:
@@ -140,7 +141,7 @@ SCOPES = [
 ]
 
 
-@pytest.mark.parametrize("case", SCOPES, ids=lambda case: case.why)
+@each_row("case", SCOPES, ids=lambda case: case.why)
 def test_with_namespace(case: Scope) -> None:
     metadata = {"name": "a"} if case.namespace is ABSENT else {"name": "a", "namespace": case.namespace}
     manifest = {"apiVersion": "v1", "kind": "X", "metadata": metadata}

@@ -6,6 +6,8 @@ import pytest
 
 from reconciler.source.deployers.variables import BadSubstitutionError, substituted
 
+from .tables import each_row
+
 VALUES = {
     "a": "abcdEFGH28ij",
     "A": "ABCDEFGH28IJ",
@@ -56,7 +58,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("case", FORMS, ids=lambda case: case.text)
+@each_row("case", FORMS, ids=lambda case: case.text)
 def test_a_text_is_filled_in(case: Form) -> None:
     assert substituted(case.text, value_of) == case.want
 
@@ -80,7 +82,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("case", BAD, ids=lambda case: case.text[:20])
+@each_row("case", BAD, ids=lambda case: case.text[:20])
 def test_what_is_no_variable_is_refused(case: Bad) -> None:
     with pytest.raises(BadSubstitutionError) as refused:
         substituted(case.text, value_of)

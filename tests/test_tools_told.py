@@ -20,6 +20,7 @@ from render.timing import utc
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .fakes import FakeCluster
 from .served import serving_members
+from .tables import each_row
 
 COMMIT = "c" * 40
 FLUX_COMMIT = f"argosy/rendered@sha1:{COMMIT}"
@@ -217,7 +218,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("row", TOLD, ids=[row.why for row in TOLD])
+@each_row("row", TOLD, ids=[row.why for row in TOLD])
 def test_what_an_object_of_a_tool_tells(row: Told) -> None:
     deployer = Deployer.FLUX if row.found["kind"] == "Kustomization" else Deployer.ARGO_CD
     heard = NOON if row.found["status"] else ""

@@ -20,6 +20,7 @@ from tests.build import (
     weighted,
 )
 from tests.sources import source_of
+from tests.tables import each_row
 
 NGINX = {"group": "apps", "kind": "Deployment", "name": "nginx"}
 SECRET = {
@@ -293,7 +294,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.why)
+@each_row("case", REFUSALS, ids=lambda case: case.why)
 def test_a_test_is_admitted_as_everything_else(case: Refusal) -> None:
     source = source_of({"t.yaml": as_bytes(case.test)})
     got = [str(problem) for problem in load_source(source.files, read=source.read).problems]

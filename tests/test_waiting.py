@@ -14,6 +14,7 @@ import pytest
 
 from . import conftest
 from .prepared import prepared
+from .tables import each_row
 from .waiting import at_once, eventually, happened, joined, raced, running
 
 TESTS = Path(__file__).parent
@@ -73,7 +74,7 @@ WAITS = [
 ]
 
 
-@pytest.mark.parametrize("case", WAITS, ids=lambda case: case.why)
+@each_row("case", WAITS, ids=lambda case: case.why)
 def test_what_may_wait_for_ever_is_found(case: Wait) -> None:
     assert bool(list(unbounded("test_it.py", case.code))) is case.is_found
 
