@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ import pytest
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
+from reconciler.building.tools import find_kustomize
 from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
 from render.documents import read_documents
@@ -34,9 +37,23 @@ BASE = {
 OVERLAY = {"eu/kustomization.yaml": "resources: [../base]\nnamePrefix: eu-\nnamespace: shop\n"}
 
 
+@cache
+def _known() -> Memory:
+    """Return a cache that knows the version of the tool and nothing else: to ask costs as much as a build."""
+    memory = Memory()
+    find_kustomize(str(kubectl_path().parent), memory)
+    return memory
+
+
+def a_builder() -> SourceBuilder:
+    """A builder by the tool of the test extra that has built nothing yet."""
+    return SourceBuilder(path=str(kubectl_path().parent), cache=deepcopy(_known()))
+
+
 def loaded(files: Mapping[str, Content], cache: Memory | None = None, path: str = "") -> Loaded:
     source = source_of(files)
-    build = SourceBuilder(path=path or str(kubectl_path().parent), cache=cache)
+    own = SourceBuilder(path=path or str(kubectl_path().parent), cache=cache)
+    build = own if path or cache is not None else a_builder()
     return load_source(source.files, read=source.read, caches=Caches(build=build))
 
 

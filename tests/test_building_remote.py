@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.building.builder import SourceBuilder
 from reconciler.locked.content import content_digest
 from reconciler.locked.model import SourceType
 from reconciler.locked.store import ContentStore
@@ -14,10 +13,9 @@ from reconciler.source.build import Caches
 from reconciler.source.external import implied_source
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
-from tests.kubectl import kubectl_path
 from tests.sources import Content, source_of
 from tests.test_building_flux import FLEET, MAP, a_kustomization
-from tests.test_building_kustomize import objects_of, said
+from tests.test_building_kustomize import a_builder, objects_of, said
 
 CONTENT = {
     "base/kustomization.yaml": b"resources: [one.yaml, ../part]\n",
@@ -44,8 +42,7 @@ def a_lock(content: Mapping[str, bytes] = CONTENT, spec: Mapping[str, Any] = SPE
 def remote(files: Mapping[str, Content], store: ContentStore) -> Loaded:
     """Load a source whose lock names content that the cache has."""
     source = source_of({"lib.yaml": a_source(), "argosy.lock": a_lock(), **files})
-    build = SourceBuilder(path=str(kubectl_path().parent))
-    return load_source(source.files, read=source.read, caches=Caches(build=build, contents=store))
+    return load_source(source.files, read=source.read, caches=Caches(build=a_builder(), contents=store))
 
 
 @pytest.fixture
