@@ -3,13 +3,15 @@
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from render.documents import parse_documents
 
 from .build import (
@@ -20,10 +22,11 @@ from .build import (
     a_config_map,
     a_policy,
     argosy,
+    copied,
     on_clusters,
     weighted,
 )
-from .fakes import FakeCluster
+from .fakes import FakeCluster, Key
 from .hooks import Authority, Behaviour, Hook, Said, a_patch, an_authority, said_of, serving
 from .served import Served, serving_members
 from .waiting import SECONDS
@@ -87,10 +90,11 @@ class Fleet:
     members: dict[str, FakeCluster]
     served: Served
     hook: Hook
-    capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str] | None
     stack: ExitStack = field(repr=False)
 
     def argosy(self, *words: str) -> Ended:
+        assert self.capsys is not None
         return argosy(self.repository, self.capsys, *words)
 
     def offline(self, *words: str) -> Ended:
@@ -125,14 +129,14 @@ def a_member(name: str) -> FakeCluster:
     return member
 
 
-@pytest.fixture
-def fleet(authority: Authority, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+@contextmanager
+def a_fleet(authority: Authority, folder: Path) -> Iterator[Fleet]:
     """Two members; a widget divided 2:1, with its settings; its CRD everywhere."""
     members = {name: a_member(name) for name in MEMBERS}
-    repository = Repository.create(tmp_path / "fleet")
+    repository = Repository.create(folder / "fleet")
     with ExitStack() as stack:
         hook = stack.enter_context(serving(authority, interpreting))
-        served = stack.enter_context(serving_members(members.values(), tmp_path / "kubeconfigs"))
+        served = stack.enter_context(serving_members(members.values(), folder / "kubeconfigs"))
         everywhere = on_clusters(*MEMBERS)
         divided = on_clusters(*MEMBERS, replicaScheduling=weighted(member1=2, member2=1))
         repository.commit(
@@ -145,7 +149,42 @@ def fleet(authority: Authority, tmp_path: Path, capsys: pytest.CaptureFixture[st
                 "hooks.yaml": hook.configuration(timeoutSeconds=30),
             }
         )
-        yield Fleet(repository, members, served, hook, capsys, stack)
+        yield Fleet(repository, members, served, hook, None, stack)
+
+
+@pytest.fixture
+def fleet(authority: Authority, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+    """A fleet that nothing has been rendered for."""
+    with a_fleet(authority, tmp_path) as made:
+        yield replace(made, capsys=capsys)
+
+
+class First(NamedTuple):
+    """A fleet that stays up, and its repository and the objects of its members as its first pass left them."""
+
+    fleet: Fleet
+    repository: Repository
+    objects: dict[str, dict[Key, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def first(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[First]:
+    with a_fleet(authority, tmp_path_factory.mktemp("first")) as made:
+        path = str(made.repository.path)
+        assert run(["-q", "-C", path, "reconcile", "--bootstrap", "--kubeconfigs", str(made.served.kubeconfigs)]) == 0
+        objects = {name: deepcopy(member.objects) for name, member in made.members.items()}
+        yield First(made, made.repository, objects)
+
+
+@pytest.fixture
+def reached(first: First, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    """A fleet after a pass that reached its members: a copy of its repository, and its members as they were."""
+    for name, member in first.fleet.members.items():
+        member.objects = deepcopy(first.objects[name])
+    first.fleet.hook.behave = interpreting
+    first.fleet.hook.asked.clear()
+    (repository,) = copied(tmp_path, first.repository)
+    return replace(first.fleet, repository=repository, capsys=capsys)
 
 
 def test_a_first_render_without_clusters_is_refused_for_that_object_alone(fleet: Fleet) -> None:
@@ -238,19 +277,18 @@ def test_a_pass_with_nothing_new_asks_nothing_about_rendering_and_writes_nothing
     assert fleet.served.written == []
 
 
-def test_health_and_status_are_what_the_webhook_says(fleet: Fleet) -> None:
-    fleet.reaching()
-    assert fleet.argosy("status", "widget/w").code == 1
-    fleet.members["member1"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 4, "noise": "x"}
-    assert fleet.reaching().code == 0
-    works = {name: fleet.recorded(f"works/{name}/" + WIDGET.format("w")) for name in MEMBERS}
+def test_health_and_status_are_what_the_webhook_says(reached: Fleet) -> None:
+    assert reached.argosy("status", "widget/w").code == 1
+    reached.members["member1"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 4, "noise": "x"}
+    assert reached.reaching().code == 0
+    works = {name: reached.recorded(f"works/{name}/" + WIDGET.format("w")) for name in MEMBERS}
     entries = [work["status"]["manifestStatuses"][0] for work in works.values()]
     assert [(entry["health"], entry["status"]) for entry in entries] == [
         ("Healthy", {"ready": 4}),
         ("Unhealthy", {"ready": 0}),
     ]
-    assert fleet.recorded("bindings/" + WIDGET.format("w"))["templateStatus"] == {"ready": 4}
-    ended = fleet.argosy("status", "widget/w")
+    assert reached.recorded("bindings/" + WIDGET.format("w"))["templateStatus"] == {"ready": 4}
+    ended = reached.argosy("status", "widget/w")
     assert (ended.code, ended.out.splitlines()[-1]) == (1, "member2: NotHealthy: its health rule says that it is not")
 
 
@@ -273,31 +311,29 @@ def test_what_the_webhook_retains_stays_as_the_cluster_has_it(fleet: Fleet) -> N
     assert other["spec"] == {"size": 3, "color": "red"}
 
 
-def test_a_change_is_asked_for_and_what_is_no_longer_used_is_forgotten(fleet: Fleet) -> None:
-    fleet.reaching()
-    fleet.repository.commit({"widget.yaml": a_widget(size=3)})
-    ended = fleet.offline()
+def test_a_change_is_asked_for_and_what_is_no_longer_used_is_forgotten(reached: Fleet) -> None:
+    reached.repository.commit({"widget.yaml": a_widget(size=3)})
+    ended = reached.offline()
     assert (ended.code, ended.err) == (1, REFUSED)
-    assert fleet.reaching().code == 0
-    assert fleet.sizes() == {"member1": 2, "member2": 1}
+    assert reached.reaching().code == 0
+    assert reached.sizes() == {"member1": 2, "member2": 1}
     for branch in ("argosy/rendered", "argosy/status"):
-        answers = fleet.recorded("facts/_interpretations.yaml", branch)["answers"]
+        answers = reached.recorded("facts/_interpretations.yaml", branch)["answers"]
         assert [answer["response"]["replicas"] for answer in answers if "replicas" in answer["response"]] == [3]
         assert len(answers) == 4
-    fleet.repository.commit({"hooks.yaml": None, "widget.yaml": a_widget(size=2)})
-    assert fleet.reaching().code == 0
-    assert fleet.sizes() == {"member1": 2, "member2": 2}
+    reached.repository.commit({"hooks.yaml": None, "widget.yaml": a_widget(size=2)})
+    assert reached.reaching().code == 0
+    assert reached.sizes() == {"member1": 2, "member2": 2}
     for branch in ("argosy/rendered", "argosy/status"):
-        assert "facts/_interpretations.yaml" not in fleet.repository.files(branch)
+        assert "facts/_interpretations.yaml" not in reached.repository.files(branch)
 
 
-def test_a_diff_tells_what_it_could_not_ask(fleet: Fleet) -> None:
-    fleet.reaching()
-    fleet.repository.commit({"settings.yaml": a_config_map("settings", mode="slow")})
-    ended = fleet.argosy("diff", "HEAD~1", "HEAD")
+def test_a_diff_tells_what_it_could_not_ask(reached: Fleet) -> None:
+    reached.repository.commit({"settings.yaml": a_config_map("settings", mode="slow")})
+    ended = reached.argosy("diff", "HEAD~1", "HEAD")
     assert (ended.code, ended.err, "InterpreterFailed" in ended.out) == (1, "", False)
-    fleet.repository.commit({"widget.yaml": a_widget(size=3)})
-    ended = fleet.argosy("diff", "HEAD~1", "HEAD")
+    reached.repository.commit({"widget.yaml": a_widget(size=3)})
+    ended = reached.argosy("diff", "HEAD~1", "HEAD")
     assert REFUSED.removeprefix("warning: ").strip() in ended.out
 
 
@@ -436,17 +472,16 @@ def test_a_webhook_of_another_authority_is_not_believed(fleet: Fleet, tmp_path: 
     )
 
 
-def test_a_webhook_that_goes_away_leaves_what_there_is(fleet: Fleet) -> None:
-    fleet.reaching()
-    fleet.repository.commit({"widget.yaml": a_widget(size=9)})
-    fleet.hook.behave = lambda _asked: Said(status=500)
-    ended = fleet.reaching()
+def test_a_webhook_that_goes_away_leaves_what_there_is(reached: Fleet) -> None:
+    reached.repository.commit({"widget.yaml": a_widget(size=9)})
+    reached.hook.behave = lambda _asked: Said(status=500)
+    ended = reached.reaching()
     assert ended.code == 1
     what = "InterpretReplica: webhook hooks.example.io answered with HTTP status 500"
     said = f"warning: Widget.example.io default/w: InterpreterFailed: Widget default/w: {what}"
     assert said in ended.err.splitlines()
-    assert fleet.sizes() == {"member1": 4, "member2": 2}
-    binding = fleet.recorded("bindings/" + WIDGET.format("w"), "argosy/rendered")
+    assert reached.sizes() == {"member1": 4, "member2": 2}
+    binding = reached.recorded("bindings/" + WIDGET.format("w"), "argosy/rendered")
     rendered = next(each for each in binding["status"]["conditions"] if each["type"] == "Rendered")
     assert (rendered["status"], rendered["reason"], rendered["message"]) == (
         "False",
@@ -455,16 +490,15 @@ def test_a_webhook_that_goes_away_leaves_what_there_is(fleet: Fleet) -> None:
     )
 
 
-def test_what_could_not_be_told_of_an_object_is_told(fleet: Fleet) -> None:
-    fleet.reaching()
-    fleet.members["member1"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 4}
-    fleet.members["member2"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 2}
-    fleet.reaching()
+def test_what_could_not_be_told_of_an_object_is_told(reached: Fleet) -> None:
+    reached.members["member1"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 4}
+    reached.members["member2"].objects["widgets.example.io", "default", "w"]["status"] = {"ready": 2}
+    reached.reaching()
     status = {"InterpretHealth", "InterpretStatus", "AggregateStatus"}
-    fleet.hook.behave = lambda asked: Said(status=500) if asked["operation"] in status else interpreting(asked)
-    assert fleet.reaching().code == 0
+    reached.hook.behave = lambda asked: Said(status=500) if asked["operation"] in status else interpreting(asked)
+    assert reached.reaching().code == 0
     start, end = "Widget default/w: ", ": webhook hooks.example.io answered with HTTP status 500"
-    work = fleet.recorded("works/member1/" + WIDGET.format("w"))
+    work = reached.recorded("works/member1/" + WIDGET.format("w"))
     assert [
         (each["type"], each["status"], each.get("reason"), each.get("message")) for each in work["status"]["conditions"]
     ] == [
@@ -473,40 +507,38 @@ def test_what_could_not_be_told_of_an_object_is_told(fleet: Fleet) -> None:
         ("StatusReflected", "False", "ReflectStatusFailed", f"{start}InterpretStatus{end}"),
     ]
     assert work["status"]["manifestStatuses"][0]["status"] == {"ready": 4}
-    binding = fleet.recorded("bindings/" + WIDGET.format("w"))
+    binding = reached.recorded("bindings/" + WIDGET.format("w"))
     assert binding["templateStatus"] == {"ready": 6}
     assert [(each["reason"], each.get("message")) for each in binding["status"]["conditions"]][2:] == [
         ("AggregateStatusFailed", f"{start}AggregateStatus{end}")
     ]
 
 
-def test_a_retain_that_cannot_be_asked_for_leaves_the_object_alone(fleet: Fleet) -> None:
-    fleet.reaching()
-    fleet.repository.commit({"widget.yaml": a_widget(size=9)})
-    fleet.hook.behave = lambda asked: Said(status=500) if asked["operation"] == "Retain" else interpreting(asked)
-    ended = fleet.reaching()
-    assert (ended.code, fleet.sizes()) == (1, {"member1": 4, "member2": 2})
+def test_a_retain_that_cannot_be_asked_for_leaves_the_object_alone(reached: Fleet) -> None:
+    reached.repository.commit({"widget.yaml": a_widget(size=9)})
+    reached.hook.behave = lambda asked: Said(status=500) if asked["operation"] == "Retain" else interpreting(asked)
+    ended = reached.reaching()
+    assert (ended.code, reached.sizes()) == (1, {"member1": 4, "member2": 2})
     said = (
         "member1: Widget.example.io default/w: blocked (InterpreterFailed): Widget default/w: Retain: "
         "webhook hooks.example.io answered with HTTP status 500\n"
         "  hint: correct its Retain rule, or see to its webhook\n"
     )
     assert said in ended.err
-    fleet.hook.behave = interpreting
-    assert fleet.argosy("apply", "--kubeconfigs", str(fleet.served.kubeconfigs)).code == 0
-    assert fleet.sizes() == {"member1": 6, "member2": 3}
+    reached.hook.behave = interpreting
+    assert reached.argosy("apply", "--kubeconfigs", str(reached.served.kubeconfigs)).code == 0
+    assert reached.sizes() == {"member1": 6, "member2": 3}
 
 
-def test_apply_and_a_live_diff_ask_as_well_and_record_no_answers(fleet: Fleet) -> None:
-    fleet.reaching()
-    before = fleet.repository.show("facts/_interpretations.yaml", "argosy/status")
-    fleet.hook.asked.clear()
-    assert fleet.argosy("apply", "--kubeconfigs", str(fleet.served.kubeconfigs)).code == 0
-    assert "Retain w" in fleet.hook.operations()
-    assert fleet.repository.show("facts/_interpretations.yaml", "argosy/status") == before
-    fleet.hook.asked.clear()
-    assert fleet.argosy("diff", "--live", "--kubeconfigs", str(fleet.served.kubeconfigs)).code == 0
-    assert set(fleet.hook.operations()) == {"Retain w"}
+def test_apply_and_a_live_diff_ask_as_well_and_record_no_answers(reached: Fleet) -> None:
+    before = reached.repository.show("facts/_interpretations.yaml", "argosy/status")
+    reached.hook.asked.clear()
+    assert reached.argosy("apply", "--kubeconfigs", str(reached.served.kubeconfigs)).code == 0
+    assert "Retain w" in reached.hook.operations()
+    assert reached.repository.show("facts/_interpretations.yaml", "argosy/status") == before
+    reached.hook.asked.clear()
+    assert reached.argosy("diff", "--live", "--kubeconfigs", str(reached.served.kubeconfigs)).code == 0
+    assert set(reached.hook.operations()) == {"Retain w"}
 
 
 def test_no_secret_is_sent_to_a_webhook(fleet: Fleet) -> None:
