@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .build import AUTHOR, Repository
-from .controllers import LONGEST, a_fleet, pushed, rendered_source
+from .controllers import LONGEST, a_fleet, is_rendered, pushed, rendered_source
 from .waiting import SECONDS, eventually, running
 
 ROOT = Path(__file__).parent.parent
@@ -90,14 +90,14 @@ def test_a_full_disk_is_told_ends_nothing_and_is_over_once_there_is_space(tmp_pa
     work, bare = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git"
     first = work.git("rev-parse", "HEAD")
     with on_a_small_disk(tmp_path, f"file://{bare}", "--bootstrap", "--poll", "200ms") as disk:
-        eventually(lambda: rendered_source(bare) == first, "the first commit", seconds=LONGEST)
+        is_rendered(bare, first)
         eventually(lambda: "pass ended code=0" in disk.said, "the end of its pass", seconds=LONGEST)
         disk.fill()
         commit = pushed(work, "x" * 20_000)
         eventually(lambda: "error: " in disk.said, "the error", seconds=LONGEST)
         assert rendered_source(bare) == first
         disk.free()
-        eventually(lambda: rendered_source(bare) == commit, "the commit that was pushed meanwhile", seconds=LONGEST)
+        is_rendered(bare, commit)
         eventually(lambda: "the last pass went well again" in disk.said, "that it is over", seconds=LONGEST)
     error = disk.said.partition("error: ")[2].partition("\n")[0]
     assert ("No space left" in error or "no space left" in error) is disk.is_mounted, error
