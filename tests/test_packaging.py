@@ -1,5 +1,6 @@
 """Promises about the distribution: its files, and the message when names clash."""
 
+import ast
 import os
 import re
 import subprocess
@@ -68,6 +69,25 @@ def test_ci_runs_every_python_version_the_distribution_claims() -> None:
     assert matrix is not None
     assert re.findall(r"[\d.]+", matrix[1]) == claimed
     assert PROJECT["requires-python"] == f">={claimed[0]}"
+
+
+REPEATED_GROUP = re.compile(r"(?<![\\(])\)(?:[*+?]|\{[0-9,]+\})\+")
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python before 3.11.5 goes on behind where the group matched last (gh-106052); ``(?>(?:...)*)`` is the same."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in ("render", "overrides", "reconciler")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and REPEATED_GROUP.search(_text(node.value))
+    ]
+    assert found == []
+
+
+def _text(value: object) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
 def test_the_license_is_the_whole_apache_license() -> None:

@@ -28,7 +28,7 @@ _LENGTHS = [bytes((length,)) for length in range(_INSERT_LIMIT + 1)]
 
 # Stretches in which two contents of equal length differ, after what is equal; up to seven equal bytes cost less
 # inserted than copied. A match begins where the last one ended: searching byte by byte takes four times as long.
-_DIFFERENCES = re.compile(rb"\0*+([^\0]*+(?:\0{1,7}+[^\0]++)*+)")
+_DIFFERENCES = re.compile(rb"\0*+([^\0]*+(?>(?:\0{1,7}+[^\0]++)*))")
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)

@@ -51,7 +51,7 @@ class _Lines(Struct):
         elif not _is_tried(pattern):
             self.by_suffix.setdefault(inner[1:], []).append(line)
         else:
-            compiled = re.compile(_translated(inner) if is_anchored else f"(?:[^/]*/)*+{_segment(inner)}", re.DOTALL)
+            compiled = re.compile(_translated(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment(inner)}", re.DOTALL)
             first, slash, _ = inner.partition("/")
             if is_anchored and slash and not _WILD.search(first):
                 self.by_folder.setdefault(first, []).append((line, compiled))

@@ -15,17 +15,17 @@ _UNFIT = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 """Characters of no ordinary line: looked for before, because a class with many of them takes long to compile."""
 _PLAIN = (
     r"(?:[^ !\"#%&'*,\-:>?@\[\]`{|}]|[-?:](?=[^ ]))"
-    r"(?:[^ :]++|:(?=[^ ])| +(?=[^ #]))*+"
+    r"(?>(?:[^ :]++|:(?=[^ ])| +(?=[^ #]))*)"
 )
-_DOUBLE_QUOTED = r'"(?:[^"\\]++|\\["\\nt])*+"'
-_SINGLE_QUOTED = r"'(?:[^']++|'')*+'"
+_DOUBLE_QUOTED = r'"(?>(?:[^"\\]++|\\["\\nt])*)"'
+_SINGLE_QUOTED = r"'(?>(?:[^']++|'')*)'"
 _KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
 _LINE = re.compile(
-    r"(?P<indent> *+)(?P<dashes>(?:-(?: ++|$))*+)"
-    rf"(?:(?P<key>{_KEY}):(?: ++|$))?+"
-    rf"(?:(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
-    r"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{].*+))?+"
-    r" *+(?:(?<![^ ])#.*+)?+",
+    r"(?P<indent> *+)(?P<dashes>(?>(?:-(?: ++|$))*))"
+    rf"(?>(?:(?P<key>{_KEY}):(?: ++|$))?)"
+    rf"(?>(?:(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
+    r"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{].*+))?)"
+    r" *+(?>(?:(?<![^ ])#.*+)?)",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r'\\["\\nt]')

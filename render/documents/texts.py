@@ -8,7 +8,7 @@ import re
 
 _PLAIN = re.compile(
     r"(?:[A-Za-z_/$(]|\.[A-Za-z_/]|--?[A-Za-z])"  # what no indicator and no number starts with
-    r"(?:[!-9;-~]++|:(?=[!-~])| (?=[!-\"$-~]))*+"  # no ": ", no " #", no space at the end
+    r"(?>(?:[!-9;-~]++|:(?=[!-~])| (?=[!-\"$-~]))*)"  # no ": ", no " #", no space at the end
 )
 _AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|%|s|ms|h)")
 # Words that some reader, of YAML 1.1 or 1.2, takes for a boolean, a null or a number.
