@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from waitress.trigger import trigger
 
 from reconciler.console.log import Log
 from reconciler.run.web.serving import WebServer
@@ -23,7 +24,7 @@ from reconciler.run.web.webhooks import LARGEST_BODY, SeenDeliveries, SourceLimi
 from .build import Repository
 from .controllers import a_fleet, controller, is_rendered, pushed
 from .tables import each_row
-from .waiting import eventually
+from .waiting import SECONDS, eventually
 
 SECRET = b"a secret of enough bytes"
 KEY = b"0123456789abcdef0123456789abcdef"
@@ -168,6 +169,21 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield Served(server.port, woken, counted, log)
     finally:
         server.close()
+
+
+def test_a_loop_that_is_awake_already_is_done_before_it_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = WebServer(lambda _environment, _start: [b""], "127.0.0.1", 0)
+    wake = trigger._physical_pull
+
+    def wake_again(self: trigger) -> None:
+        wake(self)
+        thread = vars(server)["_thread"]
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+        wake(self)
+
+    monkeypatch.setattr(trigger, "_physical_pull", wake_again)
+    server.close()
 
 
 GITHUB = {"X_Hub_Signature_256": f"sha256={HEX}"}

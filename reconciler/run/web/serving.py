@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from waitress.channel import HTTPChannel
-from waitress.server import create_server
+from waitress.server import BaseWSGIServer, create_server
 from waitress.trigger import trigger
+from waitress.wasyncore import dispatcher
 
 from reconciler.console.log import Log
 from reconciler.run.settings import Address
@@ -91,7 +92,8 @@ class WebServer:
         """Close every connection, and look at the pipe of the loop no more."""
         loop.del_channel()
         for each in tuple(self._sockets.values()):
-            each.close()
+            # A server of waitress would close the pipe as well.
+            dispatcher.close(each) if isinstance(each, BaseWSGIServer) else each.close()
 
 
 class ServedAddress:
