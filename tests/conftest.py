@@ -171,7 +171,7 @@ def pytest_report_to_serializable(report: Any) -> Generator[None, dict[str, Any]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Keep reports from being sent that say nothing: of set-ups and ends that passed, three of five of all messages."""
+    """Keep reports from being sent that say nothing: of set-ups and ends that passed, a third of all messages."""
     for plugin in session.config.pluginmanager.get_plugins():
         if hasattr(plugin, "sendevent"):
             vars(plugin)["sendevent"] = partial(_send_what_tells, plugin.sendevent)
