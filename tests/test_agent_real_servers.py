@@ -219,7 +219,8 @@ def test_an_agent_that_is_killed_again_and_again_loses_nothing(pulled: Pulled) -
         "kube-root-ca.crt"
     }
     assert (pulled.turn(), held) == (str(KILLS), {"settings", f"extra-{KILLS - 1}", f"extra-{KILLS}"})
-    assert pulled.hub.git("fsck", "--no-progress") == ""
+    # Killed between the objects of a push and its branch, an agent leaves a commit that nothing names.
+    assert pulled.hub.git("fsck", "--no-progress", "--no-dangling") == ""
     commits = pulled.hub.git("rev-list", "--count", "argosy/agent/far")
     assert pulled.pull()[0] == 0
     assert pulled.hub.git("rev-list", "--count", "argosy/agent/far") == commits
