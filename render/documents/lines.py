@@ -22,10 +22,10 @@ _SINGLE_QUOTED = r"'(?>(?:[^']++|'')*)'"
 _KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
 _LINE = re.compile(
     r"(?P<indent> *+)(?P<dashes>(?>(?:-(?: ++|$))*))"
-    rf"(?>(?:(?P<key>{_KEY}):(?: ++|$))?)"
-    rf"(?>(?:(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
-    r"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{].*+))?)"
-    r" *+(?>(?:(?<![^ ])#.*+)?)",
+    rf"(?>(?P<key>{_KEY}):(?: ++|$)|)"
+    rf"(?>(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
+    r"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{].*+)|)"
+    r" *+(?:(?<![^ ])#.*+|)",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r'\\["\\nt]')
