@@ -92,8 +92,10 @@ class WebServer:
         """Close every connection, and look at the pipe of the loop no more."""
         loop.del_channel()
         for each in tuple(self._sockets.values()):
-            # A server of waitress would close the pipe as well.
-            dispatcher.close(each) if isinstance(each, BaseWSGIServer) else each.close()
+            if isinstance(each, BaseWSGIServer):
+                dispatcher.close(each)  # its own way would close the pipe as well
+            else:
+                each.close()
 
 
 class ServedAddress:
