@@ -10,14 +10,12 @@ import secrets
 import signal
 import sys
 import tempfile
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -215,17 +213,13 @@ def pytest_configure_node(node: WorkerController) -> None:
 class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Hands out the tests of one function, or of one group, together, and looks at none again once it has ended.
 
-    Each process has files of its own as long as there are any, so that what is prepared for a file is prepared once.
-    Groups come first, files by chance but always the same: those of similar names, which may all wait for something,
-    are not gone through at once. The scheduler of pytest-xdist counts all tests that a process was ever given after
-    each one: with thousands, that takes a tenth of the processor time that the tests themselves take.
+    The scheduler of pytest-xdist counts all tests that a process was ever given after each one: with thousands, that
+    takes a tenth of the processor time that the tests themselves take.
     """
 
     def __init__(self, config: pytest.Config, log: Any) -> None:
         super().__init__(config, log)
         self._positions: dict[WorkerController, dict[str, int]] = {}
-        self._units: dict[str, deque[str]] = {}
-        self._files: dict[WorkerController, str] = {}
 
     def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
         super().add_node_collection(node, collection)
@@ -238,33 +232,13 @@ class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  # pytest-xdist has
             del self.assigned_work[node][unit]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        unit = self._next_unit(node)
-        self.assigned_work[node][unit] = tests = self.workqueue.pop(unit)
+        unit, tests = self.workqueue.popitem(last=False)
+        self.assigned_work[node][unit] = tests
         node.send_runtest_some([self._positions[node][name] for name, has_ended in tests.items() if not has_ended])
-
-    def _next_unit(self, node: WorkerController) -> str:
-        """Return a unit of the file that a process is at, of one that nobody is at, or of the one with the most."""
-        self._units = self._units or _by_file(self.workqueue)
-        file = self._files.get(node, "")
-        if file not in self._units:
-            others = set(self._files.values())
-            longest = max(self._units, key=lambda name: len(self._units[name]))
-            self._files[node] = file = next((name for name in self._units if name not in others), longest)
-        unit = self._units[file].popleft()
-        if not self._units[file]:
-            del self._units[file]
-        return unit
 
     def _split_scope(self, nodeid: str) -> str:
         group = str(super()._split_scope(nodeid))
         return group if group != nodeid else nodeid.partition("[")[0]
-
-
-def _by_file(units: Iterable[str]) -> dict[str, deque[str]]:
-    files: dict[str, deque[str]] = {}
-    for unit in units:
-        files.setdefault(unit.partition("::")[0], deque()).append(unit)
-    return dict(sorted(files.items(), key=lambda item: (item[0].endswith(".py"), crc32(item[0].encode()))))
 
 
 @pytest.hookimpl(optionalhook=True)
