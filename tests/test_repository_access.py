@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import pytest
@@ -272,10 +273,9 @@ def test_what_a_commit_says_is_asked_once(tmp_path: Path) -> None:
     first = repository.git("rev-parse", "HEAD")
     second = repository.commit({"a": "1"})
     opened = open_repository(repository.path)
-    files, below = opened.snapshot(second).files, opened.snapshot(second, "apps").files
-    force_setattr(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
-    assert (opened.snapshot(second).files, opened.snapshot(second, "apps").files) == (files, below)
-    assert opened.is_ancestor(first, second)
+    files = opened.snapshot(second).files
+    rmtree(repository.path / ".git/objects")
+    assert opened.snapshot(second).files == files
     with pytest.raises((GitError, OSError)):
         opened.snapshot(first)
     with pytest.raises((GitError, OSError)):
@@ -326,7 +326,6 @@ def test_a_snapshot_lists_modes_ids_and_sizes(tmp_path: Path) -> None:
         commit=commit,
         files=(File("a.yaml", 0o100644, blob("a: 1\n"), 5), run, web, File("link", 0o120000, blob("apps"), 4)),
     )
-    assert opened.snapshot(commit, "apps").files == (run, web)
     assert opened.read_blobs([web.id, run.id, web.id]) == {web.id: b"b\n", run.id: b"#!/bin/sh\n"}
     assert opened.read_blobs([]) == {}
 
@@ -340,12 +339,6 @@ def test_a_submodule_is_listed_and_never_followed(tmp_path: Path) -> None:
     opened = open_repository(source.path)
     listed = [file for file in opened.snapshot("HEAD").files if file.path == "vendor"]
     assert listed == [File("vendor", 0o160000, bytes.fromhex(head), 0)]
-
-
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    opened = open_repository(a_source(tmp_path / "repo").path)
-    with pytest.raises(GitError, match="git ls-tree: Not a valid object name HEAD:nowhere"):
-        opened.snapshot("HEAD", "nowhere")
 
 
 WEIRD = [b"new\nline.yaml", b'quo"te.yaml', b"back\\slash.yaml", b"tab\t.yaml", b"-rf.yaml", b"not-utf8-\xff.yaml"]

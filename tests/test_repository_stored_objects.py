@@ -1,5 +1,6 @@
 """Objects read from a repository's files without a process: what git reads, or nothing at all."""
 
+import os
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from reconciler.repository import open_repository
+from reconciler.repository import File, open_repository
 from reconciler.repository.stored_objects import FEW, StoredObjects, with_delta
 from render.errors import GitError
 
@@ -159,6 +160,68 @@ def test_few_objects_cost_no_process_and_many_cost_one(tmp_path: Path) -> None:
     assert opened.read_blobs(few) == {id_: objects.blobs[id_] for id_ in few}
     with pytest.raises((GitError, OSError)):
         opened.read_blobs(objects.blobs)
+
+
+def listed_by_git(repository: Repository, commit: str) -> tuple[File, ...]:
+    """The files of a commit as git lists them; what is no blob has no size."""
+    listing = open_repository(repository.path).git.run("ls-tree", "-r", "-l", "-z", commit).stdout
+    lines = [line.partition("\t") for line in os.fsdecode(listing).split("\0") if line]
+    parts = [(*meta.split(), path) for meta, _, path in lines]
+    return tuple(
+        File(path, int(mode, 8), bytes.fromhex(id_), int(size) if size.isdigit() else 0)
+        for mode, _, id_, size, path in parts
+    )
+
+
+@pytest.mark.parametrize("case", STORAGES, ids=lambda case: case.why)
+def test_a_small_commit_is_listed_as_git_lists_it_without_a_process(tmp_path: Path, case: Storage) -> None:
+    repository = a_history(tmp_path / "repo", *case.options)
+    repository.write(dict.fromkeys(("folder-a", "folder.a", "folder/sub/sub/a", "folder0", "run.sh"), ""))
+    repository.write({"folder/\udce9": "a name that is no text"})
+    (repository.path / "run.sh").chmod(0o755)
+    (repository.path / "link").symlink_to("folder")
+    repository.git("add", "-A")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{repository.git('rev-parse', 'HEAD')},module")
+    repository.git("commit", "-q", "-m", "all kinds of files")
+    case.prepare(repository)
+    commit = repository.git("rev-parse", "HEAD")
+    opened = open_repository(repository.path)
+    assert opened.algorithm  # git has said that this is a repository, and how it is configured
+    force_setattr(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
+    assert opened.snapshot(commit).files == listed_by_git(repository, commit)
+
+
+def test_a_wide_a_deep_and_an_unusual_commit_are_listed_by_git(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    wide = repository.commit({f"wide/{number}": "x" for number in range(200)}, "many files")
+    deep = repository.commit({"d/" * 120 + "d": "x"}, "many folders")
+    blob = bytes.fromhex(repository.git("rev-parse", "HEAD:alike.txt"))
+    (tmp_path / "tree").write_bytes(b"100664 a mode of old\0" + blob)
+    tree = repository.git("hash-object", "-t", "tree", "-w", "--literally", str(tmp_path / "tree"))
+    unusual = repository.git("commit-tree", "-m", "x", tree)
+    lost = repository.commit({"gone.txt": "this is taken away\n"}, "a blob that is lost")
+    id_ = repository.git("rev-parse", f"{lost}:gone.txt")
+    (repository.path / ".git/objects" / id_[:2] / id_[2:]).unlink()
+    for commit in (wide, deep, unusual, lost):
+        assert open_repository(repository.path).snapshot(commit).files == listed_by_git(repository, commit)
+
+
+def test_the_first_commit_of_a_short_history_costs_no_process(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    first, last = repository.git("rev-list", "--max-parents=0", "HEAD"), repository.git("rev-parse", "HEAD")
+    opened = open_repository(repository.path)
+    assert opened.algorithm
+    force_setattr(opened.git, "folder", tmp_path / "nowhere")
+    assert (opened.first_commit(last), opened.first_commit(first)) == (first, first)
+
+
+def test_the_first_commit_of_a_long_history_is_that_of_first_parents(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    first = repository.git("rev-list", "--max-parents=0", "HEAD")
+    root = repository.git("commit-tree", "-m", "another root", "HEAD^{tree}")
+    repository.git("merge", "-q", "-s", "ours", "--allow-unrelated-histories", "-m", "both", root)
+    last = [repository.commit({"number": str(number)}) for number in range(40)][-1]
+    assert open_repository(repository.path).first_commit(last) == first
 
 
 @pytest.fixture(scope="module")

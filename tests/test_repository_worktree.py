@@ -27,8 +27,8 @@ def a_source(path: Path) -> Repository:
     return repository
 
 
-def files(repository: Repository, under: str = "") -> dict[str, tuple[int, bytes]]:
-    snapshot = open_repository(repository.path).worktree_snapshot(under)
+def files(repository: Repository) -> dict[str, tuple[int, bytes]]:
+    snapshot = open_repository(repository.path).worktree_snapshot()
     return {file.path: (file.mode, file.id) for file in snapshot.files}
 
 
@@ -102,13 +102,6 @@ def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
         File("image.png", PLAIN, UNREAD, 3),
     )
     assert asked == {file.path: file.size for file in snapshot.files}
-
-
-def test_a_part_of_the_tree_keeps_its_paths(tmp_path: Path) -> None:
-    source = a_source(tmp_path / "repo")
-    source.write({"apps/new.yaml": "n", "other/x.yaml": "x", "app*/y.yaml": "y"})
-    assert files(source, "apps").keys() == {"apps/new.yaml", "apps/web.yaml"}
-    assert files(source, "app*").keys() == {"app*/y.yaml"}
 
 
 def test_a_folder_exchanged_for_a_link_is_not_entered(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ them. Opening costs nothing but a look at files: git itself first runs when a qu
 needed in every pass are imported by the methods that use them.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -23,7 +22,7 @@ from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit
 from .failures import unreached
 from .history import resolve_revision
 from .location import GitFolder
-from .objects import Snapshot, list_files, read_objects
+from .objects import WHOLE_ID, Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
 from .settings import Settings
 from .stored_objects import StoredObjects
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 
 _Content = TypeVar("_Content")
-_WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Repository:
@@ -47,7 +45,7 @@ class Repository:
         self.mirrors = mirrors
         self._command = git or GitCommand(folder=folder.folder)
         self._unstored: dict[bytes, bytes] = {}
-        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._snapshots: dict[str, Snapshot] = {}
         self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
 
     def __enter__(self) -> Self:
@@ -90,7 +88,7 @@ class Repository:
         """Return the commit that a branch, tag, id or other revision names; a ``GitError`` says why there is none."""
         if self.mirrors and (tip := self._mirrored(revision)):
             return tip
-        if _WHOLE_ID.fullmatch(revision) and self._stored.read([bytes.fromhex(revision)], "commit"):
+        if WHOLE_ID.fullmatch(revision) and self._stored.read([bytes.fromhex(revision)], "commit"):
             return revision
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
 
@@ -106,15 +104,14 @@ class Repository:
         answer = self.git.run("rev-parse", "--verify", "-q", "--end-of-options", ref, answers=frozenset({0, 1}))
         return answer.stdout.decode().strip() or None
 
-    def snapshot(self, commit: str, under: str = "") -> Snapshot:
-        """Return the files of a commit (or tree) below a folder, with modes, blob ids and sizes."""
-        key = (commit, under)
-        if key in self._snapshots:
-            return self._snapshots[key]
+    def snapshot(self, commit: str) -> Snapshot:
+        """Return the files of a commit (or tree), with modes, blob ids and sizes."""
+        if commit in self._snapshots:
+            return self._snapshots[commit]
         partial = self.settings.is_partial
-        found = Snapshot(commit=commit, files=list_files(self.git, commit, under, partial=partial))
-        if _WHOLE_ID.fullmatch(commit) and not partial:
-            self._snapshots[key] = found
+        found = Snapshot(commit=commit, files=list_files(self.git, self._stored, commit, partial=partial))
+        if WHOLE_ID.fullmatch(commit) and not partial:
+            self._snapshots[commit] = found
         return found
 
     def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -124,7 +121,7 @@ class Repository:
         stored = (id_ for id_ in wanted if id_ not in unstored)
         return {**read_objects(self.git, self._stored, stored, "blob", partial=self.settings.is_partial), **unstored}
 
-    def worktree_snapshot(self, under: str = "", wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
+    def worktree_snapshot(self, wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
         """Return the files as they stand in the work tree: tracked, or new and not ignored.
 
         Files that are not ``wanted`` by path and size are listed without an id and not read.
@@ -133,7 +130,7 @@ class Repository:
 
         if self.folder.work_tree is None:
             raise GitError("a bare repository has no work tree", hint="name a revision: --rev main")
-        work_tree = read_work_tree(self.git, under, wanted, self.algorithm)
+        work_tree = read_work_tree(self.git, wanted, self.algorithm)
         self._unstored |= work_tree.contents
         return Snapshot(commit="", files=work_tree.files)
 
@@ -164,7 +161,7 @@ class Repository:
 
     def _is_parent(self, ancestor: str, commit: str) -> bool:
         """Say whether a commit follows another directly, as far as that is seen without a process."""
-        if self.is_shallow or not _WHOLE_ID.fullmatch(commit):
+        if self.is_shallow or not WHOLE_ID.fullmatch(commit):
             return False
         contents = self._stored.read([bytes.fromhex(commit)], "commit")
         return any(ancestor in parse_commit(commit, content).parents for content in contents.values())
@@ -260,7 +257,7 @@ class Repository:
         """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
         from .history import first_commit
 
-        return first_commit(self.git, self.folder, commit)
+        return first_commit(self.git, self.folder, self._stored, commit)
 
     def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
         """Return the files below a folder that the commits and those before them removed, each as it was last."""

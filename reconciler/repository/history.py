@@ -10,8 +10,13 @@ from render.errors import GitError
 from render.words import nearest
 
 from .command import GitCommand
+from .commits import parse_commit
 from .location import GitFolder, plain_content
 from .refs import has_ref_files, head_branch, is_ref_name, read_ref_fast
+from .stored_objects import StoredObjects
+
+_SHORT_HISTORY = 32
+"""So many commits are gone through sooner than a process starts."""
 
 _PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 
@@ -73,17 +78,37 @@ def _hint(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> st
     return f"{fetch}check the spelling: git branch --all"
 
 
-def first_commit(git: GitCommand, folder: GitFolder, commit: str) -> str:
+def first_commit(git: GitCommand, folder: GitFolder, stored: StoredObjects, commit: str) -> str:
     """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
-    first = git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
     shallow = folder.common_dir / "shallow"
+    if not shallow.exists():
+        return _near_first_commit(stored, commit) or _first_by_git(git, commit)
+    first = _first_by_git(git, commit)
     # git takes the commits listed there for roots, whatever parents they name.
-    if shallow.exists() and first in plain_content(shallow).decode("utf-8", "replace").split():
+    if first in plain_content(shallow).decode("utf-8", "replace").split():
         raise GitError(
             f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
             hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
         )
     return first
+
+
+def _near_first_commit(stored: StoredObjects, commit: str) -> str | None:
+    """Return the commit a short history began with, without a process; None where it is longer."""
+    for _ in range(_SHORT_HISTORY):
+        id_ = bytes.fromhex(commit)
+        content = stored.read((id_,), "commit").get(id_)
+        if content is None:
+            return None
+        parents = parse_commit(commit, content).parents
+        if not parents:
+            return commit
+        commit = parents[0]
+    return None
+
+
+def _first_by_git(git: GitCommand, commit: str) -> str:
+    return git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
 
 
 def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:

@@ -8,15 +8,28 @@ from typing import NamedTuple
 from msgspec import field
 
 from render.errors import GitError
+from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
 from render.values import DiscreetStruct
 from render.words import counted
 
 from .command import GitCommand
+from .commits import parse_commit
 from .stored_objects import FEW, StoredObjects
 
 _FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
 _PLAIN_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
 _NAMED = 3
+
+WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+"""An id that is written in full, as text."""
+
+_FEW = 96
+"""So many files and folders of a commit are listed sooner than a process starts."""
+_LARGE = 8192
+"""The bytes of a folder that has more entries than that."""
+_BLOBS = frozenset({0o100644, 0o100755, 0o120000})
+_LISTED = _BLOBS | {0o160000}
+"""The modes that git writes today; it is asked about a tree with others, which it reads as one of these."""
 
 ABSENT = -1
 """The size of a file whose content a partial clone does not have."""
@@ -45,18 +58,61 @@ class Snapshot(DiscreetStruct, frozen=True, kw_only=True):
     contents: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
-def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> tuple[File, ...]:
-    """Return every file of a tree below the folder ``under``, whose paths stay those from the root."""
-    named = f"{treeish}:{under}" if under else treeish
-    prefix = f"{under}/" if under else ""
+def list_files(git: GitCommand, stored: StoredObjects, treeish: str, *, partial: bool) -> tuple[File, ...]:
+    """Return every file of a commit or tree; a few are listed here, and for more of them git is asked."""
+    few = None if partial else _few_files(stored, treeish)
+    return _listed_by_git(git, treeish, partial=partial) if few is None else few
+
+
+def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
+    """Return the files of a small commit without a process; None where that is not easy."""
+    entries = _entries(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
+    if entries is None or any(mode not in _LISTED for _, mode, _ in entries):
+        return None
+    sizes = stored.sizes({id_ for _, mode, id_ in entries if mode in _BLOBS})
+    if any(mode in _BLOBS and id_ not in sizes for _, mode, id_ in entries):
+        return None
+    return tuple([File(entry.text, entry.mode, entry.id, sizes.get(entry.id, 0)) for entry in entries])
+
+
+def _entries(stored: StoredObjects, commit: str) -> list[TreeEntry] | None:
+    """Return the entries of a commit that are no folders, named by their paths; None if there are many."""
+    id_ = bytes.fromhex(commit)
+    content = stored.read((id_,), "commit").get(id_)
+    if content is None:
+        return None
+    found: list[TreeEntry] = []
+    # The next to be looked at is the last: git lists the files of a folder in the place of the folder.
+    waiting = [TreeEntry(b"", TREE_MODE, parse_commit(commit, content).tree)]
+    for _ in range(_FEW):
+        if not waiting:
+            return found
+        entry = waiting.pop()
+        if entry.mode != TREE_MODE:
+            found.append(entry)
+            continue
+        tree = stored.read((entry.id,), "tree").get(entry.id)
+        if tree is None or len(tree) > _LARGE:
+            return None
+        prefix = entry.name + b"/" if entry.name else b""
+        try:
+            below = parse_tree(tree, stored.algorithm)
+        except ValueError:
+            return None
+        waiting += [TreeEntry(prefix + name, mode, id_) for name, mode, id_ in reversed(below)]
+    return None
+
+
+def _listed_by_git(git: GitCommand, treeish: str, *, partial: bool) -> tuple[File, ...]:
+    """Return the files of a commit or tree as git lists them."""
     sizes = _present_sizes(git) if partial else None
     option = ["-l"] if sizes is None else []
-    listing = git.run("ls-tree", "-r", *option, "-z", "--full-tree", "--end-of-options", named).stdout
+    listing = git.run("ls-tree", "-r", *option, "-z", "--full-tree", "--end-of-options", treeish).stdout
     entries = (_FILE if sizes is None else _PLAIN_FILE).findall(listing)
     return tuple(
         [
             File(
-                prefix + path.decode("utf-8", "surrogateescape"),
+                path.decode("utf-8", "surrogateescape"),
                 int(mode, 8),
                 bytes.fromhex(id_.decode()),
                 _size(size) if sizes is None else sizes.get(id_, ABSENT),

@@ -6,6 +6,7 @@ Whatever is not found, damaged, large or unusual is left to git, whose answer an
 """
 
 import mmap
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -23,6 +24,8 @@ _LONGEST_CHAIN = 64
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _BY_OFFSET, _BY_ID = 6, 7
 _MOST_PACKS = 64
+_HEADER = 128
+"""Bytes of a loose object or of a difference that are more than its header, compressed or not."""
 _UNUSUAL = (zlib.error, IndexError, ValueError, OSError, KeyError)
 """The errors of reading a damaged file."""
 
@@ -45,7 +48,8 @@ class StoredObjects:
 
     def __init__(self, objects: Path, algorithm: str) -> None:
         self._objects = objects
-        self._algorithm = algorithm
+        self.algorithm = algorithm
+        self._folders = tuple(object_folders(objects))
         self._packs: dict[Path, _OpenPack | None] = {}
 
     def read(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
@@ -55,30 +59,49 @@ class StoredObjects:
         missing = [id_ for id_ in wanted if id_ not in found]
         return {**found, **self._found(missing, kind)} if missing and self._open_packs() else found
 
+    def sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
+        """Return the sizes of those blobs that are easily found, without their contents."""
+        wanted = list(ids)
+        found = self._sizes(wanted)
+        missing = [id_ for id_ in wanted if id_ not in found]
+        return {**found, **self._sizes(missing)} if missing and self._open_packs() else found
+
+    def _sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
+        sizes: dict[bytes, int] = {}
+        for id_ in ids:
+            with suppress(*_UNUSUAL):
+                place = self._place(id_)
+                size = _packed_size(*place) if place else _loose_size(self._folders, id_)
+                if size is not None:
+                    sizes[id_] = size
+        return sizes
+
     def _found(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
         contents: dict[bytes, bytes] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
-                found = self._packed(id_) or _loose(self._objects, id_)
-                if found and found[0] == kind and object_id(kind, found[1], self._algorithm) == id_:
+                place = self._place(id_)
+                found = _read_packed(*place) if place else _loose(self._folders, id_)
+                if found and found[0] == kind and object_id(kind, found[1], self.algorithm) == id_:
                     contents[id_] = found[1]
         return contents
 
-    def _packed(self, id_: bytes) -> tuple[str, bytes] | None:
+    def _place(self, id_: bytes) -> tuple[_OpenPack, int] | None:
+        """Return the pack that has an object, and where it starts there."""
         for pack in self._packs.values():
             offset = pack.offsets.of(id_) if pack else None
             if pack and offset is not None:
-                return _read_packed(pack, offset)
+                return pack, offset
         return None
 
     def _open_packs(self) -> bool:
-        """Open the packs that are new since; say whether there are any."""
-        paths = {
-            path for folder in object_folders(self._objects) for path in (folder / "pack").glob("pack-*.idx")
-        } - self._packs.keys()
+        """Look for folders and packs that are new since; say whether there are any."""
+        folders, self._folders = self._folders, tuple(object_folders(self._objects))
+        found = {path for folder in self._folders for path in (folder / "pack").glob("pack-*.idx")}
+        paths = found - self._packs.keys()
         for path in sorted(paths)[: max(0, _MOST_PACKS - len(self._packs))]:
-            self._packs[path] = _opened(path, self._algorithm)
-        return bool(paths)
+            self._packs[path] = _opened(path, self.algorithm)
+        return bool(paths) or folders != self._folders
 
 
 def _opened(path: Path, algorithm: str) -> _OpenPack | None:
@@ -90,20 +113,47 @@ def _opened(path: Path, algorithm: str) -> _OpenPack | None:
         return None
 
 
-def _loose(objects: Path, id_: bytes) -> tuple[str, bytes] | None:
+def _loose(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | None:
     """Return the kind and content of an object in a file of its own."""
+    compressed = _beginning(folders, id_, _LARGEST)
+    if compressed is None:
+        return None
+    header, _, content = _inflated(compressed, 0, _LARGEST).partition(b"\0")
+    kind, _, size = header.partition(b" ")
+    return (kind.decode(), content) if int(size) == len(content) else None
+
+
+def _beginning(folders: Iterable[Path], id_: bytes, most: int) -> bytes | None:
+    """Return the first bytes of the file that an object has of its own; None where it has none."""
     name = id_.hex()
-    for folder in object_folders(objects):
-        try:
-            with (folder / name[:2] / name[2:]).open("rb") as file:
-                compressed = file.read(_LARGEST)
-        except FileNotFoundError:
-            continue
-        whole = _inflated(compressed, 0, _LARGEST)
-        header, _, content = whole.partition(b"\0")
-        kind, _, size = header.partition(b" ")
-        return (kind.decode(), content) if int(size) == len(content) else None
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            descriptor = os.open(f"{folder}/{name[:2]}/{name[2:]}", os.O_RDONLY)
+            try:
+                return os.read(descriptor, most)
+            finally:
+                os.close(descriptor)
     return None
+
+
+def _loose_size(folders: Iterable[Path], id_: bytes) -> int | None:
+    """Return the size of a blob in a file of its own, of which no more than the beginning is read."""
+    beginning = _beginning(folders, id_, _HEADER)
+    if beginning is None:
+        return None
+    header, end, _ = zlib.decompressobj().decompress(beginning, _HEADER).partition(b"\0")
+    kind, _, size = header.partition(b" ")
+    return int(size) if end and kind == b"blob" else None
+
+
+def _packed_size(pack: _OpenPack, offset: int) -> int | None:
+    """Return the size of the blob at a position of a pack; a difference to another one begins with both sizes."""
+    entry = _header_at(pack.content, offset)
+    if entry.type in _KINDS:
+        return entry.size if _KINDS[entry.type] == "blob" else None
+    _, start = _base(pack, entry, offset)
+    delta = zlib.decompressobj().decompress(pack.content[start : start + _HEADER], _HEADER)
+    return _size(delta, _size(delta, 0)[1])[0]
 
 
 def _read_packed(pack: _OpenPack, offset: int) -> tuple[str, bytes]:

@@ -77,9 +77,9 @@ class WorkTree(DiscreetStruct, frozen=True, kw_only=True):
     contents: dict[bytes, bytes]
 
 
-def read_work_tree(git: GitCommand, under: str, wanted: Wanted, algorithm: str) -> WorkTree:
-    """Return the files of a work tree below a folder; one that a sparse checkout left out is the one in the index."""
-    options = ("-z", "--exclude-standard", "--", *([under] if under else []))
+def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
+    """Return the files of a work tree; one that a sparse checkout left out is the one in the index."""
+    options = ("-z", "--exclude-standard")
     entries = _entries(git.run("ls-files", "-t", "-s", *options).stdout)
     others = _text(git.run("ls-files", "-o", *options).stdout).split("\0")
     names = entries.keys() | {name for name in others if name and not name.endswith("/")}
