@@ -5,7 +5,9 @@ needs them fails where they cannot be had. With ``ARGOSY_E2E=off`` those tests a
 """
 
 import gc
+import itertools
 import os
+import re
 import secrets
 import signal
 import sys
@@ -102,10 +104,17 @@ COUNTS = pytest.StashKey[tuple[int, int]]()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of the same servers in one process, so that no more of these are started than without others."""
-    if item.get_closest_marker("cluster") and item.config.pluginmanager.hasplugin("xdist"):
+    """Keep the tests of the same servers in one process, so that no more of these are started than without others.
+
+    Those that wait more than they compute are together in one as well: side by side they would leave cores idle.
+    """
+    if not item.config.pluginmanager.hasplugin("xdist"):
+        return
+    if item.get_closest_marker("cluster"):
         is_simulated = "simulated" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("simulated" if is_simulated else "members"))
+    elif item.get_closest_marker("waits"):
+        item.add_marker(pytest.mark.xdist_group("waits"))
 
 
 @pytest.hookimpl(trylast=True)
@@ -271,6 +280,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if left_out:
         why = "as ARGOSY_E2E=off asks" if MODE == "off" else "their servers are not here, `make e2e` builds them"
         terminalreporter.write_line(f"cluster tests: {left_out} left out, {why}")
+
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own, as pytest gives one, which for that looks through those of all tests before."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}-{next(NUMBERS)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ from .agents import PulledFleet
 from .build import a_config_map, a_policy, on_clusters
 from .waiting import eventually, joined
 
+pytestmark = pytest.mark.waits
+
 QUICK = Rhythm(interval=0.2, drift=1.0, grace=5.0)
 MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 SIGNALS = (signal.SIGTERM, signal.SIGINT)

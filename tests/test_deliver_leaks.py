@@ -1,6 +1,7 @@
 """A canary in every place a secret can be, and everything that is ever said about applying it."""
 
 import base64
+import io
 import json
 import logging
 import os
@@ -46,15 +47,17 @@ def a_workload(cluster: Cluster, value: str = CANARY) -> dict[str, Any]:
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Any:
+def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Any:
     """Everything logged or printed, at the most talkative level, with what a test adds."""
-    caplog.set_level(logging.DEBUG)
+    log, root = io.StringIO(), logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [logging.StreamHandler(log)])
+    monkeypatch.setattr(root, "level", logging.DEBUG)
     told: list[str] = []
 
     def all_of_it(*values: object) -> str:
         told.extend(f"{value!r}\n{value}" for value in values)
         out, err = capfd.readouterr()
-        return "\n".join([*told, caplog.text, out, err])
+        return "\n".join([*told, log.getvalue(), out, err])
 
     return all_of_it
 

@@ -10,6 +10,8 @@ from reconciler.members.visits import SILENT_SECONDS, Visit, Visits
 from .fakes import FakeCluster
 from .waiting import SECONDS, happened
 
+pytestmark = pytest.mark.waits
+
 HEALTHY, HANGING = [f"healthy-{number}" for number in range(17)], [f"hanging-{number}" for number in range(3)]
 
 

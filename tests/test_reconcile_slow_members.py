@@ -31,6 +31,8 @@ from .prepared import prepared
 from .served import kubeconfig_of, serving_members
 from .waiting import SECONDS, eventually, happened, running
 
+pytestmark = pytest.mark.waits
+
 ROOT = Path(__file__).parent.parent
 NAMES = ("eu", "slow", "us")
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}

@@ -14,6 +14,8 @@ from .fakes import FakeCluster
 from .served import serving_members
 from .waiting import eventually, happened
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture
 def work(tmp_path: Path) -> Repository:

@@ -13,9 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from .build import AUTHOR, Repository
 from .controllers import LONGEST, a_fleet, is_rendered, pushed, rendered_source
 from .waiting import SECONDS, eventually, running
+
+pytestmark = pytest.mark.waits
 
 ROOT = Path(__file__).parent.parent
 SMALL = 'mount -t tmpfs -o size=8m none "$0" && exec "$@"'

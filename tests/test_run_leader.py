@@ -18,6 +18,8 @@ from .fakes import FakeCluster
 from .served import serving_members
 from .waiting import eventually
 
+pytestmark = pytest.mark.waits
+
 LEASE = LeaseName(cluster="member1", namespace="default")
 PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases/argosy-run"
 A, B = LeaderState(holder="a"), LeaderState(holder="b")

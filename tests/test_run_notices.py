@@ -44,6 +44,8 @@ from .fakes import FakeCluster
 from .tables import each_row
 from .waiting import eventually, joined
 
+pytestmark = pytest.mark.waits
+
 WELL = ClusterEnd(state="Converged")
 LOST = ClusterEnd(state="Unreachable", is_reached=False, is_converged=False)
 NO_PLACE = "Deployment.apps shop/web: NoClusterFit: 0 of 3 clusters fit"

@@ -24,6 +24,8 @@ from .fakes import FakeCluster
 from .served import serving_members
 from .waiting import eventually
 
+pytestmark = pytest.mark.waits
+
 HEAD = "apiVersion: argosy.dev/v1alpha1\nkind: RunSettings\nspec:\n"
 OPTIONS = RunSettings(locations=("here",), drift=60.0, delivery=DeliveryOptions(no_prune=True))
 WHOLE = """\

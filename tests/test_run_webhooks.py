@@ -26,6 +26,8 @@ from .controllers import a_fleet, controller, is_rendered, pushed
 from .tables import each_row
 from .waiting import SECONDS, eventually
 
+pytestmark = pytest.mark.waits
+
 SECRET = b"a secret of enough bytes"
 KEY = b"0123456789abcdef0123456789abcdef"
 STANDARD = b"whsec_" + b64encode(KEY)
