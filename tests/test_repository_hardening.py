@@ -38,7 +38,6 @@ def everything(opened: Opened) -> None:
     opened.worktree_snapshot()
     assert opened.dirty_paths() == ("argosy.yaml",)
     opened.history("HEAD", 3)
-    opened.remotes()
     opened.remote_tips("origin")
     opened.fetch("origin", Fetching(refspecs=["+refs/heads/*:refs/remotes/origin/*"], prune=True))
     tree = encode_tree([TreeEntry(b"a", BLOB_MODE, files[0].id)])
@@ -303,9 +302,9 @@ def test_gitpython_is_not_loaded_before_it_is_needed(tmp_path: Path) -> None:
         "import reconciler.repository as r\n"
         "assert 'subprocess' not in sys.modules, 'subprocess'\n"
         "opened = r.open_repository(sys.argv[1])\n"
-        "opened.resolve('HEAD'); opened.snapshot('HEAD'); opened.store(blobs={})\n"
+        "opened.resolve('HEAD'); opened.snapshot('HEAD'); opened.store(blobs={}); opened.history('HEAD', 1)\n"
         "assert 'git' not in sys.modules, 'before'\n"
-        "opened.history('HEAD', 1)\n"
+        "opened.fetch('.', r.Fetching(refspecs=['refs/heads/main:refs/remotes/x/main']))\n"
         "assert 'git' in sys.modules, 'after'\n"
     )
     subprocess.run([sys.executable, "-c", script, source.path], check=True, timeout=SECONDS)

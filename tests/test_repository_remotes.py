@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.repository import Fetching, NewCommit, RefUpdate, Remote, RemoteTips, open_repository
+from reconciler.repository import Fetching, NewCommit, RefUpdate, RemoteTips, open_repository
 from reconciler.repository import Repository as Opened
 from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
@@ -284,21 +284,32 @@ def test_a_fetch_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert str(caught.value) == "git fetch: couldn't find remote ref refs/heads/nope"
 
 
-def test_remotes_and_what_they_have(tmp_path: Path) -> None:
+def test_what_a_remote_has(tmp_path: Path) -> None:
     upstream = an_upstream(tmp_path)
     head, tag = upstream.git("rev-parse", "main"), upstream.git("rev-parse", "v1")
-    work = Repository(tmp_path / "work")
-    work.git("remote", "add", "backup", "https://me:s3cret@example.com/x")
-    opened = open_repository(work.path)
-    assert opened.remotes() == (
-        Remote(name="backup", address="https://***@example.com/x"),
-        Remote(name="origin", address=str(upstream.path)),
-    )
+    opened = open_repository(tmp_path / "work")
     offered = opened.remote_tips("origin")
     assert offered == RemoteTips(
         head="refs/heads/main", tips={"HEAD": head, "refs/heads/main": head, "refs/tags/v1": tag}
     )
     assert opened.remote_tips(str(upstream.path), ["refs/heads/main", RENDERED]).tips == {"refs/heads/main": head}
+
+
+def test_what_is_kept_of_an_answer_is_the_next_one_once(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    main, refs = "refs/heads/main", ["refs/heads/main", RENDERED]
+    opened = open_repository(tmp_path / "work")
+    before = upstream.git("rev-parse", "main")
+    assert opened.kept_tips("origin", refs) == {main: before, RENDERED: None}
+    after = upstream.git("commit-tree", "-m", "newer", "main^{tree}")
+    for ref in refs:
+        upstream.git("update-ref", ref, after)
+    assert opened.kept_tips("origin", refs) == {main: before, RENDERED: None}
+    assert opened.remote_tips("origin", [main]).tips == {main: before}
+    assert opened.remote_tips("origin", [main]).tips == {main: after}
+    assert opened.remote_tips("origin", refs).tips == {main: after, RENDERED: after}, "one of the two is kept no more"
+    assert opened.remote_tips("origin", [RENDERED]).tips == {}
+    assert opened.remote_tips("origin", [RENDERED]).tips == {RENDERED: after}
 
 
 # Pushing

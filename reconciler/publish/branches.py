@@ -52,6 +52,11 @@ class Publication(Struct, frozen=True, kw_only=True):
         covers = any(refspec.removeprefix("+") == wanted for refspec in refspecs)
         return covers and bool(self.repository.refs(f"refs/remotes/{self.remote}/"))
 
+    def look_ahead(self, *branches: str) -> None:
+        """Ask a remote for several branches at once; ``current_tip`` has the answer for each of them then, once."""
+        if self.remote:
+            self.repository.kept_tips(self.remote, [f"refs/heads/{branch}" for branch in branches])
+
     def current_tip(self, branch: str) -> str | None:
         """Ask where the branch stands now, fetching what is new; None if it does not exist there."""
         if not self.remote:

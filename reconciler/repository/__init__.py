@@ -1,9 +1,9 @@
 """Git: any revision of any repository in, objects and branches out, with compare-and-swap and without a work tree.
 
 ``opening`` makes a ``Repository`` (``access``) of a folder or an address (``location``). It reads ``objects``,
-``commits``, ``refs`` and ``revisions``, writes packs of its own (``pack``, ``pack_index``, ``deltas``), and talks to
-``remotes``. ``worktree`` and ``output`` read and write plain files, below a ``safe_folder``. ``past`` asks for what a
-branch once had. ``command`` runs git, ``porcelain`` asks GitPython, and ``failures`` says what their complaints mean.
+``commits``, ``refs`` and ``history``, writes packs of its own (``pack``, ``pack_index``, ``deltas``), and talks to
+``remotes``. ``worktree`` and ``output`` read and write plain files, below a ``safe_folder``. ``command`` runs git,
+``porcelain`` asks GitPython, and ``failures`` says what their complaints mean.
 ``cache`` keeps results of earlier runs beside the repository, and ``trailers`` names the trailers of rendered commits.
 
 A name is imported from its module when it is first asked for: a pass that finds nothing new reads two branches and
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .objects import ABSENT, File, Snapshot
     from .opening import open_branches, open_repository
     from .output import Written, write_directory
-    from .porcelain import Progress, Remote
+    from .porcelain import Progress
     from .refs import RefUpdate, is_ref_name, read_ref_fast
     from .remotes import Fetching, RemoteTips
 
@@ -33,7 +33,6 @@ __all__ = [
     "NewCommit",
     "Progress",
     "RefUpdate",
-    "Remote",
     "RemoteTips",
     "Repository",
     "Snapshot",
@@ -62,7 +61,6 @@ _MODULES = {
     "Written": "output",
     "write_directory": "output",
     "Progress": "porcelain",
-    "Remote": "porcelain",
     "is_ref_name": "refs",
     "read_ref_fast": "refs",
     "Fetching": "remotes",

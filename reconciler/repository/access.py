@@ -29,7 +29,7 @@ from .stored_objects import StoredObjects
 
 if TYPE_CHECKING:
     from .history import RemovedFile
-    from .porcelain import Progress, Remote
+    from .porcelain import Progress
     from .remotes import Fetching, ReachedRemote, RemoteTips
     from .worktree import Wanted
 
@@ -47,6 +47,7 @@ class Repository:
         self._unstored: dict[bytes, bytes] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
+        self._kept_tips: dict[tuple[str, str], str | None] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -244,9 +245,8 @@ class Repository:
 
     def history(self, revision: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return a commit and those before it, the newest first."""
-        from .porcelain import history_ids
-
-        return self.commit_infos(history_ids(self.git, self.resolve(revision), limit))
+        ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", self.resolve(revision))
+        return self.commit_infos(ids.split())
 
     def commits_between(self, old: str, new: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
@@ -312,17 +312,26 @@ class Repository:
         commit_paths(self._without_filters, sorted(paths), message, self.author)
         return self.resolve("HEAD")
 
-    def remotes(self) -> tuple["Remote", ...]:
-        """Return the configured remotes."""
-        from .porcelain import configured_remotes
-
-        return configured_remotes(self.git)
-
     def remote_tips(self, remote: str, refs: Iterable[str] = ()) -> "RemoteTips":
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
-        from .remotes import list_remote
+        from .remotes import RemoteTips, list_remote
 
-        return list_remote(self._reached(remote), refs)
+        names = tuple(refs)
+        if names and all((remote, name) in self._kept_tips for name in names):
+            kept = {name: self._kept_tips.pop((remote, name)) for name in names}
+            return RemoteTips(tips={name: tip for name, tip in kept.items() if tip is not None})
+        return list_remote(self._reached(remote), names)
+
+    def kept_tips(self, remote: str, refs: Iterable[str]) -> dict[str, str | None]:
+        """Return where refs of a remote stand, and answer the next question for any of them by this, once.
+
+        A connection takes longer than most passes compute; what moves meanwhile is noticed by the lease of a push.
+        """
+        names = tuple(refs)
+        if not all((remote, name) in self._kept_tips for name in names):
+            tips = self.remote_tips(remote, names).tips
+            self._kept_tips |= {(remote, name): tips.get(name) for name in names}
+        return {name: self._kept_tips[remote, name] for name in names}
 
     def fetch(self, remote: str, fetching: "Fetching", progress: "Progress | None" = None) -> None:
         """Fetch refs of a remote, a configured one or an address."""
@@ -334,6 +343,7 @@ class Repository:
         """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
         from .remotes import push_refs
 
+        self._kept_tips.clear()
         push_refs(self._reached(remote, is_push=True), updates, progress)
 
     def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:

@@ -1,7 +1,7 @@
-"""The questions asked of GitPython: fetch and push with progress, remotes, history.
+"""Fetch and push with progress, which GitPython does.
 
 Importing it costs more than a pass in which nothing changed may take, so this module alone imports it, and only when
-one of these questions comes up. GitPython starts git with the whole environment of our own process; for as long as it
+something is fetched or pushed. GitPython starts git with the whole environment of our own process; for as long as it
 does, ``_shielded`` takes out of that what ``command`` takes out for every other call.
 """
 
@@ -12,11 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
-
-from msgspec import Struct
-
-from reconciler.console.cleaning import masked
-from render.errors import GitError
 
 from .command import GitCommand
 from .failures import git_error, too_slow
@@ -29,26 +24,6 @@ _ENVIRONMENT = threading.Lock()
 
 _STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: "resolving", 128: "finding sources"}
 """Stages of a transfer by the codes of GitPython's RemoteProgress."""
-
-
-class Remote(Struct, frozen=True, kw_only=True):
-    """A configured remote and where it is fetched from, without any password."""
-
-    name: str
-    address: str
-
-
-def configured_remotes(git: GitCommand) -> tuple[Remote, ...]:
-    """Return the remotes of a repository, sorted by name."""
-    with _opened(git) as repo:
-        addresses = [(remote.name, next(iter(remote.urls))) for remote in repo.remotes]
-    return tuple(Remote(name=name, address=masked(address)) for name, address in sorted(addresses))
-
-
-def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:
-    """Return the ids of a commit and those before it, the newest first."""
-    with _opened(git) as repo:
-        return tuple(commit.hexsha for commit in repo.iter_commits(revision, max_count=limit))
 
 
 def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progress | None) -> None:
@@ -131,21 +106,6 @@ def _library() -> ModuleType:
 
     logging.getLogger("git").setLevel(logging.CRITICAL)
     return library
-
-
-@contextmanager
-def _opened(git: GitCommand) -> Iterator[Any]:
-    library = _library()
-    with _shielded(git) as environment:
-        try:
-            with library.Repo(git.folder, expand_vars=False) as repo:
-                repo.git.update_environment(**environment)
-                repo.git.set_persistent_git_options(c=list(git.options))
-                yield repo
-        except library.GitCommandError as error:
-            raise git_error(str(error.command[-1]), str(error.stderr).encode(), error.status or 0) from error
-        except (library.GitError, ValueError) as error:
-            raise GitError(f"GitPython cannot read {git.folder}: {error}", hint="run git fsck there") from error
 
 
 @contextmanager

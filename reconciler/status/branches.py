@@ -105,7 +105,9 @@ def fetched_tips(repository: Repository) -> Tips:
     head = repository.resolve("HEAD")
     fleet = _fleet_at(repository, head)
     publication = publication_of(repository, fleet)
-    return head, *(publication.current_tip(branch) for branch in (fleet.rendered_branch, fleet.status_branch))
+    branches = fleet.rendered_branch, fleet.status_branch
+    publication.look_ahead(*branches)
+    return head, *(publication.current_tip(branch) for branch in branches)
 
 
 def _fleet_at(repository: Repository, head: str) -> Fleet:
