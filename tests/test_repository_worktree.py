@@ -104,6 +104,15 @@ def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
     assert asked == {file.path: file.size for file in snapshot.files}
 
 
+def test_a_new_file_may_be_named_like_a_line_of_the_index(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    names = (f"100644 {'a' * 40} 0\tx.yaml", "? y.yaml", "two\nlines.yaml")
+    source.write(dict.fromkeys(names, "x"))
+    listed = files(source)
+    assert {name: listed.get(name) for name in names} == dict.fromkeys(names, (PLAIN, blob(b"x")))
+    assert listed == committed(source)
+
+
 def test_a_folder_exchanged_for_a_link_is_not_entered(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     outside = tmp_path / "outside"

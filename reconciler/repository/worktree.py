@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,9 @@ UNREAD = b""
 """The id of a file whose content was not wanted."""
 
 _LINK = 0o120000
-_LINE = re.compile(rb"(\S) ([0-7]+) ([0-9a-f]+) [0-3]\t([^\0]+)\0")
+_OTHER = b"? "
+"""The beginning of a record of a file that is not in the index."""
+_LINE = re.compile(rb"([^?]) ([0-7]+) ([0-9a-f]+) [0-3]\t(.+)", re.DOTALL)
 
 
 def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
@@ -79,10 +81,10 @@ class WorkTree(DiscreetStruct, frozen=True, kw_only=True):
 
 def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
     """Return the files of a work tree; one that a sparse checkout left out is the one in the index."""
-    options = ("-z", "--exclude-standard")
-    entries = _entries(git.run("ls-files", "-t", "-s", *options).stdout)
-    others = _text(git.run("ls-files", "-o", *options).stdout).split("\0")
-    names = entries.keys() | {name for name in others if name and not name.endswith("/")}
+    records = git.run("ls-files", "-t", "-s", "-o", "-z", "--exclude-standard").stdout.split(b"\0")
+    others = [_text(record[len(_OTHER) :]) for record in records if record.startswith(_OTHER)]
+    entries = _entries(records)
+    names = entries.keys() | {name for name in others if not name.endswith("/")}
     reader = _Reader(wanted=wanted, algorithm=algorithm)
     files = []
     with SafeFolder(git.folder) as root:
@@ -129,8 +131,9 @@ class _Reader(Struct, kw_only=True):
         return File(name, mode, id_, len(data))
 
 
-def _entries(listing: bytes) -> dict[str, _IndexEntry]:
-    lines = _LINE.findall(listing)
+def _entries(records: Iterable[bytes]) -> dict[str, _IndexEntry]:
+    """Return the lines of the index, by path."""
+    lines = [match.groups() for record in records if (match := _LINE.fullmatch(record))]
     return {
         _text(path): _IndexEntry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in lines
     }
