@@ -45,6 +45,7 @@ class Repository:
         self.mirrors = mirrors
         self._command = git or GitCommand(folder=folder.folder)
         self._unstored: dict[bytes, bytes] = {}
+        self._commits: dict[str, CommitInfo] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
         self._kept_tips: dict[tuple[str, str], str | None] = {}
@@ -65,6 +66,10 @@ class Repository:
     def settings(self) -> Settings:
         """The repository's configuration, from all of git's files."""
         return Settings.read(self._command)
+
+    @cached_property
+    def _is_partial(self) -> bool:
+        return self.settings.is_partial
 
     @cached_property
     def _stored(self) -> StoredObjects:
@@ -109,7 +114,7 @@ class Repository:
         """Return the files of a commit (or tree), with modes, blob ids and sizes."""
         if commit in self._snapshots:
             return self._snapshots[commit]
-        partial = self.settings.is_partial
+        partial = self._is_partial
         found = Snapshot(commit=commit, files=list_files(self.git, self._stored, commit, partial=partial))
         if WHOLE_ID.fullmatch(commit) and not partial:
             self._snapshots[commit] = found
@@ -120,7 +125,7 @@ class Repository:
         wanted = list(dict.fromkeys(ids))
         unstored = {id_: self._unstored[id_] for id_ in wanted if id_ in self._unstored}
         stored = (id_ for id_ in wanted if id_ not in unstored)
-        return {**read_objects(self.git, self._stored, stored, "blob", partial=self.settings.is_partial), **unstored}
+        return {**read_objects(self.git, self._stored, stored, "blob", partial=self._is_partial), **unstored}
 
     def worktree_snapshot(self, wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
         """Return the files as they stand in the work tree: tracked, or new and not ignored.
@@ -137,7 +142,7 @@ class Repository:
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
-        contents = read_objects(self.git, self._stored, ids, "tree", partial=self.settings.is_partial)
+        contents = read_objects(self.git, self._stored, ids, "tree", partial=self._is_partial)
         return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
 
     def commit_info(self, commit: str) -> CommitInfo:
@@ -146,9 +151,11 @@ class Repository:
 
     def commit_infos(self, commits: Iterable[str]) -> tuple[CommitInfo, ...]:
         """Return the same of many commits, in their order."""
-        ids = [bytes.fromhex(commit) for commit in commits]
-        contents = read_objects(self.git, self._stored, ids, "commit", partial=self.settings.is_partial)
-        return tuple(parse_commit(id_.hex(), contents[id_]) for id_ in ids)
+        ids = tuple(commits)
+        unread = [bytes.fromhex(commit) for commit in ids if commit not in self._commits]
+        contents = read_objects(self.git, self._stored, unread, "commit", partial=self._is_partial) if unread else {}
+        self._commits |= {id_.hex(): parse_commit(id_.hex(), content) for id_, content in contents.items()}
+        return tuple([self._commits[commit] for commit in ids])
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
@@ -365,7 +372,7 @@ class Repository:
     def maintain(self, *, packs: int = 50) -> bool:
         """Join packs once there are ``packs`` of them; slow, so for after a pass. Say whether anything was done."""
         count = len(list((self.folder.objects / "pack").glob("pack-*.pack")))
-        if count < packs or self.settings.is_partial:
+        if count < packs or self._is_partial:
             return False
         self.git.run("repack", "--geometric=2", "-d", "-q")
         if not self.is_shallow:

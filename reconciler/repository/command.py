@@ -112,7 +112,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
     UNSHOWN = ("environment", "extra")
 
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     extra: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = OPTIONS
     network_timeout: float = NETWORK_TIMEOUT

@@ -40,8 +40,9 @@ def open_repository(
         folder, git = opened_mirror(location, environment, refresh=refresh, progress=progress)
         return Repository(folder, git, mirrors=REMOTE)
     folder = find_repository(Path(location))
-    limit = network_timeout(environment)
-    return Repository(folder, GitCommand(folder=folder.folder, environment=environment, network_timeout=limit))
+    # A copy: what is read out of the environment of a process is encoded and decoded again each time.
+    variables, limit = dict(environment), network_timeout(environment)
+    return Repository(folder, GitCommand(folder=folder.folder, environment=variables, network_timeout=limit))
 
 
 def open_branches(
