@@ -72,6 +72,7 @@ def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: py
     assert (told[0], len(set(told))) == (told[6], 3)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("command", ["diff", "render", "test", "validate"])
 def test_a_save_is_seen(command: str, repository: Repository, tmp_path: Path) -> None:
     log = tmp_path / "log"

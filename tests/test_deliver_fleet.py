@@ -70,6 +70,7 @@ def test_a_cluster_without_a_way_to_it_costs_itself_alone() -> None:
     }
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("max_parallel", [1, 3])
 def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: int) -> None:
     """The thread that hangs - in a name lookup, say - is left behind."""

@@ -425,6 +425,7 @@ def test_files_are_those_of_a_fleet_and_a_dry_run_only_names_them(
     ]
 
 
+@pytest.mark.waits
 def test_a_cluster_that_cannot_be_read_is_named_and_ends_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,6 +132,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.why)
 def test_faults(case: Fault, authority: Authority) -> None:
     with serving(authority, case.behave) as hook:

@@ -54,6 +54,7 @@ def test_only_members_that_are_not_identified_are_asked_for_their_uid() -> None:
     assert asked(opened.members["known"], "/api/v1/namespaces/kube-system") == 0
 
 
+@pytest.mark.waits
 def test_a_member_that_hangs_comes_late_and_is_known_when_it_answers() -> None:
     over = threading.Event()
 

@@ -190,6 +190,7 @@ def converged(repository: Repository, name: str) -> bool:
     return bool(found == repository.git("rev-parse", "argosy/rendered"))
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.why)
 def test_a_fault_costs_its_member_alone(
     case: Scripted,

@@ -200,6 +200,7 @@ def test_git_that_is_not_installed_says_so(tmp_path: Path) -> None:
     assert str(caught.value) == "git is not installed\n  hint: install git 2.32 or newer and put it on PATH"
 
 
+@pytest.mark.waits
 def test_a_command_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     """The pipe ends when the last of them has let go of it; a survivor would hold it for a minute."""
     pipe = tmp_path / "pipe"

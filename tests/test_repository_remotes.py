@@ -383,6 +383,7 @@ def test_a_rule_of_the_server_is_quoted(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("verb", ["fetch", "push", "ls-remote"])
 def test_a_server_that_says_nothing_is_left(tmp_path: Path, verb: str) -> None:
     an_upstream(tmp_path)
