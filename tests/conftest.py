@@ -155,7 +155,10 @@ class Examples:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Begin with other modules than the other processes of tests, which then find each other's compiled ones."""
+    """Begin with other modules than the other processes of tests, which then find each other's compiled ones.
+
+    Hypothesis goes through the constants of all modules, in the order in which these were imported.
+    """
     tests = Path(__file__).parent.resolve()
     modules = sorted(path.stem for path in tests.glob("test_*.py"))
     number, count = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]), os.environ.get("PYTEST_XDIST_WORKER_COUNT")
@@ -165,6 +168,9 @@ def pytest_collection(session: pytest.Session) -> None:
     for name in modules[begin:] + modules[:begin]:
         with suppress(Exception):  # pytest itself imports it again, and tells
             import_module(f"tests.{name}")
+    ours = [name for name in sys.modules if name.startswith(("render", "overrides", "reconciler"))]
+    for name in ours[: len(ours) * number // int(count)]:
+        sys.modules[name] = sys.modules.pop(name)
 
 
 @pytest.hookimpl(wrapper=True)

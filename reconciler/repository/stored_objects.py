@@ -24,6 +24,8 @@ _LONGEST_CHAIN = 64
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _BY_OFFSET, _BY_ID = 6, 7
 _MOST_PACKS = 64
+_MOST_KEPT, _SMALL = 2048, 4096
+"""So many objects of so many bytes are remembered: half of what a pass asks for, it has asked for before."""
 _HEADER = 128
 """Bytes of a loose object or of a difference that are more than its header, compressed or not."""
 _UNUSUAL = (zlib.error, IndexError, ValueError, OSError, KeyError)
@@ -44,19 +46,26 @@ class _PackedHeader(NamedTuple):
 
 
 class StoredObjects:
-    """The object folders of one repository; packs are opened once, and looked for again when an object is missing."""
+    """The object folders of one repository, and what was read of them.
+
+    Packs are opened once, and looked for again when an object is missing.
+    """
 
     def __init__(self, objects: Path, algorithm: str) -> None:
         self._objects = objects
         self.algorithm = algorithm
         self._folders = tuple(object_folders(objects))
         self._packs: dict[Path, _OpenPack | None] = {}
+        self._kept: dict[bytes, tuple[str, bytes]] = {}
 
     def read(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
         """Return the contents of those objects of this kind that are easily read; the others are left out."""
         wanted = list(ids)
-        found = self._found(wanted, kind)
+        known = [(id_, *self._kept[id_]) for id_ in wanted if id_ in self._kept]
+        found = {id_: content for id_, its_kind, content in known if its_kind == kind}
         missing = [id_ for id_ in wanted if id_ not in found]
+        found |= self._found(missing, kind)
+        missing = [id_ for id_ in missing if id_ not in found]
         return {**found, **self._found(missing, kind)} if missing and self._open_packs() else found
 
     def sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
@@ -84,6 +93,8 @@ class StoredObjects:
                 found = _read_packed(*place) if place else _loose(self._folders, id_)
                 if found and found[0] == kind and object_id(kind, found[1], self.algorithm) == id_:
                     contents[id_] = found[1]
+                    if len(found[1]) <= _SMALL and len(self._kept) < _MOST_KEPT:
+                        self._kept[id_] = found
         return contents
 
     def _place(self, id_: bytes) -> tuple[_OpenPack, int] | None:
