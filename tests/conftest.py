@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 from xdist.workermanage import WorkerController
@@ -68,7 +67,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let stories, which are told outside of test modules, say what differs, and processes share compiled modules."""
     _keep_files_in_memory()
     pytest.register_assert_rewrite("tests.stories")
-    config.pluginmanager.register(Examples())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell that starts this in its background has interrupts ignored, by every process below as well.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -135,22 +133,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
-
-
-class Examples:
-    """Looks for examples in docstrings only where there are some: doctest inspects every object of a module.
-
-    A plug-in of its own, because the hooks of this module are not asked about files outside of its folder.
-    """
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collect_file(
-        self, file_path: Path
-    ) -> Generator[None, list[pytest.Collector] | None, list[pytest.Collector] | None]:
-        found = yield
-        if found and b">>>" not in file_path.read_bytes():
-            return [each for each in found if not isinstance(each, DoctestModule)]
-        return found
 
 
 @pytest.hookimpl(tryfirst=True)
