@@ -206,22 +206,39 @@ def test_a_wide_a_deep_and_an_unusual_commit_are_listed_by_git(tmp_path: Path) -
         assert open_repository(repository.path).snapshot(commit).files == listed_by_git(repository, commit)
 
 
-def test_the_first_commit_of_a_short_history_costs_no_process(tmp_path: Path) -> None:
+def test_a_short_history_costs_no_process(tmp_path: Path) -> None:
     repository = a_history(tmp_path / "repo")
-    first, last = repository.git("rev-list", "--max-parents=0", "HEAD"), repository.git("rev-parse", "HEAD")
+    commits = repository.git("rev-list", "HEAD").split()
     opened = open_repository(repository.path)
     assert opened.algorithm
     force_setattr(opened.git, "folder", tmp_path / "nowhere")
+    first, last = commits[-1], commits[0]
     assert (opened.first_commit(last), opened.first_commit(first)) == (first, first)
+    assert [info.id for info in opened.history(last, 100)] == commits
+    assert [info.id for info in opened.history(last, 3)] == commits[:3]
+    assert [info.id for info in opened.commits_between(commits[5], last, 100)] == commits[:5]
+    assert [info.id for info in opened.commits_between(commits[5], last, 2)] == commits[:2]
+    assert opened.commits_between(last, last, 100) == ()
+    assert opened.is_ancestor(first, last)
 
 
-def test_the_first_commit_of_a_long_history_is_that_of_first_parents(tmp_path: Path) -> None:
+def test_a_history_with_merges_or_of_many_commits_is_as_git_says(tmp_path: Path) -> None:
     repository = a_history(tmp_path / "repo")
-    first = repository.git("rev-list", "--max-parents=0", "HEAD")
+    first, middle = repository.git("rev-list", "--max-parents=0", "HEAD"), repository.git("rev-parse", "HEAD")
     root = repository.git("commit-tree", "-m", "another root", "HEAD^{tree}")
     repository.git("merge", "-q", "-s", "ours", "--allow-unrelated-histories", "-m", "both", root)
-    last = [repository.commit({"number": str(number)}) for number in range(40)][-1]
-    assert open_repository(repository.path).first_commit(last) == first
+    merge = repository.git("rev-parse", "HEAD")
+    late = [repository.commit({"number": str(number)}) for number in range(40)]
+    opened = open_repository(repository.path)
+    assert [opened.first_commit(each) for each in (late[-1], late[0], merge, root)] == [first, first, first, root]
+    some = (first, middle, root, merge, late[0], late[-1])
+    for new in some:
+        everything = repository.git("rev-list", new).split()
+        assert [info.id for info in opened.history(new, 45)] == everything[:45]
+        assert [old for old in some if opened.is_ancestor(old, new)] == [old for old in some if old in everything]
+        for old in some:
+            between = repository.git("rev-list", new, f"^{old}").split()
+            assert [info.id for info in opened.commits_between(old, new, 1000)] == between
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from render.gitobjects import Blob, TreeEntry, parse_tree
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .failures import unreached
-from .history import resolve_revision
+from .history import near_history, resolve_revision
 from .location import GitFolder
 from .objects import WHOLE_ID, Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
@@ -159,7 +159,7 @@ class Repository:
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
-        if ancestor == commit or self._is_parent(ancestor, commit):
+        if ancestor == commit or self._near(commit, ancestor) is not None:
             return True
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
@@ -167,12 +167,10 @@ class Repository:
             raise unreached(ancestor, commit)
         return not answer.returncode
 
-    def _is_parent(self, ancestor: str, commit: str) -> bool:
-        """Say whether a commit follows another directly, as far as that is seen without a process."""
-        if self.is_shallow or not WHOLE_ID.fullmatch(commit):
-            return False
-        contents = self._stored.read([bytes.fromhex(commit)], "commit")
-        return any(ancestor in parse_commit(commit, content).parents for content in contents.values())
+    def _near(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
+        """Return a short history, as ``near_history`` does, where none of it can be cut off."""
+        is_whole = WHOLE_ID.fullmatch(commit) and not self.is_shallow
+        return near_history(self._stored, commit, until, limit) if is_whole else None
 
     @property
     def author(self) -> Signature:
@@ -252,11 +250,16 @@ class Repository:
 
     def history(self, revision: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return a commit and those before it, the newest first."""
-        ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", self.resolve(revision))
-        return self.commit_infos(ids.split())
+        commit = self.resolve(revision)
+        near = self._near(commit, limit=limit)
+        ids = near or self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", commit).split()
+        return self.commit_infos(ids)
 
     def commits_between(self, old: str, new: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
+        near = self._near(new, old)
+        if near is not None:
+            return self.commit_infos(near[:limit])
         ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", new, f"^{old}")
         return self.commit_infos(ids.split())
 

@@ -78,37 +78,40 @@ def _hint(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> st
     return f"{fetch}check the spelling: git branch --all"
 
 
+def near_history(stored: StoredObjects, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
+    """Return a commit and those before it, the newest first, without a process.
+
+    They end behind ``until``, which must be one of those before, or with the first commit of all, or once there are
+    ``limit`` (0: all). None says that git has to be asked: one has several parents or is not easily read here, or there
+    are more of them than a process is worth.
+    """
+    found: list[str] = []
+    while commit != until and (not limit or len(found) < limit):
+        id_ = bytes.fromhex(commit)
+        content = stored.read((id_,), "commit").get(id_)
+        parents = parse_commit(commit, content).parents if content is not None else ("", "")
+        if len(parents) > 1 or len(found) == _SHORT_HISTORY:
+            return None
+        found.append(commit)
+        commit = parents[0] if parents else ""
+        if not commit and until:
+            return None
+    return tuple(found)
+
+
 def first_commit(git: GitCommand, folder: GitFolder, stored: StoredObjects, commit: str) -> str:
     """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
     shallow = folder.common_dir / "shallow"
-    if not shallow.exists():
-        return _near_first_commit(stored, commit) or _first_by_git(git, commit)
-    first = _first_by_git(git, commit)
+    if not shallow.exists() and (near := near_history(stored, commit)):
+        return near[-1]
+    first = git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
     # git takes the commits listed there for roots, whatever parents they name.
-    if first in plain_content(shallow).decode("utf-8", "replace").split():
+    if shallow.exists() and first in plain_content(shallow).decode("utf-8", "replace").split():
         raise GitError(
             f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
             hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
         )
     return first
-
-
-def _near_first_commit(stored: StoredObjects, commit: str) -> str | None:
-    """Return the commit a short history began with, without a process; None where it is longer."""
-    for _ in range(_SHORT_HISTORY):
-        id_ = bytes.fromhex(commit)
-        content = stored.read((id_,), "commit").get(id_)
-        if content is None:
-            return None
-        parents = parse_commit(commit, content).parents
-        if not parents:
-            return commit
-        commit = parents[0]
-    return None
-
-
-def _first_by_git(git: GitCommand, commit: str) -> str:
-    return git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
 
 
 def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:
