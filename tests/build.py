@@ -1,8 +1,10 @@
 """Builders: manifests in one line, real repositories in a folder, and the command line run in this process."""
 
+import io
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -155,6 +157,15 @@ class Repository:
         """The paths of a revision, sorted."""
         listed = self.git("ls-tree", "-r", "--name-only", "-z", revision, *([under] if under else []))
         return sorted(name for name in listed.split("\0") if name)
+
+    def contents(self, revision: str = "argosy/rendered", under: str = "") -> dict[str, str]:
+        """The files of a revision below a folder, by path, all of them from one process."""
+        command = ["git", "archive", "--format=tar", revision]
+        packed = subprocess.run(command, cwd=self.path, capture_output=True, check=True, timeout=SECONDS).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            members = [member for member in archive if member.isfile() and member.name.startswith(under)]
+            read = {member.name: archive.extractfile(member) for member in members}
+            return {name: file.read().decode() for name, file in sorted(read.items()) if file}
 
     def show(self, path: str, revision: str = "argosy/rendered") -> str:
         return self.git("show", f"{revision}:{path}")

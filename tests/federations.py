@@ -62,8 +62,7 @@ def imported(folder: Path, system: str, documents: Sequence[Document]) -> Import
     report = json.loads(_output("import", str(source), "--from", system, "--output-dir", str(fleet), "-o", "json"))
     files = {path: (fleet / path).read_text(encoding="utf-8") for path in report["files"]}
     repository = Repository.create(fleet)
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "import")
+    repository.commit({}, "import")
     _output("-C", str(fleet), "reconcile", "--bootstrap")
     return Imported(report, files, _sent(repository))
 
@@ -79,10 +78,10 @@ def _output(*arguments: str) -> str:
 
 def _sent(repository: Repository) -> dict[str, dict[str, Document]]:
     found: dict[str, dict[str, Document]] = {}
-    for path in repository.files():
+    for path, text in repository.contents().items():
         parts = path.split("/")
         if parts[0] == "clusters" and path.endswith(".yaml"):
-            manifest = parse_documents(repository.show(path).encode())[0].value
+            manifest = parse_documents(text.encode())[0].value
             place = "/".join(
                 filter(None, (manifest["metadata"].get("namespace"), manifest["kind"], manifest["metadata"]["name"]))
             )

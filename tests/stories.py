@@ -5,7 +5,7 @@ commits by the branch they are on, as ``<main>``, ``<main~1>`` (the one before),
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,19 +65,32 @@ def play(story: Story, repository: Repository, capsys: pytest.CaptureFixture[str
 
 def check_runs(runs: tuple[Run, ...], repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Run commands one after the other; only one that says so moves the rendered branch, and by one commit."""
-    before = tips(repository)
+    before = histories(repository)["rendered"]
     for run in runs:
-        ended = told(argosy(repository, capsys, *run.command.split()), repository)
-        assert Run(run.command, *ended) == run
-        after = tips(repository)
+        ended, known = argosy(repository, capsys, *run.command.split()), histories(repository)
+        assert Run(run.command, *_told(ended, known)) == run
+        after = known["rendered"]
         is_committed = run.out.startswith("committed <rendered>")
         assert after[1:] == before if is_committed else after == before, run.command
         before = after
 
 
-def tips(repository: Repository) -> list[str]:
-    """The rendered commits, newest first; none before the first of them."""
-    return repository.git("rev-list", BRANCHES["rendered"], "--", check=False).splitlines()
+def histories(repository: Repository) -> dict[str, list[str]]:
+    """The commits of the branches, newest first; none before the first of them."""
+    parents: dict[str, str] = {}
+    tips: dict[str, str] = {}
+    for line in repository.git("log", "--all", "--format=%H %P,%D", "--decorate=full", check=False).splitlines():
+        commits, _, refs = line.partition(",")
+        commit, _, before = commits.partition(" ")
+        parents[commit] = before.partition(" ")[0]
+        tips |= {ref.rpartition(" ")[2]: commit for ref in refs.split(", ")}
+    found: dict[str, list[str]] = {}
+    for name, branch in BRANCHES.items():
+        commit, found[name] = tips.get(f"refs/heads/{branch}", ""), []
+        while commit:
+            found[name].append(commit)
+            commit = parents[commit]
+    return found
 
 
 def failed(code: int, *lines: str) -> Ended:
@@ -85,18 +98,26 @@ def failed(code: int, *lines: str) -> Ended:
     return Ended(code, "", "".join(f"{line}\n" for line in lines))
 
 
+def tips(repository: Repository) -> list[str]:
+    """The rendered commits, newest first."""
+    return histories(repository)["rendered"]
+
+
 def told(ended: Ended, repository: Repository) -> Ended:
     """Return the end of a run with commits called by their branches."""
-    return Ended(ended.code, named(ended.out, repository), named(ended.err, repository))
+    return _told(ended, histories(repository))
 
 
-def named(text: str, repository: Repository) -> str:
+def _told(ended: Ended, known: Mapping[str, Sequence[str]]) -> Ended:
+    return Ended(ended.code, _named(ended.out, known), _named(ended.err, known))
+
+
+def _named(text: str, known: Mapping[str, Sequence[str]]) -> str:
     """Put the names of commits in the place of their ids."""
     if not _AN_ID.search(text):
         return text
-    for name, branch in BRANCHES.items():
-        history = repository.git("rev-list", f"--max-count={_STEPS_BACK}", branch, "--", check=False).splitlines()
-        for back, commit in enumerate(history):
+    for name, history in known.items():
+        for back, commit in enumerate(history[:_STEPS_BACK]):
             called = f"<{name}~{back}>" if back else f"<{name}>"
             text = text.replace(commit, called).replace(commit[:12], called)
     return text
@@ -104,16 +125,16 @@ def named(text: str, repository: Repository) -> str:
 
 def held(repository: Repository, revision: str = BRANCHES["rendered"]) -> tuple[str, ...]:
     """Return the clusters' objects, each a line so readable that a wrong one shows its mistake."""
-    paths = repository.files(revision, "clusters")
-    return tuple(_described(path, repository, revision) for path in paths)
+    files = repository.contents(revision, "clusters/")
+    return tuple(_described(path, text) for path, text in files.items())
 
 
-def _described(path: str, repository: Repository, revision: str) -> str:
+def _described(path: str, text: str) -> str:
     _, cluster, *parts = path.removesuffix(".yaml").split("/")
     line = f"{cluster} {'/'.join(parts)}"
     if parts[1] != "Deployment.apps":
         return line
-    spec = parse_documents(f"{repository.show(path, revision)}\n".encode())[0].value["spec"]
+    spec = parse_documents(text.encode())[0].value["spec"]
     image = spec["template"]["spec"]["containers"][0]["image"]
     return f"{line} {spec.get('replicas', '-')} {image}"
 

@@ -1,8 +1,11 @@
 """Objects read from a repository's files without a process: what git reads, or nothing at all."""
 
 import os
+import shutil
+import tempfile
 import tracemalloc
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +26,20 @@ NOTE = "a line that stands in every one of these files, so that they are alike\n
 
 def a_history(path: Path, *options: str) -> Repository:
     """Many versions of one file, each a little longer, and a file of its own in each commit."""
-    path.mkdir(parents=True)
-    repository = Repository(path)
+    return Repository(shutil.copytree(_history(*options).name, path))
+
+
+@cache
+def _history(*options: str) -> "tempfile.TemporaryDirectory[str]":
+    """Return such a repository, of which every other is a copy; it lasts as long as this process."""
+    folder = tempfile.TemporaryDirectory(prefix="argosy-history-")
+    repository = Repository(Path(folder.name))
     repository.git("init", "-q", "-b", "main", *options)
     for number in range(12):
         lines = "".join(f"{line}: {NOTE}" for line in range(number + 3))
         repository.commit({"alike.txt": lines, f"folder/own-{number}.txt": f"number {number}\n"}, f"change {number}")
     repository.git("tag", "-a", "-m", "a tag", "v1")
-    return repository
+    return folder
 
 
 def objects_of(repository: Repository) -> dict[str, list[bytes]]:
