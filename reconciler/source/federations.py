@@ -44,20 +44,30 @@ def with_federations(found: ReadFiles, home: FleetSource, read: ReadBlobs, cache
 
 def _front_ends(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> "list[FrontEnd]":
     """Return the federations that documents are of; KubeSphere has KubeFed's beside its own."""
-    if OtherFederation.FEDERATION_V1 not in chosen and not any(_may_be_foreign(each.manifest) for each in manifests):
+    foreign = _possibly_foreign(manifests)
+    if OtherFederation.FEDERATION_V1 not in chosen and not foreign:
         return []
     from render.federations.front_ends import found_in, named
 
     names = [_NAMES.get(each, each.value.lower()) for each in chosen]
-    present = {each.name for each in found_in(each.manifest for each in manifests)}
+    present = {each.name for each in found_in(foreign)}
     if OtherFederation.FEDERATION_V1 in chosen:
         present.add(_NAMES[OtherFederation.FEDERATION_V1])
     return [named(name) for name in names if name in present]
 
 
-def _may_be_foreign(manifest: Manifest) -> bool:
-    kind = manifest["kind"]
-    return kind.startswith("Federated") or any(mark in group_of(manifest["apiVersion"]) for mark in _MARKS)
+def _possibly_foreign(manifests: Sequence[LocatedManifest]) -> list[Manifest]:
+    """Return the documents of types that other federations may have; a fleet has few types and many documents."""
+    types = {(each.manifest["apiVersion"], each.manifest["kind"]) for each in manifests}
+    foreign = {each for each in types if _may_be_foreign(*each)}
+    if not foreign:
+        return []
+    return [each.manifest for each in manifests if (each.manifest["apiVersion"], each.manifest["kind"]) in foreign]
+
+
+def _may_be_foreign(api_version: str, kind: str) -> bool:
+    group = group_of(api_version)
+    return kind.startswith("Federated") or any(mark in group for mark in _MARKS)
 
 
 def _converted(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: Caches) -> ReadFiles:
