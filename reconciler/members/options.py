@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 if TYPE_CHECKING:
     from render.fleet import Fleet
@@ -26,7 +25,7 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of the options, by which click knows them as well."""
-        return tuple(each.name for each in fields(cls))
+        return cls.__struct_fields__
 
 
 def reached_members(fleet: "Fleet", options: AccessOptions) -> frozenset[str] | None:

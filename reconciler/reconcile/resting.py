@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
@@ -133,7 +133,7 @@ def _remembered(visit: Visit[Any], report: ClusterReport, open_client: OpenClien
 
 def _is_ordinary(options: DeliveryOptions) -> bool:
     """Return whether a run is as any other: options that ask for something unusual are for once."""
-    unusual = {each.name for each in fields(DeliveryOptions)} - set(AccessOptions.names())
+    unusual = set(DeliveryOptions.__struct_fields__) - set(AccessOptions.names())
     usual = DeliveryOptions()
     return all(getattr(options, name) == getattr(usual, name) for name in unusual)
 
