@@ -228,12 +228,10 @@ def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str], stack: ExitStack) 
 
 
 class Shared:
-    """A fleet at rest, which begins every test as it was when it came to rest."""
+    """A fleet as it was at one time, where every test of it begins."""
 
     def __init__(self, fleet: Fleet, kept: Path) -> None:
-        fleet.run("--bootstrap")
-        fleet.rest()
-        self._fleet, self._kept, self._options = fleet, kept, fleet.options
+        self._fleet, self._kept, self._options, self._down = fleet, kept, fleet.options, set(fleet.down)
         shutil.copytree(fleet.repository.path, kept)
         self._objects = {name: deepcopy(member.objects) for name, member in fleet.members.items()}
 
@@ -244,43 +242,56 @@ class Shared:
         for name, member in fleet.members.items():
             member.objects = deepcopy(self._objects[name])
         fleet.capsys, fleet.options = capsys, self._options
-        fleet.down, fleet.refusal, fleet.planned, fleet.meanwhile = set(), None, set(), None
+        fleet.down, fleet.refusal, fleet.planned, fleet.meanwhile = set(self._down), None, set(), None
         return fleet
 
 
+class SharedFleets(NamedTuple):
+    """The folder of the shared fleets, what ends their members, and each of them once a test has made it."""
+
+    folder: Path
+    stack: ExitStack
+    made: dict[str, Shared]
+
+
 @pytest.fixture(scope="module")
-def shared() -> Iterator[tuple[list[Shared], ExitStack]]:
-    """The shared fleet, once a test has made it, and what ends its members."""
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedFleets]:
     with ExitStack() as opened:
-        yield [], opened
+        yield SharedFleets(folder=tmp_path_factory.mktemp("rested"), stack=opened, made={})
 
 
 @pytest.fixture
-def rested(
-    shared: tuple[list[Shared], ExitStack],
-    tmp_path_factory: pytest.TempPathFactory,
-    capsys: pytest.CaptureFixture[str],
-) -> Fleet:
+def rested(shared: SharedFleets, capsys: pytest.CaptureFixture[str]) -> Fleet:
     """A fleet at rest."""
-    made, stack = shared
-    if not made:
-        folder = tmp_path_factory.mktemp("rested")
-        made.append(Shared(Fleet(a_repository(folder / "fleet"), capsys, stack), folder / "kept"))
-    return made[0].restored(capsys)
+    if "rested" not in shared.made:
+        fleet = Fleet(a_repository(shared.folder / "fleet"), capsys, shared.stack)
+        fleet.run("--bootstrap")
+        fleet.rest()
+        shared.made["rested"] = Shared(fleet, shared.folder / "rested")
+    return shared.made["rested"].restored(capsys)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.fixture
+def bereft(shared: SharedFleets, rested: Fleet, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    """A fleet that came to rest once more after a member had died."""
+    if "bereft" not in shared.made:
+        rested.down = {"us"}
+        _quiet(rested)
+        shared.made["bereft"] = Shared(rested, shared.folder / "bereft")
+    return shared.made["bereft"].restored(capsys)
+
+
 def test_any_sequence_of_changes_ends_as_if_every_member_were_looked_at(
-    seed: int, fleet: Fleet, capsys: pytest.CaptureFixture[str], stack: ExitStack
+    fleet: Fleet, capsys: pytest.CaptureFixture[str], stack: ExitStack
 ) -> None:
     (fleet.repository.path.parent.parent / "other").mkdir()
     copy = fleet.repository.path.parent.parent / "other" / "fleet"
     shutil.copytree(fleet.repository.path, copy)
     whole = Fleet(Repository(copy), capsys, stack)
-    rng, skipped = random.Random(seed), 0
+    rng, skipped = random.Random(0), 0
     for each in (fleet, whole):
         each.run("--bootstrap")
-    for at in range(6):
+    for at in range(12):
         step = a_step(rng)
         for each in (fleet, whole):
             happen(step, each, at)
@@ -437,12 +448,10 @@ WOKEN = [
 
 
 @pytest.mark.parametrize("case", WOKEN, ids=lambda case: case.why)
-def test_a_fleet_at_rest_with_a_dead_member_sees_what_changes(case: Seen, rested: Fleet) -> None:
-    rested.down = {"us"}
-    _quiet(rested)
-    case.change(rested)
-    ended = rested.run("-vv")
-    assert (_is_whole(ended), rested.planned) == (True, case.members), ended
+def test_a_fleet_at_rest_with_a_dead_member_sees_what_changes(case: Seen, bereft: Fleet) -> None:
+    case.change(bereft)
+    ended = bereft.run("-vv")
+    assert (_is_whole(ended), bereft.planned) == (True, case.members), ended
 
 
 def test_a_member_that_answers_again_is_at_rest_as_before(rested: Fleet) -> None:
