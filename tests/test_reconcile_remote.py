@@ -6,14 +6,17 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
 from reconciler.publish.branches import Publication
-from reconciler.repository import open_repository
+from reconciler.repository import open_repository, remotes
 
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, copied, weighted
+from .fakes import FakeCluster
 from .prepared import prepared
+from .served import serving_members
 from .stories import failed, held, settings, tips, told
 from .waiting import SECONDS
 
@@ -60,6 +63,27 @@ def cloned(origin: Repository, name: str, *options: str) -> Repository:
     path = origin.path.parent / name
     Repository(origin.path.parent).git("clone", "-q", *options, f"file://{origin.path}", str(path))
     return Repository(path)
+
+
+def test_a_pass_that_reaches_members_asks_the_remote_once(
+    origin: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a clone that knows nothing yet, twice: which branch is the rendered one is said by the source."""
+    asking = Mock(wraps=remotes.list_remote)
+    monkeypatch.setattr(remotes, "list_remote", asking)
+    clone = cloned(origin, "clone")
+
+    def connections(*options: str) -> int:
+        asking.reset_mock()
+        assert argosy(clone, capsys, "reconcile", "--kubeconfigs", str(served.kubeconfigs), *options).code == 0
+        return asking.call_count
+
+    with serving_members([FakeCluster("member1"), FakeCluster("member2")], tmp_path / "members") as served:
+        assert connections("--bootstrap") == 2
+        assert connections() == 1
+        clone.commit({"nginx.yaml": [a_deployment(replicas=9), TWO_TO_ONE]})
+        clone.git("push", "-q", "origin", "HEAD:main")
+        assert connections() == 1
 
 
 def pushed(author: Repository, image: str) -> str:

@@ -295,21 +295,22 @@ def test_what_a_remote_has(tmp_path: Path) -> None:
     assert opened.remote_tips(str(upstream.path), ["refs/heads/main", RENDERED]).tips == {"refs/heads/main": head}
 
 
-def test_what_is_kept_of_an_answer_is_the_next_one_once(tmp_path: Path) -> None:
+def test_a_ref_is_asked_for_once_until_a_push_is_refused(tmp_path: Path) -> None:
     upstream = an_upstream(tmp_path)
     main, refs = "refs/heads/main", ["refs/heads/main", RENDERED]
     opened = open_repository(tmp_path / "work")
     before = upstream.git("rev-parse", "main")
-    assert opened.kept_tips("origin", refs) == {main: before, RENDERED: None}
-    after = upstream.git("commit-tree", "-m", "newer", "main^{tree}")
-    for ref in refs:
-        upstream.git("update-ref", ref, after)
-    assert opened.kept_tips("origin", refs) == {main: before, RENDERED: None}
-    assert opened.remote_tips("origin", [main]).tips == {main: before}
-    assert opened.remote_tips("origin", [main]).tips == {main: after}
-    assert opened.remote_tips("origin", refs).tips == {main: after, RENDERED: after}, "one of the two is kept no more"
-    assert opened.remote_tips("origin", [RENDERED]).tips == {}
-    assert opened.remote_tips("origin", [RENDERED]).tips == {RENDERED: after}
+    assert opened.known_tips("origin", [main]) == {main: before}
+    newer = upstream.git("commit-tree", "-m", "newer", "main^{tree}")
+    upstream.git("update-ref", main, newer)
+    assert opened.remote_tips("origin", [main]).tips == {main: newer}
+    assert opened.known_tips("origin", refs) == {main: before, RENDERED: None}
+    opened.push("origin", [RefUpdate(RENDERED, before, None)])
+    assert opened.known_tips("origin", refs) == {main: before, RENDERED: before}
+    upstream.git("update-ref", RENDERED, newer)
+    with pytest.raises(SourceMoved):
+        opened.push("origin", [RefUpdate(RENDERED, None, before)])
+    assert opened.known_tips("origin", refs) == {main: newer, RENDERED: newer}
 
 
 # Pushing

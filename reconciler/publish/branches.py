@@ -52,17 +52,20 @@ class Publication(Struct, frozen=True, kw_only=True):
         covers = any(refspec.removeprefix("+") == wanted for refspec in refspecs)
         return covers and bool(self.repository.refs(f"refs/remotes/{self.remote}/"))
 
-    def look_ahead(self, *branches: str) -> None:
-        """Ask a remote for several branches at once; ``current_tip`` has the answer for each of them then, once."""
+    def ask_for(self, *branches: str) -> None:
+        """Ask a remote for several branches at once, for which ``current_tip`` need not ask then."""
         if self.remote:
-            self.repository.kept_tips(self.remote, [f"refs/heads/{branch}" for branch in branches])
+            self.repository.known_tips(self.remote, [f"refs/heads/{branch}" for branch in branches])
 
     def current_tip(self, branch: str) -> str | None:
-        """Ask where the branch stands now, fetching what is new; None if it does not exist there."""
+        """Return where the branch stands, fetching what is new; None if it does not exist there.
+
+        A remote is asked once, and again after a push that it refused.
+        """
         if not self.remote:
             return self.repository.tip(self.ref(branch))
         name = f"refs/heads/{branch}"
-        tip = self.repository.remote_tips(self.remote, [name]).tips.get(name)
+        tip = self.repository.known_tips(self.remote, [name])[name]
         if tip is not None and self.repository.tip(self.ref(branch)) != tip:
             self.repository.fetch(self.remote, Fetching(refspecs=[f"+{name}:{self.ref(branch)}"]))
             tip = self.repository.tip(self.ref(branch))

@@ -169,17 +169,14 @@ def _clone_state(repository: Repository) -> str:
 
 
 def current_tips(repository: Repository, names: BranchNames) -> BranchTips:
-    """Return where the branches stand now; each remote is asked once for all of its branches.
-
-    A pass that goes on after this question is not made to ask for each of them again.
-    """
+    """Return where the branches stand now; each remote is asked once for all of its branches."""
     source = names.source_remote, names.source_ref
     rendered, status = (names.publish_remote, names.rendered_ref), (names.publish_remote, names.status_ref)
     tips: dict[tuple[str, str], str | None] = {}
     for remote in {source[0], rendered[0]}:
         refs = sorted({ref for where, ref in (source, rendered, status) if where == remote})
         if remote:
-            tips.update({(remote, ref): tip for ref, tip in repository.kept_tips(remote, refs).items()})
+            tips.update({(remote, ref): tip for ref, tip in repository.known_tips(remote, refs).items()})
         else:
             tips.update({("", ref): repository.tip(ref) for ref in refs})
     return BranchTips(source=tips[source] or "", rendered=tips[rendered], status=tips[status])

@@ -303,7 +303,7 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
-        publication.look_ahead(fleet.rendered_branch, fleet.status_branch)
+        publication.ask_for(fleet.rendered_branch, fleet.status_branch)
         previous = read_current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
     check_continuity(repository, source, previous)
     is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)

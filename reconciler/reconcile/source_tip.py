@@ -60,7 +60,7 @@ def _no_branch(remote: str, branch: str) -> GitError:
 
 def _fetched(repository: Repository, remote: str, branch: str) -> str:
     """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
-    tip = repository.remote_tips(remote, [branch]).tips.get(branch)
+    tip = repository.known_tips(remote, [branch])[branch]
     if tip is None:
         raise _no_branch(remote, branch)
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"

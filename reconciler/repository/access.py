@@ -48,7 +48,7 @@ class Repository:
         self._commits: dict[str, CommitInfo] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
-        self._kept_tips: dict[tuple[str, str], str | None] = {}
+        self._known_tips: dict[tuple[str, str], str | None] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -324,24 +324,22 @@ class Repository:
 
     def remote_tips(self, remote: str, refs: Iterable[str] = ()) -> "RemoteTips":
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
-        from .remotes import RemoteTips, list_remote
+        from .remotes import list_remote
 
-        names = tuple(refs)
-        if names and all((remote, name) in self._kept_tips for name in names):
-            kept = {name: self._kept_tips.pop((remote, name)) for name in names}
-            return RemoteTips(tips={name: tip for name, tip in kept.items() if tip is not None})
-        return list_remote(self._reached(remote), names)
+        return list_remote(self._reached(remote), refs)
 
-    def kept_tips(self, remote: str, refs: Iterable[str]) -> dict[str, str | None]:
-        """Return where refs of a remote stand, and answer the next question for any of them by this, once.
+    def known_tips(self, remote: str, refs: Iterable[str]) -> dict[str, str | None]:
+        """Return where refs of a remote stand, asking for those that it was not asked for since this was opened.
 
-        A connection takes longer than most passes compute; what moves meanwhile is noticed by the lease of a push.
+        A connection takes longer than most passes compute, so a pass asks for a ref once. What is pushed is known; a
+        push that is refused, because somebody else moved a ref meanwhile, lets all of them be asked for again.
         """
         names = tuple(refs)
-        if not all((remote, name) in self._kept_tips for name in names):
-            tips = self.remote_tips(remote, names).tips
-            self._kept_tips |= {(remote, name): tips.get(name) for name in names}
-        return {name: self._kept_tips[remote, name] for name in names}
+        unknown = [name for name in names if (remote, name) not in self._known_tips]
+        if unknown:
+            tips = self.remote_tips(remote, unknown).tips
+            self._known_tips |= {(remote, name): tips.get(name) for name in unknown}
+        return {name: self._known_tips[remote, name] for name in names}
 
     def fetch(self, remote: str, fetching: "Fetching", progress: "Progress | None" = None) -> None:
         """Fetch refs of a remote, a configured one or an address."""
@@ -353,8 +351,10 @@ class Repository:
         """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
         from .remotes import push_refs
 
-        self._kept_tips.clear()
+        updates, known = tuple(updates), self._known_tips
+        self._known_tips = {}
         push_refs(self._reached(remote, is_push=True), updates, progress)
+        self._known_tips = known | {(remote, update.ref): update.new for update in updates}
 
     def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:
         """Ask a remote whether it takes these updates from us, and send none; GitError when it does not."""

@@ -106,7 +106,7 @@ def fetched_tips(repository: Repository) -> Tips:
     fleet = _fleet_at(repository, head)
     publication = publication_of(repository, fleet)
     branches = fleet.rendered_branch, fleet.status_branch
-    publication.look_ahead(*branches)
+    publication.ask_for(*branches)
     return head, *(publication.current_tip(branch) for branch in branches)
 
 
