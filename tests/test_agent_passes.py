@@ -1,11 +1,15 @@
 """Passes over a fleet that pulls: what they take from agents' branches, what they leave, and what status says then."""
 
+import shutil
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_source_without_facts
@@ -36,6 +40,26 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> PulledFleet:
 @pytest.fixture
 def fleet(rendered: PulledFleet, tmp_path: Path) -> PulledFleet:
     return rendered.copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def reported_once(rendered: PulledFleet, tmp_path_factory: pytest.TempPathFactory) -> PulledFleet:
+    """The fleet after its agents' first passes and a pass that took what they said, copied to ``kept`` as well."""
+    folder = tmp_path_factory.mktemp("reported")
+    fleet = rendered.copied(folder / "fleet")
+    for name in ("member1", "member2"):
+        fleet.pull(name)
+    assert run(["-q", "-C", str(fleet.source.path), "reconcile"]) == 0
+    shutil.copytree(fleet.folder, folder / "kept")
+    return fleet
+
+
+@pytest.fixture
+def reported(reported_once: PulledFleet) -> PulledFleet:
+    """The same, in the folder where the agents have their stores."""
+    shutil.rmtree(reported_once.folder)
+    shutil.copytree(reported_once.folder.parent / "kept", reported_once.folder)
+    return replace(reported_once, members=deepcopy(reported_once.members))
 
 
 def observed(fleet: PulledFleet, now: float) -> Observation:
@@ -112,32 +136,27 @@ def forged(fleet: PulledFleet, old: str) -> str:
 
 
 def test_a_commit_that_asks_nothing_new_of_a_cluster_is_one_it_has(
-    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+    reported: PulledFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("member1", "member2"):
-        fleet.pull(name)
-    fleet.source.commit({"more.yaml": a_config_map("more")})
-    assert fleet.reconcile(capsys).code == 0
-    assert argosy(fleet.source, capsys, "wait", "cluster/member2", "--timeout", "1s").code == 0
-    assert argosy(fleet.source, capsys, "wait", "cluster/member1", "--timeout", "1s").code == 1
-    fleet.pull("member1", seconds=60)
-    assert fleet.reconcile(capsys).code == 0
-    assert argosy(fleet.source, capsys, "wait", "--timeout", "1s").code == 0
-    before = fleet.hub.git("for-each-ref")
-    assert fleet.reconcile(capsys).code == 0
-    assert fleet.hub.git("for-each-ref") == before
+    reported.source.commit({"more.yaml": a_config_map("more")})
+    assert reported.reconcile(capsys).code == 0
+    assert argosy(reported.source, capsys, "wait", "cluster/member2", "--timeout", "1s").code == 0
+    assert argosy(reported.source, capsys, "wait", "cluster/member1", "--timeout", "1s").code == 1
+    reported.pull("member1", seconds=60)
+    assert reported.reconcile(capsys).code == 0
+    assert argosy(reported.source, capsys, "wait", "--timeout", "1s").code == 0
+    before = reported.hub.git("for-each-ref")
+    assert reported.reconcile(capsys).code == 0
+    assert reported.hub.git("for-each-ref") == before
 
 
 def test_whatever_is_wrong_on_an_agents_branch_is_a_finding_of_its_cluster_alone(
-    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+    reported: PulledFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("member1", "member2"):
-        fleet.pull(name)
-    assert fleet.reconcile(capsys).code == 0
     other = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Inventory", "cluster": "member2", "clusterUID": "x"}
     swapped = {**other, "converged": "", "metadata": {"name": "member1"}}
     push_as_agent(
-        fleet,
+        reported,
         "member1",
         {
             "inventory/member1.yaml": emit(swapped),
@@ -149,8 +168,8 @@ def test_whatever_is_wrong_on_an_agents_branch_is_a_finding_of_its_cluster_alone
             "anything": "at all",
         },
     )
-    before = fleet.hub.git("rev-parse", "argosy/status^{tree}")
-    ended = fleet.reconcile(capsys)
+    before = reported.hub.git("rev-parse", "argosy/status^{tree}")
+    ended = reported.reconcile(capsys)
     assert ended.code == 0
     branch = "argosy/agent/member1"
     assert [line.partition("ignored: ")[2] for line in ended.err.splitlines() if "ignored" in line] == [
@@ -162,24 +181,23 @@ def test_whatever_is_wrong_on_an_agents_branch_is_a_finding_of_its_cluster_alone
         f"{branch}: works/member1/default/Deployment.apps/web.yaml is not as agents write it: status is no object",
         f"{branch}: works/member2/default/Deployment.apps/web.yaml is not this cluster's to say",
     ]
-    assert fleet.hub.git("rev-parse", "argosy/status^{tree}") == before
+    assert reported.hub.git("rev-parse", "argosy/status^{tree}") == before
 
 
 def test_an_agent_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
-    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+    reported: PulledFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("member1", "member2"):
-        fleet.pull(name)
-    assert fleet.reconcile(capsys).code == 0
-    last = fleet.now
+    last = reported.now
     # An agent that is asked for nothing new may be silent for ever.
-    assert observed(fleet, last + 1e6).turned == {}
-    fleet.source.commit({"more.yaml": a_config_map("more")})
-    assert fleet.reconcile(capsys).code == 0
-    assert observed(fleet, last + 600).turned == {}
-    assert {name: state.ready for name, state in observed(fleet, last + 601).turned.items()} == {"member1": "Unknown"}
-    fleet.pull("member1", seconds=700)
-    assert observed(fleet, last + 701).turned == {}
+    assert observed(reported, last + 1e6).turned == {}
+    reported.source.commit({"more.yaml": a_config_map("more")})
+    assert reported.reconcile(capsys).code == 0
+    assert observed(reported, last + 600).turned == {}
+    assert {name: state.ready for name, state in observed(reported, last + 601).turned.items()} == {
+        "member1": "Unknown"
+    }
+    reported.pull("member1", seconds=700)
+    assert observed(reported, last + 701).turned == {}
 
 
 def test_clusters_that_pull_are_never_reached(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:
