@@ -10,6 +10,8 @@ from render.errors import ConfigError, GitError, GuardRefused
 from .agents import PulledFleet
 from .build import a_config_map, a_deployment, a_policy, on_clusters
 
+pytestmark = pytest.mark.xdist_group("agent")  # one process makes the shared fleet for all of them
+
 EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 BOTH = on_clusters("member1", "member2")
 

@@ -22,6 +22,8 @@ from render.errors import GuardRefused
 from .agents import PulledFleet
 from .build import Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
 
+pytestmark = pytest.mark.xdist_group("agent passes")  # one process makes the shared fleet for all of them
+
 EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 BOTH = on_clusters("member1", "member2")
 

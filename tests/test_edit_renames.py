@@ -11,6 +11,8 @@ from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 
+pytestmark = pytest.mark.xdist_group("edit renames")  # one process makes the shared fleet for all of them
+
 STRATEGIES = Path(__file__).parent.parent / "examples" / "strategies"
 FLEET = """\
 apiVersion: argosy.dev/v1alpha1

@@ -15,6 +15,8 @@ from reconciler.cli import run
 from tests.build import Repository
 from tests.workflows import ROOT, Runner, Step, action_steps, job_steps, parsed
 
+pytestmark = pytest.mark.xdist_group("examples ci")  # one process makes the shared fleet for all of them
+
 GITHUB, GITLAB = ROOT / "examples" / "ci" / "github", ROOT / "examples" / "ci" / "gitlab" / "gitlab-ci.yml"
 EDIT = ("policies/web.yaml", "          weight: 2\n", "          weight: 5\n")
 GUARD = "  movementGuard:\n    fleet:\n      replicas: 1\n"

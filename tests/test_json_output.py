@@ -15,6 +15,8 @@ from tests.fakes import FakeCluster
 from tests.schemas import closed, faults
 from tests.served import serving_members
 
+pytestmark = pytest.mark.xdist_group("json output")  # one process makes the shared fleet for all of them
+
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 TEST = {
     "apiVersion": "argosy.dev/v1alpha1",

@@ -32,6 +32,8 @@ from .build import (
 )
 from .memory_fleet import MemoryFleet, settle
 
+pytestmark = pytest.mark.xdist_group("pending")  # one process makes the shared fleet for all of them
+
 NGINX = "Deployment.apps default/nginx"
 POLICY = "PropagationPolicy default/nginx"
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}

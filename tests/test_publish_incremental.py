@@ -30,6 +30,8 @@ from .build import (
     weighted,
 )
 
+pytestmark = pytest.mark.xdist_group("publish incremental")  # one process makes the shared fleet for all of them
+
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 DYNAMIC = {
     "replicaSchedulingType": "Divided",

@@ -20,6 +20,8 @@ from .schemas import faults
 from .served import serving_members
 from .tables import each_row
 
+pytestmark = pytest.mark.xdist_group("reconcile proposals")  # one process makes the shared fleet for all of them
+
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
 SELECTORS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 PROPOSED, RENDERED = "argosy/proposed", "argosy/rendered"

@@ -23,6 +23,8 @@ from .fakes import FakeCluster
 from .memory_fleet import add_node
 from .served import Served, serving_members
 
+pytestmark = pytest.mark.xdist_group("reconcile refused")  # one process makes the shared fleet for all of them
+
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 NAMES = ("member1", "member2")
 KEYS = [f"c{number:02}" for number in range(12)]

@@ -20,6 +20,8 @@ from .memory_fleet import add_node, settle
 from .served import asked_again_at_once, given_up_soon, serving_members
 from .stories import histories
 
+pytestmark = pytest.mark.xdist_group("reconcile resting")  # one process makes the shared fleet for all of them
+
 NAMES = ("eu", "ap", "us")
 CHECKPOINT = ".git/argosy/checkpoint.json"
 ROOM = {"cpu": "8", "memory": "32Gi", "pods": "110"}

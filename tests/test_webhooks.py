@@ -31,6 +31,8 @@ from .hooks import Authority, Behaviour, Hook, Said, a_patch, an_authority, said
 from .served import Served, serving_members
 from .waiting import SECONDS
 
+pytestmark = pytest.mark.xdist_group("webhooks")  # one process makes the shared fleet for all of them
+
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
