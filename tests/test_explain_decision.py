@@ -17,7 +17,7 @@ from tests.conformance import Case, cases_in
 
 HERE = Path(__file__).parent
 RECORDED = (HERE / "vectors", HERE.parent.parent / "shared" / "conformance")
-FILES = [path for folder in RECORDED if (path := folder / "schedule.jsonl.gz").exists()]
+FILES = [path for folder in RECORDED if (path := folder / "schedule.jsonl.gz").exists()][-1:]  # the first is a sample
 MOST_SEATS = 500
 
 
