@@ -1,6 +1,7 @@
 """The ``argosy`` command: global options, commands loaded when used, and how a run ends.
 
-Every way a run can end gets its exit code here and nowhere else: see ``EXIT_CODES``.
+Every way a run can end becomes its exit code here, what a command returns and what an error asks for: see
+``EXIT_CODES``.
 """
 
 import atexit

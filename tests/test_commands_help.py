@@ -28,7 +28,7 @@ LIGHT = (
     # The values that options become, and what names an error and counts it.
     *("reconciler.members.options", "reconciler.reconcile.options"),
     "reconciler.publish.allowances",
-    *("reconciler.names.quick_scan", "render.errors", "render.notations", "render.words"),
+    *("render.errors", "render.notations", "render.words"),
 )
 PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "publish", "reconcile", "reference")}
 
@@ -46,6 +46,18 @@ def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
     assert "reconciler.commands.render" in loaded
     heavy = [name for name in loaded if name.startswith(HEAVY) and not name.startswith(LIGHT)]
     assert [name for name in heavy if name not in PACKAGES] == []
+
+
+def test_the_list_of_commands_loads_no_log_and_no_names() -> None:
+    """People who ask what there is wait for Python and click, and for nothing of ours that takes a while."""
+    program = (
+        "import sys; from reconciler.cli import run\nassert run(['--help']) == 0\nprint('\\0', *sorted(sys.modules))"
+    )
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = finished.stdout.partition("\0")[2].split()
+    assert "reconciler.cli" in loaded
+    unused = ("reconciler.console.log", "reconciler.console.text", "reconciler.names.", "render.model")
+    assert [name for name in loaded if name.startswith(unused)] == []
 
 
 def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_renders() -> None:

@@ -6,24 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from typing import Any, Self, TextIO
 
 from msgspec import Struct
 
 from .cleaning import cleaned, cleaned_json, masked
+from .printing import LogFormat
 from .text import one_line
 
 ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
 _COLORS = {"warning": 33, "error": 31}
 """The kinds of lines that name themselves, with the number of their color."""
-
-
-class LogFormat(StrEnum):
-    """The format of log lines."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class Log(Struct, frozen=True, kw_only=True):

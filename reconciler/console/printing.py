@@ -1,8 +1,17 @@
 """The printing of commands: text for people, which is cleaned, and data for programs, which has its own form."""
 
+from enum import StrEnum
+
 import click
 
 from .cleaning import cleaned
+
+
+class LogFormat(StrEnum):
+    """The format of log lines."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def print_text(text: str, *, end: str = "\n", mark: str = "", color: bool | None = None) -> None:

@@ -17,7 +17,8 @@ from reconciler.cli import run
 from reconciler.console.cleaning import cleaned, cleaned_json, masked, visible
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
-from reconciler.console.log import VERBOSE, Log, LogFormat
+from reconciler.console.log import VERBOSE, Log
+from reconciler.console.printing import LogFormat
 from reconciler.console.text import escaped, section, sections_markdown
 from render.errors import Problem
 from tests.build import Repository, a_config_map, a_policy, argosy, on_clusters

@@ -15,7 +15,8 @@ from typing import Any
 from reconciler.commands.diff import DiffOptions, diff_and_show
 from reconciler.commands.render import RenderOptions, render_and_show
 from reconciler.commands.validate import ValidateOptions, validate_and_show
-from reconciler.console.log import ERRORS_ONLY, Log, LogFormat
+from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.console.printing import LogFormat
 from reconciler.publish.memory import SourceMemory
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 

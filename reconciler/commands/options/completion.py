@@ -2,28 +2,35 @@
 
 import copy
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
-from reconciler.names.quick_scan import Scan, ScannedNames, collect_objects, collect_revisions, scanned_names
-
 from .global_options import REPOSITORY
+
+if TYPE_CHECKING:
+    from reconciler.names.quick_scan import ScannedNames
 
 _NOUNS = ("cluster", "policy")
 _OURS = (".policy.karmada.io", ".argosy.dev")
 
 
 class _Completed(click.types.StringParamType):
-    """Text for which a shell is offered names."""
+    """Text for which a shell is offered names: of objects, policies and clusters, or of revisions."""
 
-    def __init__(self, offers: Callable[[click.Context, ScannedNames, str], Iterable[str]], scan: Scan) -> None:
+    def __init__(
+        self, offers: Callable[[click.Context, "ScannedNames", str], Iterable[str]], *, of_revisions: bool = False
+    ) -> None:
         self._offers = offers
-        self._scan = scan
+        self._of_revisions = of_revisions
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Offer what begins as what is typed."""
-        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), self._scan)
+        from reconciler.names.quick_scan import collect_objects, collect_revisions, scanned_names
+
+        scan = collect_revisions if self._of_revisions else collect_objects
+        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), scan)
         offered = sorted(set(self._offers(ctx, names, incomplete)))
         return [CompletionItem(name) for name in offered if name.startswith(incomplete)]
 
@@ -39,7 +46,7 @@ class _Path(click.types.StringParamType):
         return [CompletionItem(incomplete, type=self._kind)]
 
 
-def _subjects(context: click.Context, names: ScannedNames, incomplete: str) -> Iterable[str]:
+def _subjects(context: click.Context, names: "ScannedNames", incomplete: str) -> Iterable[str]:
     """Return kinds, then names: ``KIND/NAME`` and ``KIND NAME``."""
     earlier = tuple(context.params.get("subject") or ())
     noun, slash, _ = incomplete.partition("/")
@@ -51,7 +58,7 @@ def _subjects(context: click.Context, names: ScannedNames, incomplete: str) -> I
     return [*_NOUNS, *(kind.partition(".")[0].lower() for kind in kinds)]
 
 
-def _named(noun: str, context: click.Context, names: ScannedNames) -> Iterable[str]:
+def _named(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
     """Return the names of what a noun means, in the namespace that was chosen."""
     from reconciler.names.kinds import spellings
     from reconciler.names.subjects import is_cluster_noun, policy_kinds
@@ -68,18 +75,16 @@ def _named(noun: str, context: click.Context, names: ScannedNames) -> Iterable[s
     return matching
 
 
-_CLUSTERS = _Completed(lambda _context, names, _text: names.clusters, collect_objects)
-_NAMESPACES = _Completed(
-    lambda _context, names, _text: {place for _, place, _ in names.objects if place}, collect_objects
-)
-_REVISIONS = _Completed(lambda _context, names, _text: names.revisions, collect_revisions)
+_CLUSTERS = _Completed(lambda _context, names, _text: names.clusters)
+_NAMESPACES = _Completed(lambda _context, names, _text: {place for _, place, _ in names.objects if place})
+_REVISIONS = _Completed(lambda _context, names, _text: names.revisions, of_revisions=True)
 _TYPES = {
     **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
     "namespace": _NAMESPACES,
     **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
     **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),
-    "subject": _Completed(_subjects, collect_objects),
+    "subject": _Completed(_subjects),
 }
 """The completion of a parameter, by its name, in every command."""
 

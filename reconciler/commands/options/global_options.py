@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reconciler.console.log import Log, LogFormat
+from reconciler.console.printing import LogFormat
 
 _GIVEN = "argosy.given"
 REPOSITORY = "argosy.repository"
@@ -17,6 +17,8 @@ GLOBAL_HINT = "-C/--repo, -v, -q, --log-format and --no-color may stand here as 
 
 def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Remember an option, and make the log that all of them together describe; the last of two that differ counts."""
+    from reconciler.console.log import Log
+
     given = context.meta.setdefault(_GIVEN, {"repo": ".", "verbose": 0})
     if context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT:
         given[option.name] = given["verbose"] + value if option.name == "verbose" else value

@@ -25,8 +25,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.console.bugs import bug_lines
-from reconciler.console.log import Log, LogFormat
-from reconciler.console.printing import print_data
+from reconciler.console.log import Log
+from reconciler.console.printing import LogFormat, print_data
 from reconciler.reconcile.options import ReconcileOptions
 from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, source_line
 from render.errors import GitError, ReconcileError
