@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import time
+import unicodedata
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +64,21 @@ CLEANED = [
 def test_text_is_cleaned(case: Cleaned) -> None:
     assert cleaned(case.text) == case.want
     assert cleaned(cleaned(case.text)) == case.want
+
+
+# Of the format characters, those that change the direction of text, join or part it unseen, or carry hidden text.
+FORMAT = (
+    *(0x00AD, 0x061C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
+    *(*range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)),
+)
+
+
+def test_the_characters_that_are_written_out_are_these_and_no_others() -> None:
+    """All controls but tabs and line ends, all separators of lines, all halves of characters, and some of format."""
+    planes = [*range(0x30000), *range(0xE0000, 0xE1000)]  # nothing is assigned between them
+    unprintable = {code for code in planes if unicodedata.category(chr(code)) in {"Cc", "Cs", "Zl", "Zp"}}
+    written_out = {code for code in planes if visible(chr(code)) != chr(code)}
+    assert sorted(written_out) == sorted((unprintable - {ord("\n"), ord("\t")}) | {*FORMAT})
 
 
 def test_json_means_the_same_after_it_was_cleaned() -> None:
