@@ -1,7 +1,6 @@
 """The ``argosy`` command: global options, commands loaded when used, and how a run ends.
 
-Every way a run can end becomes its exit code here, what a command returns and what an error asks for: see
-``EXIT_CODES``.
+A command returns its exit code, an error of ours names one, and every other end gets one here: see ``EXIT_CODES``.
 """
 
 import atexit

@@ -1,4 +1,7 @@
-"""The printing of commands: text for people, which is cleaned, and data for programs, which has its own form."""
+"""The printing of commands: text for people, which is cleaned, and data for programs, which has its own form.
+
+The format of log lines is here as well: options name it before there is a log, and a log takes longer to load.
+"""
 
 from enum import StrEnum
 
