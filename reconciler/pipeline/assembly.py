@@ -54,8 +54,8 @@ def suspended_mask(binding: Binding, fleet: TreeContext) -> Mask:
 
 def evicting_mask(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters that an object leaves gracefully: they keep what they have of it until it may go."""
-    leaving = (task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY)
-    return fleet.index.named(leaving) & ~target_mask(binding, fleet)
+    leaving = fleet.index.named(task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY)
+    return leaving & ~target_mask(binding, fleet) if leaving else 0
 
 
 def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -> tuple[Variant, ...]:

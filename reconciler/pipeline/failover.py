@@ -283,8 +283,11 @@ class _Round:
         return not any(item.health == HEALTHY and item.cluster in names for item in health.reported)
 
     def _after_taints(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
-        taints = {name: found for name in state.target_names if (found := self._taints_for(binding, name))}
-        if not taints or self._is_blind:
+        if not self._taints or self._is_blind:
+            return state
+        evicting = (name for name in state.target_names if name in self._taints)
+        taints = {name: found for name in evicting if (found := self._taints_for(binding, name))}
+        if not taints:
             return state
         if is_paced and (wait := self._wait()) is not None:
             self._flips.append(Flip(wait, f"{binding.ref.name} may leave {', '.join(taints)}"))
@@ -320,6 +323,8 @@ class _Round:
 
     def _held(self, binding: Binding) -> dict[str, str]:
         """Return the clusters that a binding would leave for their conditions, but which report, and since when."""
+        if not self._heard:
+            return {}
         placement = binding.applied_placement
         tolerations = placement.cluster_tolerations if placement else ()
         held = {}
