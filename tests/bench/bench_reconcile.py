@@ -1,12 +1,12 @@
 """The whole command against ``kubectl apply --server-side``: ``argosy reconcile`` on one real API server, as a process.
 
 A first pass over a fleet and passes that find nothing to do, each turn by turn with kubectl on as many objects of its
-own, so that the machine is as busy for one as for the other. CPU is the process's own and its children's, without the
-server's. Requests are those that the server counted meanwhile.
+own, so that the machine is as busy for one as for the other. Both read the same files: a pass from a commit that is
+packed, as in a clone, and kubectl from a folder. CPU is the process's own and its children's, without the server's.
+Requests are those that the server counted meanwhile.
 """
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -39,7 +39,8 @@ def _bench(member: Member, folder: Path, count: int, rounds: int) -> None:
     folder.mkdir()
     ours, theirs = f"argosy-{count}", f"kubectl-{count}"
     argosy = _argosy(member, folder / "fleet", ours, count)
-    kubectl = [*kubectl_command(member), "apply", "--server-side", "-f", str(_list(folder, theirs, count))]
+    Repository(folder / "manifests").write(_templates(theirs, count))
+    kubectl = [*kubectl_command(member), "apply", "--server-side", "-R", "-f", str(folder / "manifests")]
     first = [_counted(member, [*argosy, "--bootstrap"])], [_counted(member, kubectl)]
     _tell(f"first apply of {count} objects", *first)
     _settle(member, argosy)
@@ -49,24 +50,20 @@ def _bench(member: Member, folder: Path, count: int, rounds: int) -> None:
 
 def _argosy(member: Member, folder: Path, space: str, count: int) -> list[str]:
     """Return the command of a pass over a fleet of so many templates."""
-    files: dict[str, Any] = {f"templates/{number}.yaml": manifest(space, number) for number in range(count)}
-    files["templates/namespace.yaml"] = _namespace(space)
     placement = {"clusterAffinity": {"clusterNames": [member.name]}}
-    files["policy.yaml"] = a_policy("all", namespace=space, selectors=SELECTORS, placement=placement)
-    Repository.create(folder).commit({"clusters/member.yaml": a_cluster(member.name), **files})
+    policy = a_policy("all", namespace=space, selectors=SELECTORS, placement=placement)
+    fleet = Repository.create(folder)
+    fleet.commit({"clusters/member.yaml": a_cluster(member.name), "policy.yaml": policy, **_templates(space, count)})
+    fleet.git("repack", "-adq")
     command = [sys.executable, "-m", "reconciler", "-q", "-C", str(folder), "reconcile"]
     return [*command, "--kubeconfig", str(member.kubeconfig)]
 
 
-def _list(folder: Path, space: str, count: int) -> Path:
-    path = folder / "list.json"
-    items = [_namespace(space), *(manifest(space, number) for number in range(count))]
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return path
-
-
-def _namespace(space: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+def _templates(space: str, count: int) -> dict[str, Any]:
+    """Return the files of so many templates; kubectl applies them in order, so their namespace is the first."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+    templates = {f"templates/{number}.yaml": manifest(space, number) for number in range(count)}
+    return {"templates/-namespace.yaml": namespace, **templates}
 
 
 def _settle(member: Member, argosy: list[str]) -> None:
