@@ -147,6 +147,11 @@ class Foreign(NamedTuple):
 
 
 BROKEN_BINDING = {"bindings/default/Deployment.apps/nginx.yaml": "a: [\n"}
+EMPTY_BINDING = {"bindings/default/Deployment.apps/nginx.yaml": "# nothing\n"}
+NO_BINDING = (
+    "argosy: bindings/default/Deployment.apps/nginx.yaml in rendered commit <rendered> is no binding\n"
+    "  hint: the rendered branch is Argosy's to write; restore its last good commit\n"
+)
 TRAILERS = "\n\nArgosy-Source: {source}\nArgosy-Version: {version}\n"
 RESTORE = (
     "  hint: restore the branch to the last commit that has an Argosy-Source trailer"
@@ -166,13 +171,8 @@ FOREIGN = [
         f"mine{TRAILERS}Argosy-Source: {'1' * 40}\n",
         f"argosy: commit <rendered> on the rendered branch was not written by Argosy\n{RESTORE}",
     ),
-    Foreign(
-        "a binding that is none",
-        BROKEN_BINDING,
-        f"mine{TRAILERS}",
-        "argosy: bindings/default/Deployment.apps/nginx.yaml in rendered commit <rendered> is no binding\n"
-        "  hint: the rendered branch is Argosy's to write; restore its last good commit\n",
-    ),
+    Foreign("a binding that is none", BROKEN_BINDING, f"mine{TRAILERS}", NO_BINDING),
+    Foreign("an empty file for a binding", EMPTY_BINDING, f"mine{TRAILERS}", NO_BINDING),
 ]
 
 

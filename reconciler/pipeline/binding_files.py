@@ -7,15 +7,15 @@ The record of what overrides changed is for people: it is written, and read back
 """
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
 from render.documents import SimilarDocuments, parse_documents
-from render.model import TargetCluster
+from render.model import Manifest, TargetCluster
 from render.parsing import SharedPlacements, binding, binding_manifest
 
 _MARK = "argosy-lines"
@@ -27,6 +27,19 @@ _PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _NAMES = (("metadata", "name"), ("spec", "resource", "name"))
 """The paths of the names by which most bindings of a policy differ alone."""
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+PlainBinding = tuple[Manifest, bytes, str]
+"""A binding's file as plain data: an object, the lines of its target clusters, and those of what overrides changed."""
+
+
+class BindingCache(Protocol):
+    """Bindings as plain data that earlier passes read, by blob id."""
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, PlainBinding]:
+        """Return what is known."""
+
+    def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
+        """Remember what was read."""
 
 
 class BindingWriter(Struct):
@@ -92,14 +105,28 @@ class BindingReader(Struct):
 
     def parse(self, content: bytes) -> Binding:
         """Read a binding; DocumentErrors, KeyError, TypeError or ValueError when the file is none."""
-        lines: dict[str, Any] = {}
-        if (found := _LISTED.search(content)) and (targets := self._targets(found.group(1))):
-            lines["targets"] = targets
+        return self.binding(self.plain(content))
+
+    def plain(self, content: bytes) -> PlainBinding:
+        """Return the file of a binding as plain data; DocumentErrors or IndexError when it holds none."""
+        targets, record = b"", ""
+        if (found := _LISTED.search(content)) and self._targets(found.group(1)):
+            targets = found.group(1)
             content = content[: found.start()] + b"\n" + content[found.end() :]
-        if record := _RECORD.search(content):
-            lines["applied_overrides"] = record.group(1).decode()
-            content = content[: record.start(1)] + content[record.end() :]
-        parsed = binding(parse_documents(content)[0].value, placements=self.placements)
+        if changed := _RECORD.search(content):
+            record = changed.group(1).decode()
+            content = content[: changed.start(1)] + content[changed.end() :]
+        return parse_documents(content)[0].value, targets, record
+
+    def binding(self, plain: PlainBinding) -> Binding:
+        """Return a binding from plain data; KeyError, TypeError or ValueError when it is none."""
+        manifest, targets, record = plain
+        lines: dict[str, Any] = {}
+        if targets:
+            lines["targets"] = self._targets(targets)
+        if record:
+            lines["applied_overrides"] = record
+        parsed = binding(manifest, placements=self.placements)
         return replace(parsed, **lines) if lines else parsed
 
     def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:

@@ -1,6 +1,7 @@
 """The previous rendered commit as a value: its bindings and trees, each read when it is asked for."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -13,7 +14,7 @@ from render.layout import object_path
 from render.model import ObjectRef
 from render.tree import Base, Variant, merged
 
-from .binding_files import BindingReader
+from .binding_files import BindingCache, BindingReader
 
 ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
 """Read the entries of tree objects by raw id."""
@@ -22,6 +23,12 @@ ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the contents of blobs by raw id."""
 
 Path = tuple[str, ...]
+
+_Read = TypeVar("_Read")
+_Value = TypeVar("_Value")
+
+_FEW = 32
+"""So many bindings are read sooner than all that earlier passes read."""
 
 
 class StoredTrees(Struct):
@@ -160,16 +167,24 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
     """The bindings of a rendered commit, all read when the first is asked for that was not loaded before.
 
     Equal target lists and placements are one value each. A file that is no binding is a ``GitError``. ``parsed`` are
-    bindings by blob id, which several commits may share: most are the same in one commit and the next.
+    bindings by blob id, which several commits may share: most are the same in one commit and the next. ``cache`` has
+    those that earlier passes read.
     """
 
-    __slots__ = ("_by_blob", "_commit", "_is_complete", "_known", "_read", "_reader", "_tree")
+    __slots__ = ("_by_blob", "_cache", "_commit", "_is_complete", "_known", "_read", "_reader", "_tree")
 
     def __init__(
-        self, commit: str, tree: RenderedTree, read: ReadBlobs, parsed: dict[bytes, Binding] | None = None
+        self,
+        commit: str,
+        tree: RenderedTree,
+        read: ReadBlobs,
+        *,
+        parsed: dict[bytes, Binding] | None = None,
+        cache: BindingCache | None = None,
     ) -> None:
         self._commit, self._tree, self._read = commit, tree, read
         self._by_blob = {} if parsed is None else parsed
+        self._cache = cache
         self._reader = BindingReader()
         self._known: dict[ObjectRef, Binding | None] = {}
         self._is_complete = False
@@ -215,15 +230,24 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
     def _bindings(self, files: Iterable[tuple[Path, bytes]]) -> Mapping[bytes, Binding]:
         """Return the bindings of some files by blob id, reading those that are not known yet."""
         missing = {blob_id: path for path, blob_id in files if blob_id not in self._by_blob}
-        contents = self._read(missing) if missing else {}
+        cache = self._cache if len(missing) > _FEW else None
+        known = cache.get_many(missing) if cache is not None else {}
+        contents = self._read(missing.keys() - known.keys()) if len(known) < len(missing) else {}
+        fresh = {
+            blob_id: self._checked(missing[blob_id], self._reader.plain, contents[blob_id]) for blob_id in contents
+        }
         for blob_id, path in missing.items():
-            self._by_blob[blob_id] = self._parsed(path, contents[blob_id])
+            plain = known.get(blob_id) or fresh[blob_id]
+            self._by_blob[blob_id] = self._checked(path, self._reader.binding, plain)
+        if cache is not None and fresh:
+            cache.put_many(fresh)
         return self._by_blob
 
-    def _parsed(self, path: Path, content: bytes) -> Binding:
+    def _checked(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
+        """Return what is read of a file; GitError where it is no binding."""
         try:
-            return self._reader.parse(content)
-        except (DocumentErrors, KeyError, TypeError, ValueError) as error:
+            return read(content)
+        except (DocumentErrors, LookupError, TypeError, ValueError) as error:
             raise GitError(
                 f"{'/'.join(path)} in rendered commit {self._commit[:12]} is no binding",
                 hint="the rendered branch is Argosy's to write; restore its last good commit",

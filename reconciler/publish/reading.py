@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.store import content_store
+from reconciler.pipeline.binding_files import PlainBinding
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
@@ -214,6 +215,19 @@ def recorded_facts(repository: Repository) -> FactsOf:
     return facts
 
 
+class _KeptBindings(NamedTuple):
+    """Bindings that earlier passes read; those that are new are kept at once."""
+
+    cache: Cache
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, PlainBinding]:
+        return self.cache.get_many(ids)
+
+    def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
+        with self.cache:
+            self.cache.put_many(values)
+
+
 def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Binding] | None = None) -> Previous:
     """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it.
 
@@ -228,7 +242,8 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
             " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)",
         )
     tree = RenderedTree.of(info.tree, repository.read_trees)
-    bindings = StoredBindings(commit, tree, repository.read_blobs, parsed)
+    cache = _KeptBindings(Cache(repository.cache_dir, "bindings", version=engine_version()))
+    bindings = StoredBindings(commit, tree, repository.read_blobs, parsed=parsed, cache=cache)
     return Previous(commit=commit, source=sources[0], version=versions[0], tools=tools, bindings=bindings, tree=tree)
 
 

@@ -97,7 +97,10 @@ class ReportRecording(Struct, kw_only=True):
         known = self.record.recorded_folders
         is_known = known is not None and known == self.status.object_folders(tip)
         inputs = replace(inputs, has_recorded_bindings=is_known)
-        return status_files(read_recorded(self.status, tip), inputs, reports)
+        recorded = read_recorded(self.status, tip)
+        files = status_files(recorded, inputs, reports)
+        recorded.remember()
+        return files
 
     def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
         inventories = read_inventories(self.status, tip)

@@ -10,7 +10,7 @@ from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH, fault_of, parsed_file, read_as
+from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH, fault_of, read_as
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
@@ -20,6 +20,7 @@ from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
+from .parsed_files import ParsedFiles
 from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
@@ -36,21 +37,21 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     UNSHOWN = ("files", "_parsed")
 
     files: Mapping[str, bytes] = field(default_factory=dict)
-    _parsed: dict[bytes, Manifest | None] = field(default_factory=dict)
+    _parsed: ParsedFiles = field(default_factory=ParsedFiles)
 
     def manifest(self, path: str) -> Manifest | None:
         """Return the one object of a file; None when there is no such file."""
         content = self.files.get(path)
-        if content is None:
-            return None
-        if content not in self._parsed:
-            self._parsed[content] = parsed_file(path, content)
-        return self._parsed[content]
+        return None if content is None else self._parsed.of(path, content)
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
-        if content not in self._parsed and not fault_of(path, content, manifest):
-            self._parsed[content] = manifest
+        if not fault_of(path, content, manifest):
+            self._parsed.know(content, manifest)
+
+    def remember(self) -> None:
+        """Keep what was parsed for the next pass."""
+        self._parsed.save()
 
     def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files put into it, and those that are None taken out."""
@@ -130,7 +131,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
-    return RecordedStatus(files=status.files(commit, folders or {*FILES, *FOLDERS}))
+    files = status.files(commit, folders or {*FILES, *FOLDERS})
+    return RecordedStatus(files=files, _parsed=ParsedFiles.of_repository(status.repository))
 
 
 def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:

@@ -7,6 +7,7 @@ record is stale.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -77,6 +78,7 @@ def without_times(value: Any) -> Any:
     return "time" if isinstance(value, str) and _TIME.fullmatch(value) else value
 
 
+@lru_cache(maxsize=1024)
 def lasting(text: str) -> str:
     """Return a message without its numbers, durations and hashes, which differ at every observation.
 

@@ -1,0 +1,62 @@
+"""The objects of files on the status branch, each distinct content parsed once, in this pass or an earlier one.
+
+A pass compares what it saw of every object with what is recorded of it, and nearly all of that was recorded by earlier
+passes. So the files about objects are kept in a cache, by folder and blob id, once they are known to have the shape
+that passes write into that folder.
+"""
+
+from typing import Self
+
+from msgspec import Struct, field
+
+from reconciler.publish.file_shapes import checked_path, parsed_file
+from reconciler.repository import Repository
+from reconciler.repository.cache import Cache
+from reconciler.repository.trailers import engine_version
+from reconciler.source.manifests import may_be_secret
+from render.gitobjects import object_id
+from render.model import Manifest
+
+_OF_OBJECTS = frozenset({"bindings", "works"})
+
+
+class ParsedFiles(Struct):
+    """The objects known so far, by the content of their files; without a cache, those of this pass alone."""
+
+    cache: Cache | None = None
+    _known: dict[bytes, Manifest] = field(default_factory=dict)
+
+    @classmethod
+    def of_repository(cls, repository: Repository) -> Self:
+        """Return those that earlier passes over a repository parsed."""
+        return cls(Cache(repository.cache_dir, "recorded", version=engine_version()))
+
+    def of(self, path: str, content: bytes) -> Manifest:
+        """Return the one object of a file; GitError where passes write no such file."""
+        manifest = self._known.get(content)
+        if manifest is None:
+            manifest = self._known[content] = self._read(path, content)
+        return manifest
+
+    def know(self, content: bytes, manifest: Manifest) -> None:
+        """Take in the object that a file was made of."""
+        self._known.setdefault(content, manifest)
+
+    def save(self) -> None:
+        """Keep what was parsed for the next pass."""
+        if self.cache is not None:
+            self.cache.save()
+
+    def _read(self, path: str, content: bytes) -> Manifest:
+        folder = path.partition("/")[0]
+        if self.cache is None or folder not in _OF_OBJECTS:
+            return parsed_file(path, content)
+        key = folder.encode() + object_id("blob", content)
+        known: Manifest | None = self.cache.get_many((key,)).get(key)
+        if known is not None:
+            checked_path(path, is_file=True)
+            return known
+        manifest = parsed_file(path, content)
+        if not may_be_secret(content, (manifest,)):
+            self.cache.put_many({key: manifest})
+        return manifest

@@ -1,0 +1,64 @@
+"""Bindings of rendered commits: many are read once for all passes, a few are not worth keeping."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from reconciler.pipeline.binding_files import PlainBinding
+from reconciler.pipeline.previous import RenderedTree, StoredBindings
+from reconciler.repository import open_repository
+from render.model import ObjectRef
+
+from .build import Repository, a_cluster, a_cluster_policy, a_config_map, argosy
+
+SELECTORS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+
+
+class Kept(dict[bytes, PlainBinding]):
+    """A cache in memory."""
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, PlainBinding]:
+        return {id_: self[id_] for id_ in ids if id_ in self}
+
+    def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
+        self.update(values)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """A rendered fleet of forty ConfigMaps on two clusters."""
+    maps = {f"{number}.yaml": a_config_map(f"settings-{number}") for number in range(40)}
+    policy = a_cluster_policy("all", selectors=SELECTORS, placement={"clusterAffinity": {}})
+    repository = Repository.create(tmp_path)
+    repository.commit({"a.yaml": a_cluster("a"), "b.yaml": a_cluster("b"), "policy.yaml": policy, **maps})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    return repository
+
+
+def test_bindings_that_an_earlier_pass_read_are_not_read_again(repository: Repository) -> None:
+    read: list[int] = []
+    kept = Kept()
+    with open_repository(str(repository.path)) as opened:
+        tree = RenderedTree.of(opened.commit_info(opened.resolve("argosy/rendered")).tree, opened.read_trees)
+
+        def counted(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+            contents = opened.read_blobs(ids)
+            read.append(len(contents))
+            return contents
+
+        plain = dict(StoredBindings("1", tree, opened.read_blobs))
+        first, second = (dict(StoredBindings("1", tree, counted, cache=kept)) for _ in range(2))
+    assert first == second == plain
+    assert (read, len(kept), len(plain)) == ([40], 40, 40)
+
+
+def test_a_few_bindings_are_read_as_they_are(repository: Repository) -> None:
+    kept = Kept()
+    ref = ObjectRef("", "ConfigMap", "default", "settings-7")
+    with open_repository(str(repository.path)) as opened:
+        tree = RenderedTree.of(opened.commit_info(opened.resolve("argosy/rendered")).tree, opened.read_trees)
+        bindings = StoredBindings("1", tree, opened.read_blobs, cache=kept)
+        bindings.load([ref])
+        assert [target.name for target in bindings[ref].targets] == ["a", "b"]
+    assert kept == {}
