@@ -7,7 +7,10 @@ import pytest
 
 from reconciler.pipeline.binding_files import PlainBinding
 from reconciler.pipeline.previous import RenderedTree, StoredBindings
+from reconciler.publish.reading import read_previous
 from reconciler.repository import open_repository
+from reconciler.repository.cache import Cache
+from reconciler.repository.trailers import engine_version
 from render.model import ObjectRef
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, argosy
@@ -62,3 +65,14 @@ def test_a_few_bindings_are_read_as_they_are(repository: Repository) -> None:
         bindings.load([ref])
         assert [target.name for target in bindings[ref].targets] == ["a", "b"]
     assert kept == {}
+
+
+def test_bindings_are_kept_with_one_list_for_all_that_share_it(repository: Repository) -> None:
+    with open_repository(str(repository.path)) as opened:
+        tip = opened.resolve("argosy/rendered")
+        first, second = (dict(read_previous(opened, tip).bindings) for _ in range(2))
+        cache = Cache(opened.cache_dir, "bindings", version=engine_version())
+        values = cache.get_many(list(cache._entries())).values()
+    assert first == second
+    assert [value for value in values if isinstance(value, bytes)] == [b"  - {name: a}\n  - {name: b}\n"]
+    assert len(values) == 41

@@ -33,7 +33,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
-from render.gitobjects import TREE_MODE
+from render.gitobjects import TREE_MODE, object_id
 from render.values import SelectiveStruct
 
 from .allowances import Allowed
@@ -216,16 +216,26 @@ def recorded_facts(repository: Repository) -> FactsOf:
 
 
 class _KeptBindings(NamedTuple):
-    """Bindings that earlier passes read; those that are new are kept at once."""
+    """Bindings that earlier passes read, which share their lists of targets; those that are new are kept at once."""
 
     cache: Cache
 
     def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, PlainBinding]:
-        return self.cache.get_many(ids)
+        found = self.cache.get_many(ids)
+        lists = self.cache.get_many({list_id for _, list_id, _ in found.values()})
+        return {
+            id_: (manifest, lists[list_id], changes)
+            for id_, (manifest, list_id, changes) in found.items()
+            if list_id in lists
+        }
 
     def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
+        id_by_list = {targets: object_id("blob", targets) for _, targets, _ in values.values()}
         with self.cache:
-            self.cache.put_many(values)
+            self.cache.put_many({list_id: targets for targets, list_id in id_by_list.items()})
+            self.cache.put_many(
+                {id_: (manifest, id_by_list[targets], changes) for id_, (manifest, targets, changes) in values.items()}
+            )
 
 
 def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Binding] | None = None) -> Previous:
