@@ -1,7 +1,7 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
@@ -195,14 +195,17 @@ class _LaterBuild(NamedTuple):
 
 @contextmanager
 def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[Caches]:
-    """Open the caches of parsed files and of builds, and write what is new at the end; ``parsed`` comes before both."""
-    version = engine_version()
-    documents = Cache(repository.cache_dir, "documents", version=version)
-    with documents, Cache(repository.cache_dir, "builds", version=version) as builds:
+    """Open the caches of a source, and write what is new at the end; ``parsed`` comes before all but the right ones."""
+    names = ("documents", "builds", "right")
+    with ExitStack() as opened:
+        documents, builds, right = (
+            opened.enter_context(Cache(repository.cache_dir, name, version=engine_version())) for name in names
+        )
         known: tuple[ParseCache, ParseCache] = (documents, builds)
         if parsed is not None:
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
-        yield Caches(parsed=known[0], contents=content_store(repository), build=_LaterBuild(known[1]))
+        contents = content_store(repository)
+        yield Caches(parsed=known[0], right=right, contents=contents, build=_LaterBuild(known[1]))
 
 
 def recorded_facts(repository: Repository) -> FactsOf:

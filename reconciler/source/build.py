@@ -29,7 +29,16 @@ from .external import load_external_sources, lock_of
 from .facts import FactsOf, no_facts
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
-from .manifests import Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, argosy_objects, load_manifests
+from .manifests import (
+    Contents,
+    FieldProblem,
+    LocatedManifest,
+    ParseCache,
+    ReadBlobs,
+    RightManifests,
+    argosy_objects,
+    load_manifests,
+)
 from .releases import Releases, is_release
 
 
@@ -104,12 +113,13 @@ class Build(Protocol):
 
 
 class Caches(NamedTuple):
-    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository.
+    """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository.
 
     ``build`` has folders built and charts rendered, as far as no earlier run has; without, they are left out.
     """
 
     parsed: ParseCache | None = None
+    right: RightManifests | None = None
     contents: ContentStore | None = None
     build: Build | None = None
 

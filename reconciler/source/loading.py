@@ -50,7 +50,7 @@ from .included import read_everything
 from .karmada_objects import KarmadaObjects, load_karmada_objects
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
-from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, RightManifests
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
 from .roles import Roles, misnamed_kinds, sorted_by_role
@@ -185,7 +185,7 @@ def load_source(
     parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
     broken = told_by_source(_broken(parts, lines))
-    parts = replace(parts, checked=_checked(parts, lookup.facts))
+    parts = replace(parts, checked=_checked(parts, lookup.facts, caches.right))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
@@ -260,14 +260,14 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     parts.templates.leave_out(unusable)
 
 
-def _checked(parts: _Parts, facts: FactsOf) -> CheckedTemplates:
+def _checked(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:
     """Return what the schemas of their kinds do not allow in templates."""
     if parts.home.fleet.validation is TemplateValidation.OFF:
         return CheckedTemplates()
     templates = [template for template, _ in parts.templates.placed]
-    placed = (*parts.templates.placed, *parts.templates.variants)
-    checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
-    checked = checks.checked(placed)
+    clusters = partial(with_facts, parts.karmada.clusters)
+    checks = SchemaChecks(lambda: clusters(facts(parts.home.fleet)), templates, known=known)
+    checked = checks.checked((*parts.templates.placed, *parts.templates.variants))
     return checked.with_overrides(parts.karmada.override_policies) if parts.karmada.policies else checked
 
 

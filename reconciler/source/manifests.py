@@ -38,6 +38,16 @@ class ParseCache(Protocol):
         """Remember what was parsed."""
 
 
+class RightManifests(Protocol):
+    """Manifests that earlier runs found to be right, by blob and number, with the first and the end of the versions."""
+
+    def get_many(self, keys: Iterable[bytes]) -> Mapping[bytes, tuple[int, int]]:
+        """Return what is known."""
+
+    def put_many(self, values: Mapping[bytes, tuple[int, int]]) -> None:
+        """Remember what was found."""
+
+
 IGNORE_HINT = "if the file is no Kubernetes manifest, name it under source.ignore in argosy.yaml or in .argosyignore"
 
 _BATCH_SIZE = 64 * 1024 * 1024

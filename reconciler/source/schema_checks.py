@@ -5,7 +5,7 @@ version is observed or declared may run any that there is a schema for; one that
 is found is only a warning.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,10 +21,11 @@ from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
 from render.values import DiscreetStruct
 
+from .built_files import BuiltFile
 from .built_in_kinds import BUILT_IN, GroupKind
 from .definitions import defined_scopes
 from .kubernetes_schemas import KubernetesSchemas, minor_version, shipped_schemas
-from .manifests import FieldProblem, LocatedManifest
+from .manifests import FieldProblem, LocatedManifest, RightManifests
 from .observed_schemas import ObservedSchemas
 from .served_versions import FORMER_GROUPS, not_served
 
@@ -115,13 +116,18 @@ def _selects(policy: OverridePolicy, template: Template) -> bool:
 
 
 class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
-    """The schemas, and the members whose versions decide; they are only asked for where something is found."""
+    """The schemas, and the members whose versions decide; they are only asked for where something is found.
 
-    UNSHOWN = ("_observed_checks",)
+    ``known`` are manifests of Kubernetes' own kinds that earlier runs found to be right: the schemas of those are part
+    of the program.
+    """
+
+    UNSHOWN = ("_observed_checks", "known")
 
     members: Callable[[], Sequence[Cluster]]
     templates: Sequence[Template] = ()
     observed: ObservedSchemas = field(default_factory=ObservedSchemas)
+    known: RightManifests | None = None
     _observed_checks: dict[str, Check | None] = field(default_factory=dict)
 
     @cached_property
@@ -140,8 +146,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         """Return what is wrong with templates, and for which versions the others are right."""
         wrong: list[WrongTemplate] = []
         right: dict[ObjectRef, range] = {}
-        for template, place in placed:
-            verdict = self.verdict(pruned(place.manifest))
+        for template, place, verdict in self._verdicts(tuple(placed)):
             wrong += (
                 WrongTemplate(template=template, found=FieldProblem(place, problem), is_certain=self.is_certain)
                 for problem in verdict.findings.problems
@@ -149,6 +154,31 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             if verdict.right != EVERY_MINOR:
                 right[template.ref] = _both(right.get(template.ref, EVERY_MINOR), verdict.right)
         return CheckedTemplates(tuple(wrong), right)
+
+    def _verdicts(
+        self, placed: Sequence[tuple[Template, LocatedManifest]]
+    ) -> Iterator[tuple[Template, LocatedManifest, SchemaVerdict]]:
+        """Yield templates with what is found about each; one that is known to be right is not looked at again."""
+        keys = [self._key(place) if self.known is not None else b"" for _, place in placed]
+        known = self.known.get_many(filter(None, keys)) if self.known is not None else {}
+        fresh: dict[bytes, tuple[int, int]] = {}
+        for (template, place), key in zip(placed, keys, strict=True):
+            if key in known:
+                yield template, place, SchemaVerdict(Findings(), range(*known[key]))
+                continue
+            verdict = self.verdict(pruned(place.manifest))
+            if key and not verdict.findings.problems:
+                fresh[key] = verdict.right.start, verdict.right.stop
+            yield template, place, verdict
+        if self.known is not None and fresh:
+            self.known.put_many(fresh)
+
+    def _key(self, place: LocatedManifest) -> bytes:
+        """Return what a manifest is known by; nothing for one that other files than its own decide about."""
+        group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
+        if isinstance(place.file, BuiltFile) or (group, kind) in self._custom or not self.is_by_version(group, kind):
+            return b""
+        return place.file.id + place.number.to_bytes(4, "big")
 
     def findings(self, manifest: Manifest, minor: int | None = None) -> Findings:
         """Return what is wrong with an object; nothing for a kind without a schema.
