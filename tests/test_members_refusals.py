@@ -149,6 +149,43 @@ ANSWERS = [
         "spec: Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
     ),
     Answered(
+        "a pod's fields that cannot change, told without the lines that show how it was",
+        422,
+        a_status(
+            "Pod is invalid: spec: Forbidden: pod updates may not change fields other than `spec.tolerations`",
+            {
+                "message": "Forbidden: pod updates may not change fields other than `spec.tolerations`\n"
+                f'@@ -13,7 +13,7 @@\n- "Value": "old-{CANARY}",\n+ "Value": "{CANARY}",\n',
+                "field": "spec",
+            },
+        ),
+        FailureKind.IMMUTABLE,
+        "spec: Forbidden: pod updates may not change fields other than `spec.tolerations`",
+    ),
+    Answered(
+        "the value of a PriorityClass",
+        422,
+        a_status(
+            "PriorityClass is invalid: value: Forbidden: may not be changed in an update.",
+            {"message": "Forbidden: may not be changed in an update.", "field": "value"},
+        ),
+        FailureKind.IMMUTABLE,
+        "value: Forbidden: may not be changed in an update.",
+    ),
+    Answered(
+        "a claim that would shrink",
+        422,
+        a_status(
+            "PersistentVolumeClaim is invalid: field can not be less than status.capacity",
+            {
+                "message": "Forbidden: field can not be less than status.capacity",
+                "field": "spec.resources.requests.storage",
+            },
+        ),
+        FailureKind.IMMUTABLE,
+        "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
+    ),
+    Answered(
         "a value of the wrong type, cut off where it is printed",
         500,
         a_status(
@@ -211,6 +248,15 @@ def test_of_a_secret_no_words_are_repeated(case: Answered) -> None:
     failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
     assert CANARY not in repr(failure)
     assert failure.kind is case.kind
+
+
+def test_of_a_secret_that_cannot_change_only_that_is_said() -> None:
+    fixed = {"message": "Forbidden: field is immutable when `immutable` is set", "field": "data"}
+    wrong = {"message": f'Invalid value: "{CANARY}": no', "field": "type"}
+    body = json.dumps(a_status("Secret is invalid: field is immutable when `immutable` is set", fixed, wrong)).encode()
+    failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), 422, {}, body)
+    assert failure.kind is FailureKind.IMMUTABLE
+    assert failure.message == "data: it cannot change; type: its value is not accepted"
 
 
 class Hinted(NamedTuple):

@@ -46,8 +46,9 @@ _MANIFEST_PHRASES = (
 )
 # No reason or cause says that a field is immutable: each kind has its own sentence for it, under status 422.
 _IMMUTABLE = re.compile(
-    r"immutable|updates to statefulset spec for fields other than|cannot change roleRef"
-    r"|may not change once set|updates to parameters are forbidden",
+    r"immutable|updates to statefulset spec for fields other than|cannot change roleRef|may not change once set"
+    r"|updates to \w+ are forbidden|may not be changed in an update|may not change fields other than"
+    r"|can not be less than (status\.capacity|previous value)",
     re.IGNORECASE,
 )
 _CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
@@ -158,8 +159,10 @@ def _conflict_text(cause: Cause) -> str:
 
 def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
     field = item["field"]
-    detail = "" if is_secret(manifest) else safe_message(_detail(item["message"]), manifest)
-    text = detail or "its value is not accepted"
+    # Of objects with too much in them a server prints, below its sentence, how the values differ.
+    sentence = item["message"].partition("\n")[0]
+    detail = "" if is_secret(manifest) else safe_message(_detail(sentence), manifest)
+    text = detail or ("it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted")
     return f"{field}: {text}" if field and field != "<nil>" else text
 
 
