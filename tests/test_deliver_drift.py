@@ -148,6 +148,38 @@ class TestConflicts:
         assert [change.path for change in applied.results[0].yielded] == [".data.a"]
         assert client.writes == []
 
+    def test_items_that_another_manager_added_to_a_list_are_no_conflict(self, cluster: Cluster) -> None:
+        """As an injector does, or a controller that marks a container: the server merges such lists by their keys."""
+        cluster.apply(web(cluster))
+        added = {"env": [{"name": "CHECKSUM", "value": "1"}], "name": "web"}
+        spec = {"containers": [added], "initContainers": [{"name": "init", "image": "init:1"}]}
+        body = {"spec": {"template": {"spec": spec}}}
+        cluster.apply_as("injector", "deployments", {**web(cluster), **body}, APPS)
+        newer = web(cluster)
+        template = newer["spec"]["template"]["spec"]
+        template["containers"][0]["env"] = [{"name": "LEVEL", "value": "info"}]
+        template["initContainers"] = [{"name": "migrate", "image": "migrate:1"}]
+        assert outcomes(cluster.apply(newer)) == {"Deployment.apps web": "configured Changed"}
+        assert outcomes(cluster.apply(newer)) == {"Deployment.apps web": "unchanged UpToDate"}
+        live = cluster.read("deployments", "web", APPS)["spec"]["template"]["spec"]
+        assert {each["name"] for each in live["containers"][0]["env"]} == {"CHECKSUM", "LEVEL"}
+        assert {each["name"] for each in live["initContainers"]} == {"init", "migrate"}
+
+    def test_an_item_that_another_manager_added_is_a_conflict_where_it_is_wanted_otherwise(
+        self, cluster: Cluster
+    ) -> None:
+        cluster.apply(web(cluster))
+        spec = {"containers": [{"name": "web", "env": [{"name": "LEVEL", "value": "debug"}]}]}
+        cluster.apply_as("injector", "deployments", {**web(cluster), "spec": {"template": {"spec": spec}}}, APPS)
+        newer = web(cluster)
+        environment = [{"name": "LEVEL", "value": "info"}, {"name": "OTHER", "value": "1"}]
+        newer["spec"]["template"]["spec"]["containers"][0]["env"] = environment
+        (result,) = cluster.apply(newer).results
+        assert (result.reason, result.message) == (
+            "FieldManagerConflict",
+            'field manager \'injector\' owns .spec.template.spec.containers[name="web"].env[name="LEVEL"].value',
+        )
+
     def test_a_conflict_that_comes_up_while_applying_is_met_by_the_same_rules(self, cluster: Cluster) -> None:
         settings = a_config_map("settings", namespace=cluster.space, a="1")
         cluster.apply(settings)
@@ -185,6 +217,26 @@ class TestConflicts:
             f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict): helm has .data.a\n"
             "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy"
         )
+
+    def test_a_field_that_is_yielded_because_only_the_server_sees_its_owner_is_told(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, **{"a.conf": "1", "b": "1"})
+        cluster.apply(settings)
+        client = cluster.client()
+
+        def refused(request: Request, send: Send) -> Any:
+            body: Any = request.body
+            if request.method == "PATCH" and request.path.endswith("settings") and "a.conf" in body["data"]:
+                cause = Cause(reason="FieldManagerConflict", field=".data.a.conf", manager="clock")
+                return Failure(kind=FailureKind.CONFLICT, message="clock has it", status=409, causes=(cause,))
+            return send(request)
+
+        client.wire = refused
+        rule = FieldRule(rule=FieldRuling.YIELD, path=".data.a.conf")
+        newer = {**settings, "data": {"a.conf": "2", "b": "2"}}
+        (result,) = cluster.apply(newer, client=client, field_rules=(rule,)).results
+        assert (result.action, cluster.read("configmaps", "settings")["data"]["b"]) == ("configured", "2")
+        (left,) = result.yielded
+        assert (left.path, left.live, left.want, left.manager) == (".data.a.conf", "1", "2", "clock")
 
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -291,6 +343,52 @@ class TestReplicas:
         scaled(cluster, 1, "kubectl")
         cluster.apply(web(cluster, replicas=4))
         assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+
+    @pytest.mark.cluster
+    def test_a_custom_resource_may_have_them_anywhere(self, real_cluster: Cluster) -> None:
+        """Its definition says which field an autoscaler sets."""
+        server, kind = real_cluster.server, f"s{real_cluster.space}"
+        assert server.request("POST", CRDS, sized(kind))[0] == 201
+        wait_for(real_cluster, f"/apis/{kind}.example.com/v1/sets", 200)
+        wanted = {
+            "apiVersion": f"{kind}.example.com/v1",
+            "kind": "Set",
+            "metadata": {"name": "web", "namespace": real_cluster.space},
+            "spec": {"size": 2, "color": "red"},
+        }
+        try:
+            real_cluster.apply(wanted)
+            path = real_cluster.path("sets", "web", f"apis/{kind}.example.com/v1")
+            scale = f"{path}/scale?fieldManager=kube-controller-manager"
+            assert server.request("PATCH", scale, {"spec": {"replicas": 7}}, content_type=MERGE_PATCH)[0] == 200
+            (result,) = real_cluster.apply({**wanted, "spec": {"size": 3, "color": "red"}}).results
+            assert (result.action, result.reason) == ("unchanged", "UpToDate")
+            (left,) = result.yielded
+            assert (left.path, left.live, left.want, left.manager) == (
+                ".spec.size",
+                "7",
+                "3",
+                "kube-controller-manager",
+            )
+        finally:
+            server.request("DELETE", f"{CRDS}/sets.{kind}.example.com")
+
+
+def sized(kind: str) -> dict[str, Any]:
+    """Return a definition whose objects are scaled by ``spec.size``."""
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": OPEN}}
+    scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"sets.{kind}.example.com"},
+        "spec": {
+            "group": f"{kind}.example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "Set", "plural": "sets", "singular": "set", "listKind": "SetList"},
+            "versions": [{**version, "subresources": {"status": {}, "scale": scale}}],
+        },
+    }
 
 
 def test_overwriting_one_field_never_overwrites_another_that_was_taken_meanwhile(cluster: Cluster) -> None:

@@ -378,6 +378,7 @@ SHOWN = [
     Shown("a switch", ".spec.paused", True, DEPLOYMENT, "true"),
     Shown("a structure by its size", ".spec.selector", {"a": 1, "b": 2}, DEPLOYMENT, "(2 fields)"),
     Shown("a list by its length", ".args", ["a"], DEPLOYMENT, "(1 item)"),
+    Shown("nothing, which YAML calls null", ".rules", None, DEPLOYMENT, "null"),
     Shown("a long text shortened", ".metadata.annotations.note", "x" * 100, DEPLOYMENT, "x" * 77 + "..."),
     Shown("a variable", '.spec.containers[name="web"].env[name="A"].value', CANARY, DEPLOYMENT, "(hidden)"),
     Shown("an item of variables", '.spec.containers[name="web"].env[name="A"]', CANARY, DEPLOYMENT, "(hidden)"),

@@ -8,6 +8,7 @@ from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
+from reconciler.plans.field_paths import parse_path
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import server_form_digest
@@ -202,11 +203,11 @@ CONTESTS = [
     Contested("an operator is a stranger", Owner("web-operator"), Decision.FAIL, Decision.OVERWRITE),
     Contested("KEDA scales through the scale subresource alone", Owner("keda"), Decision.FAIL, Decision.OVERWRITE),
     Contested(
-        "the scale subresource has replicas and nothing else",
-        Owner("cron-scaler", "scale"),
-        Decision.FAIL,
-        Decision.OVERWRITE,
-        ".spec.paused",
+        "a custom resource has its replicas where its definition says",
+        Owner("kube-controller-manager", "scale"),
+        Decision.YIELD,
+        Decision.YIELD,
+        ".spec.size",
     ),
     Contested("Helm is a conflict", Owner("helm"), Decision.FAIL, Decision.OVERWRITE),
     Contested("Argo CD is no mere controller", Owner("argocd-controller"), Decision.FAIL, Decision.OVERWRITE),
@@ -223,7 +224,9 @@ CONTESTS = [
 
 @each_row("case", CONTESTS, ids=lambda case: case.why)
 def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
-    decisions = [decide(case.owner, case.field, OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)]
+    decisions = [
+        decide(case.owner, parse_path(case.field), OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)
+    ]
     assert decisions == [case.want, case.want_overwriting]
 
 

@@ -1,5 +1,6 @@
 """Field rules: who gets a field that others write as well, in memory and on a real API server."""
 
+import base64
 from typing import Any, NamedTuple
 
 import pytest
@@ -7,26 +8,30 @@ import pytest
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ClusterReport
 from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
-from reconciler.plans.field_rules import FIELD_ANNOTATIONS, claims_of, rules_of, ruling_for
+from reconciler.plans.field_paths import Key, Path, parse_path
+from reconciler.plans.field_rules import claims_of, rules_of, ruling_for
 from reconciler.plans.ownership import Owner
 from reconciler.reference.pages import ANNOTATIONS
-from render.fleet import FieldRule, FieldRuling
+from render.fleet import FIELD_ANNOTATIONS, FieldRule, FieldRuling
 from render.model import ObjectRef
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment
+from .clusters import Member
 from .tables import each_row
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
 OWN_REPLICAS = FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")
 OWN_TEMPLATE = FieldRule(rule=FieldRuling.OWN, path="spec.template")
-IMAGE = '.spec.template.spec.containers[name="web"].image'
+REPLICAS: Path = ("spec", "replicas")
+IMAGE: Path = ("spec", "template", "spec", "containers", Key((("name", "web"),)), "image")
+NODE_PORT: Path = ("spec", "ports", Key((("port", 80), ("protocol", "TCP"))), "nodePort")
 YIELD_IMAGE = FieldRule(rule=FieldRuling.YIELD, path=".spec.template.spec.containers[*].image", manager="*-updater")
 
 
 class Ruled(NamedTuple):
     why: str
-    field: str
+    field: Path
     manager: str
     rules: tuple[FieldRule, ...]
     want: FieldRuling | None
@@ -36,23 +41,72 @@ RULED = [
     Ruled("no rule", IMAGE, "image-updater", (), None),
     Ruled("an item of a list", IMAGE, "image-updater", (YIELD_IMAGE,), FieldRuling.YIELD),
     Ruled("another manager", IMAGE, "somebody", (YIELD_IMAGE,), None),
-    Ruled("another field", ".spec.replicas", "image-updater", (YIELD_IMAGE,), None),
+    Ruled("another field", REPLICAS, "image-updater", (YIELD_IMAGE,), None),
     Ruled("what is in the field", IMAGE, "a", (OWN_TEMPLATE,), FieldRuling.OWN),
     Ruled(
         "a field that only begins alike",
-        ".spec.replicasMax",
+        ("spec", "replicasMax"),
         "a",
         (FieldRule(rule=FieldRuling.OWN, path=".spec.replicas"),),
         None,
     ),
     Ruled(
         "the first that fits",
-        ".spec.replicas",
+        REPLICAS,
         "a",
         (FieldRule(rule=FieldRuling.IGNORE, path=".spec.*"), FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")),
         FieldRuling.IGNORE,
     ),
 ]
+
+
+class Meant(NamedTuple):
+    """A path as people write it, and whether it means a field."""
+
+    path: str
+    field: Path
+    is_meant: bool = True
+
+
+FINALIZER = parse_path('.metadata.finalizers[="example.com/hold"]')
+LABEL: Path = ("metadata", "labels", "app.kubernetes.io/name")
+MEANT = [
+    Meant(".metadata.labels.app.kubernetes.io/name", LABEL),
+    Meant(".metadata.labels.app.kubernetes.io/*", LABEL),
+    Meant(".metadata.labels.*/name", LABEL),
+    Meant(".metadata.labels.*", LABEL),
+    Meant("metadata.labels", LABEL),
+    # A label that only begins alike.
+    Meant(".metadata.labels.app", LABEL, is_meant=False),
+    Meant(".metadata.labels.app.kubernetes.io/na", LABEL, is_meant=False),
+    Meant(".data.size", ("data", "size.max"), is_meant=False),
+    Meant(".spec.ports[port=80,protocol=TCP].nodePort", NODE_PORT),
+    Meant(".spec.ports[protocol='TCP', port=80].nodePort", NODE_PORT),
+    Meant(".spec.ports[port=80].nodePort", NODE_PORT),
+    Meant('.spec.ports[protocol="TCP"].*', NODE_PORT),
+    Meant(".spec.ports[*]", NODE_PORT),
+    Meant(".spec.ports[port=8].nodePort", NODE_PORT, is_meant=False),
+    Meant(".spec.ports[port=801].nodePort", NODE_PORT, is_meant=False),
+    Meant('.spec.ports[port="80"].nodePort', NODE_PORT, is_meant=False),
+    Meant(".spec.ports[*].nodePort", ("spec", "ports"), is_meant=False),
+    Meant(".spec.template.spec.containers[name=web]", IMAGE),
+    Meant(".spec.template.spec.containers[name=we].image", IMAGE, is_meant=False),
+    Meant('.a[name="x],y"].b', ("a", Key((("name", "x],y"),)), "b")),
+    Meant(".a[*].b", ("a", Key((("name", "x],y"),)), "b")),
+    Meant('.metadata.finalizers[="example.com/hold"]', FINALIZER),
+    Meant(".metadata.finalizers[*]", FINALIZER),
+    # A text that is no path means nothing.
+    Meant("/spec/ports", NODE_PORT, is_meant=False),
+    Meant(".spec.ports[0].nodePort", NODE_PORT, is_meant=False),
+    Meant(".spec.ports[port=80.nodePort", NODE_PORT, is_meant=False),
+    Meant("", NODE_PORT, is_meant=False),
+]
+
+
+@each_row("case", MEANT, ids=lambda case: f"{case.path} {case.field}")
+def test_which_fields_a_path_means(case: Meant) -> None:
+    own = FieldRule(rule=FieldRuling.OWN, path=case.path)
+    assert ruling_for(case.field, (), [own]) is (FieldRuling.OWN if case.is_meant else None)
 
 
 @each_row("case", RULED, ids=lambda case: case.why)
@@ -76,11 +130,11 @@ def test_a_rule_beats_what_is_decided_without_one() -> None:
     scaler, person = Owner("kube-controller-manager", "scale"), Owner("kubectl-edit")
     own = claims_of([FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")], overwrite=False)
     left = claims_of([FieldRule(rule=FieldRuling.YIELD, path=".spec.replicas")], overwrite=True)
-    assert (decide(scaler, ".spec.replicas", OwnershipClaims()), decide(scaler, ".spec.replicas", own)) == (
+    assert (decide(scaler, REPLICAS, OwnershipClaims()), decide(scaler, REPLICAS, own)) == (
         Decision.YIELD,
         Decision.OVERWRITE,
     )
-    assert decide(person, ".spec.replicas", left) is Decision.YIELD
+    assert decide(person, REPLICAS, left) is Decision.YIELD
 
 
 def test_every_field_annotation_is_in_the_reference() -> None:
@@ -144,3 +198,50 @@ def test_replicas_that_are_owned_are_not_left_to_an_autoscaler(cluster: Cluster)
     cluster.edit("deployments", "web", {"spec": {"replicas": 7}}, api="apis/apps/v1", manager="scaler")
     cluster.apply(web)
     assert cluster.read("deployments", "web", "apis/apps/v1")["spec"]["replicas"] == 3
+
+
+def test_an_ignored_field_of_an_item_is_set_once(cluster: Cluster) -> None:
+    """Also while nobody else changed it, and whatever else of the item changes."""
+    ignore = {"argosy.dev/ignore-fields": ".spec.template.spec.containers[*].image"}
+
+    def web(image: str, port: int) -> dict[str, Any]:
+        made = a_deployment("web", namespace=cluster.space, image=image)
+        made["metadata"]["annotations"] = ignore
+        made["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": port}]
+        return made
+
+    cluster.apply(web("nginx:1", 80))
+    applied = cluster.apply(web("nginx:2", 81))
+    (container,) = cluster.read("deployments", "web", "apis/apps/v1")["spec"]["template"]["spec"]["containers"]
+    assert (container["image"], [each["containerPort"] for each in container["ports"]]) == ("nginx:1", [81])
+    (left,) = applied.results[0].yielded
+    assert (left.path, left.live, left.want) == (
+        '.spec.template.spec.containers[name="web"].image',
+        "nginx:1",
+        "nginx:2",
+    )
+
+
+@pytest.mark.cluster
+def test_an_owned_field_of_an_item_is_written_though_it_is_usually_the_clusters(real_cluster: Cluster) -> None:
+    def hooks(bundle: str) -> dict[str, Any]:
+        client = {"url": "https://127.0.0.1/x", "caBundle": base64.b64encode(bundle.encode()).decode()}
+        hook = {"name": "a.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None", "rules": []}
+        annotations = {"argosy.dev/own-fields": ".webhooks[*].clientConfig.caBundle"}
+        return {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": real_cluster.space, "annotations": annotations},
+            "webhooks": [{**hook, "clientConfig": client}],
+        }
+
+    path = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{real_cluster.space}"
+    assert isinstance(real_cluster.server, Member)
+    certificate = real_cluster.server.ca_file.read_text()
+    try:
+        for bundle in (certificate, certificate * 2):
+            real_cluster.apply(hooks(bundle))
+            (live,) = real_cluster.server.read(path)["webhooks"]
+            assert live["clientConfig"] == hooks(bundle)["webhooks"][0]["clientConfig"]
+    finally:
+        real_cluster.server.request("DELETE", path)

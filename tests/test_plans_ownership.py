@@ -267,9 +267,15 @@ def test_foreign_fields_are_what_people_own_and_we_do_not() -> None:
         an_entry("kubectl-edit", {"f:spec": {"f:a": {}, "f:b": {}}, "f:status": {"f:x": {}}}),
         an_entry("kube-controller-manager", {"f:spec": {"f:c": {}}}),
         an_entry("kubectl", {"f:spec": {"f:c": {}}}, subresource="scale"),
+        # Of a field that nothing of ours is left in, what the manifest asks for is no addition.
+        an_entry("kubectl-set", {"f:items": {'k:{"name":"a"}': {".": {}, "f:v": {}}, 'k:{"name":"b"}': {".": {}}}}),
+        an_entry("kubectl-annotate", {"f:metadata": {"f:annotations": {".": {}, "f:note": {}, "f:team": {}}}}),
     )
-    assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(live, "argosy")] == [
-        ("kubectl-edit", ".spec.b")
+    want = {"metadata": {"annotations": {"team": "shop"}}, "spec": {"a": 1}, "items": [{"name": "a", "v": 1}]}
+    assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(want, live, "argosy")] == [
+        ("kubectl-edit", ".spec.b"),
+        ("kubectl-set", '.items[name="b"]'),
+        ("kubectl-annotate", ".metadata.annotations.note"),
     ]
 
 

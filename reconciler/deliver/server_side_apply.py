@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
 from reconciler.members.masking import is_secret, masked_value
-from reconciler.plans.conflicts import Decision, decide
-from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_text, without
+from reconciler.plans.conflicts import Decision, decide, field_change
+from reconciler.plans.field_paths import MISSING, Key, Path, as_named, parse_path, path_text, without
 from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
 from reconciler.plans.object import PlanContext, plan_object, server_form_digest
-from reconciler.plans.ownership import DifferenceKind, Owner, differences, own_entry
+from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences, own_entry
 from reconciler.plans.payload import SERVER_METADATA
 from render.model import Manifest, ObjectRef
 
@@ -173,18 +173,22 @@ def _planned_again(
 
 def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
     """Decide a conflict that only the server sees, for it knows more of a schema than managed fields show."""
+    assert planned.manifest is not None
     claims = context.plan_context(planned).claims
     want: Any = planned.manifest
-    decisions = set()
+    decisions, yielded = set(), list(planned.yielded)
     for cause in failure.causes:
         owner = Owner(cause.manager, cause.subresource)
-        decision = decide(owner, cause.field, claims)
+        path = as_named(parse_path(cause.field), planned.manifest)
+        decision = decide(owner, path, claims)
         if decision is Decision.YIELD:
-            want = without(want, parse_path(cause.field))
+            want = without(want, path)
+            lost = FieldDifference(path, DifferenceKind.LOST)
+            yielded.append(field_change(planned.manifest, planned.live or {}, lost, owner))
         decisions.add(decision)
     if Decision.FAIL in decisions or planned.force:
         return None
-    return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
+    return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions, yielded=tuple(yielded))
 
 
 def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectResult:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.plans.field_paths import Key, path_text
+from reconciler.plans.field_paths import Key
 from reconciler.plans.field_rules import rules_of, ruling_for
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.prune import keeps_itself
@@ -84,7 +84,7 @@ def _ruled(manifests: Mapping[ObjectRef, Manifest], rules: tuple[FieldRule, ...]
 
 def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple[FieldRule, ...]) -> Iterator[str]:
     """Yield pointers to the outermost fields that rules leave to others."""
-    ruling = ruling_for(path_text(path), (), rules) if path else None
+    ruling = ruling_for(path, (), rules) if path else None
     if ruling is not None:
         if ruling in _LEFT:
             yield pointer

@@ -81,7 +81,7 @@ def masked_value(value: Any, path: str, manifest: Any) -> str:
         return HIDDEN
     if isinstance(value, dict | list):
         return f"({counted(len(value), 'field' if isinstance(value, dict) else 'item')})"
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return _shortened(text, _LONGEST_VALUE)
 
 

@@ -15,7 +15,7 @@ from .containment import contained
 from .field_paths import MISSING, Path, path_text, value_at, without
 from .membership import fleet_words
 from .model import FieldChange
-from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at
+from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at, steps_to_items
 
 # A deployer writes what somebody committed elsewhere, whatever the field: asked before the fields of run time.
 _DEPLOYERS = re.compile(
@@ -25,10 +25,9 @@ _DEPLOYERS = re.compile(
 _RUNTIME_FIELDS = re.compile(
     r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?"
 )
-_REPLICAS = ".spec.replicas"
 
 
-def _no_ruling(_field: str, _owner: Owner) -> None:
+def _no_ruling(_path: Path, _owner: Owner) -> None:
     return None
 
 
@@ -44,26 +43,26 @@ class OwnershipClaims(Struct, frozen=True, kw_only=True):
     """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``."""
 
     overwrite: bool = False
-    ruling: Callable[[str, Owner], Decision | None] = _no_ruling
+    ruling: Callable[[Path, Owner], Decision | None] = _no_ruling
 
 
-def decide(owner: Owner, field: str, claims: OwnershipClaims) -> Decision:
-    """Decide about a field, such as ``.spec.replicas``, that another manager owns with another value.
+def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
+    """Decide about a field that another manager owns with another value.
 
     Another fleet's is a conflict in any case. A field rule decides otherwise. People's changes are drift and are
-    overwritten. Fields known to be decided at run time - replicas set through the scale subresource, CA bundles,
-    allocated values - are left to their owner, which no deployer is. The rest is a conflict unless the binding says
-    ``overwrite``.
+    overwritten. Fields known to be decided at run time - replicas, which alone are set through the scale subresource,
+    CA bundles, allocated values - are left to their owner, which no deployer is. The rest is a conflict unless the
+    binding says ``overwrite``.
     """
     if fleet_words(owner.manager):
         return Decision.FAIL
-    ruled = claims.ruling(field, owner)
+    ruled = claims.ruling(path, owner)
     if ruled is not None:
         return ruled
     if owner.is_person or owner.manager in {TOOL, "before-first-apply"}:
         return Decision.OVERWRITE
-    is_scaled = owner.subresource == "scale" and field == _REPLICAS
-    if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(field)):
+    is_scaled = owner.subresource == "scale"
+    if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(path_text(path))):
         return Decision.YIELD
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
 
@@ -89,7 +88,7 @@ def decide_conflicts(
     remaining = want
     for path in _conflicting_paths(want, live, different):
         for owner in owners_at(live, path, ours):
-            decision = decide(owner, path_text(path), claims)
+            decision = decide(owner, path, claims)
             decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
                 remaining = without(remaining, path)
@@ -106,24 +105,32 @@ def _conflicting_paths(want: Manifest, live: Manifest, different: tuple[FieldDif
         if difference.change is not DifferenceKind.DROPPED:
             wanted, present = value_at(want, difference.path), value_at(live, difference.path)
             if present is not MISSING:
-                yield from (item.path for item in value_differences(wanted, present, difference.path))
+                yield from (item.path for item in value_differences(wanted, present, live, difference.path))
 
 
-def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDifference]:
-    """Yield the innermost named fields whose live value does not hold the wanted one."""
-    if isinstance(want, Mapping) and isinstance(live, Mapping):
+def value_differences(want: Any, other: Any, live: Manifest, path: Path = ()) -> Iterator[FieldDifference]:
+    """Yield the innermost fields whose other value does not hold the wanted one.
+
+    The managed fields of ``live`` tell which lists are compared item by item: those that the server merges.
+    """
+    if isinstance(want, Mapping) and isinstance(other, Mapping):
         for name, value in want.items():
             if path or name not in {"apiVersion", "kind"}:
-                yield from value_differences(value, live.get(name, MISSING), (*path, name))
-    elif not contained(want, live, path):
-        yield FieldDifference(path, DifferenceKind.MODIFIED)
+                yield from value_differences(value, other.get(name, MISSING), live, (*path, name))
+    elif not contained(want, other, path):
+        is_list = isinstance(want, list) and isinstance(other, list)
+        items = steps_to_items(live, path, want) if is_list else None
+        if items is None:
+            yield FieldDifference(path, DifferenceKind.MODIFIED)
+        for step, item in items or ():
+            yield from value_differences(item, value_at(other, (step,)), live, (*path, step))
 
 
 def left_fields(asked: Manifest, want: Manifest, live: Manifest, ours: Container[str]) -> tuple[FieldChange, ...]:
     """Return the fields ``asked`` for that ``want`` leaves as the cluster has them, where that is another value."""
     if want is asked:
         return ()
-    left = [each for each in value_differences(asked, want) if not _is_live(asked, live, each.path)]
+    left = [each for each in value_differences(asked, want, live) if not _is_live(asked, live, each.path)]
     return tuple(
         field_change(asked, live, each, next(iter(owners_at(live, each.path, ours)), Owner(""))) for each in left
     )
@@ -150,9 +157,8 @@ def _innermost(want: Manifest, live: Manifest, difference: FieldDifference) -> t
     wanted, present = value_at(want, path), value_at(live, path)
     if change is DifferenceKind.DROPPED or wanted is MISSING or present is MISSING:
         return (difference,)
-    return tuple(FieldDifference(inner.path, change) for inner in value_differences(wanted, present, path)) or (
-        difference,
-    )
+    inside = value_differences(wanted, present, live, path)
+    return tuple(FieldDifference(inner.path, change) for inner in inside) or (difference,)
 
 
 def field_change(want: Manifest, live: Manifest, difference: FieldDifference, owner: Owner) -> FieldChange:
@@ -173,6 +179,5 @@ def foreign_changes(want: Manifest, live: Manifest, manager: str) -> tuple[Field
     """Return the fields that people added, which applying never removes."""
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
-        for owner, path in foreign_fields(live, manager)
-        if value_at(want, path) is MISSING
+        for owner, path in foreign_fields(want, live, manager)
     )

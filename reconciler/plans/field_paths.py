@@ -129,6 +129,23 @@ def _dotted(value: Mapping[str, Any], rest: Path) -> Any:
     return MISSING
 
 
+def as_named(path: Path, value: Any) -> Path:
+    """Return a path that an API server wrote with the names that a value has, some of which have dots.
+
+    >>> as_named(("labels", "example", "com/tier"), {"labels": {"example.com/tier": "front"}})
+    ('labels', 'example.com/tier')
+    """
+    steps, rest = list[Step](), path
+    while rest:
+        ends = (end for end in range(len(rest), 0, -1) if all(isinstance(step, str) for step in rest[:end]))
+        names = ((end, ".".join(map(str, rest[:end]))) for end in ends)
+        found = isinstance(value, Mapping) and next((each for each in names if each[1] in value), None)
+        end, step = found or (1, rest[0])
+        steps.append(step)
+        value, rest = value_at(value, (step,)), rest[end:]
+    return tuple(steps)
+
+
 def without(value: Any, path: Path) -> Any:
     """Return a copy of plain data without the value at a path; everything beside the path is shared.
 

@@ -5,25 +5,24 @@ usually decides. ``Yield``: a manager that owns it with another value keeps it. 
 created, and never afterwards. Annotations count before argosy.yaml, and the first rule that fits counts.
 """
 
+import json
 import re
 from collections.abc import Container, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from render.fleet import FieldRule, FieldRuling
+from render.fleet import FIELD_ANNOTATIONS, FieldRule, FieldRuling
 from render.model import Manifest, ObjectRef
+from render.rule_paths import Items, listed_paths, parsed_path
 
 from .conflicts import Decision, OwnershipClaims, value_differences
 from .field_paths import MISSING, Key, Path, item_matching, path_text, value_at, without
 from .ownership import Owner, owners_at
 
-FIELD_ANNOTATIONS: Mapping[str, FieldRuling] = {
-    "argosy.dev/own-fields": FieldRuling.OWN,
-    "argosy.dev/yield-fields": FieldRuling.YIELD,
-    "argosy.dev/ignore-fields": FieldRuling.IGNORE,
-}
-_PATHS = re.compile(r"(?:\[[^\]]*\]|[^,\s\[])+")
+# Names of labels have dots, which are no ends of names: texts that rules are compared with have this for each.
+_DOT_IN_NAME = "\x1f"
+_KEY = r"""[^,=\]"]*=(?:"(?:[^"\\]|\\.)*"|[^,\]"]+)"""
 
 
 def rules_of(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
@@ -33,7 +32,7 @@ def rules_of(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> 
         FieldRule(rule=ruling, path=path)
         for name, ruling in FIELD_ANNOTATIONS.items()
         if name in annotations
-        for path in _PATHS.findall(str(annotations[name]))
+        for path in listed_paths(str(annotations[name]))
     )
     return (*own, *(rule for rule in rules if _is_about(rule, ref)))
 
@@ -43,9 +42,9 @@ def _is_about(rule: FieldRule, ref: ObjectRef) -> bool:
     return all(not pattern or fnmatchcase(name, pattern) for pattern, name in asked)
 
 
-def ruling_for(field: str, owners: Iterable[Owner], rules: Iterable[FieldRule]) -> FieldRuling | None:
-    """Return what the first fitting rule says about a field, such as ``.spec.replicas``, that others own."""
-    managers = [owner.manager for owner in owners]
+def ruling_for(path: Path, owners: Iterable[Owner], rules: Iterable[FieldRule]) -> FieldRuling | None:
+    """Return what the first fitting rule says about a field that others own."""
+    managers, field = [owner.manager for owner in owners], _marked(path)
     for rule in rules:
         is_meant = not rule.manager or any(fnmatchcase(manager, rule.manager) for manager in managers)
         if is_meant and _pattern(rule.path).match(field):
@@ -59,8 +58,8 @@ def claims_of(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims
     if not listed:
         return OwnershipClaims(overwrite=overwrite)
 
-    def ruling(field: str, owner: Owner) -> Decision | None:
-        rule = ruling_for(field, (owner,), listed)
+    def ruling(path: Path, owner: Owner) -> Decision | None:
+        rule = ruling_for(path, (owner,), listed)
         if rule is None:
             return None
         return Decision.OVERWRITE if rule is FieldRuling.OWN else Decision.YIELD
@@ -70,10 +69,25 @@ def claims_of(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims
 
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of a field and everything in it; ``*`` stands for a name, ``[*]`` for any item of a list."""
-    text = re.escape(path if path.startswith(".") else f".{path}")
-    text = text.replace(r"\[\*\]", r"\[[^\]]*\]").replace(r"\*", r"[^.\[]*")
-    return re.compile(rf"{text}(?=[.\[]|$)")
+    """Return the pattern of a field and everything in it; a text that is no path is no field's."""
+    steps = parsed_path(path)
+    if steps is None:
+        return re.compile(r"(?!)")
+    return re.compile("".join(map(_expression, steps)) + r"(?=[.\[]|$)")
+
+
+def _expression(step: str | Items) -> str:
+    if isinstance(step, str):
+        return rf"[.{_DOT_IN_NAME}]" + re.escape(step).replace(r"\*", r"[^.\[]*")
+    if not step.keys:
+        return rf"\[{_KEY}(?:,{_KEY})*\]"
+    keys = (rf"(?:{_KEY},)*" + re.escape(f"{name}={json.dumps(value)}") for name, value in step.keys)
+    return rf"\[{','.join(keys)}(?:,{_KEY})*\]"
+
+
+def _marked(path: Path) -> str:
+    """Return the text of a path, in which the dots that a name has itself are marked."""
+    return path_text(tuple(step.replace(".", _DOT_IN_NAME) if isinstance(step, str) else step for step in path))
 
 
 def with_rules(
@@ -89,8 +103,8 @@ def with_rules(
     def ruled(wanted: FieldRuling, one: Manifest, other: Manifest) -> list[Path]:
         if one is other or all(rule.rule is not wanted for rule in listed):
             return []
-        paths = [each.path for each in value_differences(one, other)]
-        return [path for path in paths if ruling_for(path_text(path), owners_at(live, path, ours), listed) is wanted]
+        paths = [each.path for each in value_differences(one, other, live)]
+        return [path for path in paths if ruling_for(path, owners_at(live, path, ours), listed) is wanted]
 
     for path in ruled(FieldRuling.OWN, asked, want):
         want = _with_value(want, path, value_at(asked, path))

@@ -216,11 +216,11 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, co
     ours = {context.options.applyset.manager}
     asked, want = want, _with_rules(want, live, {}, context, ours)
     left = left_fields(asked, want, live, ours)
-    base = replace(base, manifest=want, migrate=_migrating(live, context.options), yielded=left)
-    unlabelled = without(want, ("metadata", "labels", PART_OF))
-    if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
+    base = replace(base, manifest=want, migrate=_migrating(want, live, context.options), yielded=left)
+    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
+    if not different:
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
-    base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live)), ours))
+    base = replace(base, changes=field_changes(want, live, different, ours))
     if context.overwrites or base.migrate:
         reason = "Overwrite" if context.overwrites else "Migrated"
         message = "it was there already, different"
@@ -263,7 +263,7 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
         decided = decide_conflicts(want, live, different, context.claims, ours)
         different = differences(decided.want, live, fields) if decided.yielded else different
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(live, options)
+    foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(decided.want, live, options)
     if manager != options.applyset.manager:
         migrate = (manager, *migrate)
     if foreign or decided.yielded or left:
@@ -291,11 +291,11 @@ def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> Pla
     )
 
 
-def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
+def _migrating(want: Manifest, live: Manifest, options: PlanOptions) -> tuple[str, ...]:
     """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
     wanted = options.migrate_from
     if options.remove_foreign:
-        wanted |= {owner.manager for owner, _ in foreign_fields(live, options.applyset.manager)}
+        wanted |= {owner.manager for owner, _ in foreign_fields(want, live, options.applyset.manager)}
     if not wanted:
         return ()
     owners = [

@@ -12,14 +12,14 @@ No difference means that applying would change nothing, so nothing is sent.
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from render.model import Manifest
 
 from .containment import contained
-from .field_paths import MISSING, Key, Member, Path, item_matching, parse_step
+from .field_paths import MISSING, Key, Member, Path, Step, item_matching, parse_step, value_at
 
 Fields = Mapping[str, Any]
 """A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
@@ -132,7 +132,7 @@ def _compare_list(
             _compare(item, item_matching(live, step), inner, (*path, step), different)
         elif step.value not in live:
             different.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
-    names = next((step.values for step in map(parse_step, owned) if isinstance(step, Key)), (("name", ""),))
+    names = _key_names(map(parse_step, owned))
     different.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
 
 
@@ -143,6 +143,10 @@ def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:
         if candidate is item or (isinstance(step, Member) and candidate == item):
             return unclaimed.pop(number)
     return MISSING
+
+
+def _key_names(steps: Iterable[Step | None]) -> Sequence[tuple[str, Any]]:
+    return next((step.values for step in steps if isinstance(step, Key)), (("name", ""),))
 
 
 def _step_of(item: Any, names: Sequence[tuple[str, Any]]) -> Key | Member:
@@ -168,11 +172,41 @@ def _covers(fields: Fields, path: Path) -> bool:
     for step in path:
         if not fields:
             return True
-        inner = next((value for text, value in fields.items() if parse_step(text) == step), None)
+        inner = _within(fields, step)
         if inner is None:
             return False
         fields = inner
     return True
+
+
+def _within(fields: Fields, step: Step) -> Fields | None:
+    return next((inner for text, inner in fields.items() if parse_step(text) == step), None)
+
+
+def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tuple[Key | Member, Any], ...] | None:
+    """Return the items of a wanted list, each with the step that leads to it; None for a list that is one piece.
+
+    Whoever owns an item of the live list shows by which keys its items are told apart. The server merges such a list,
+    so that two managers who want different items of it are not in conflict.
+    """
+    steps = dict.fromkeys(
+        step
+        for entry in live["metadata"].get("managedFields") or ()
+        for step in map(parse_step, _fields_at(entry.get("fieldsV1") or {}, path))
+        if isinstance(step, Key | Member)
+    )
+    if not steps:
+        return None
+    unclaimed = list(items)
+    claimed = [(step, item) for step in steps if (item := _claimed(unclaimed, step)) is not MISSING]
+    names = _key_names(steps)
+    return (*claimed, *((_step_of(item, names), item) for item in unclaimed))
+
+
+def _fields_at(fields: Fields, path: Path) -> Fields:
+    for step in path:
+        fields = _within(fields, step) or {}
+    return fields
 
 
 def owned_part(live: Any, fields: Fields) -> Any:
@@ -201,8 +235,8 @@ def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
             yield step.value
 
 
-def foreign_fields(live: Manifest, manager: str) -> tuple[tuple[Owner, Path], ...]:
-    """Return the fields people added to the object, which applying never removes."""
+def foreign_fields(want: Manifest, live: Manifest, manager: str) -> tuple[tuple[Owner, Path], ...]:
+    """Return the fields that people added to what is wanted of an object, which applying never removes."""
     ours = own_entry(live, manager)
     own = (ours or {}).get("fieldsV1") or {}
     foreign = []
@@ -211,18 +245,19 @@ def foreign_fields(live: Manifest, manager: str) -> tuple[tuple[Owner, Path], ..
             str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
         )
         if owner.is_person and not owner.subresource:
-            foreign += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, ())]
+            foreign += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, want, ())]
     return tuple(foreign)
 
 
-def _beyond(fields: Fields, own: Fields, path: Path) -> Iterator[Path]:
-    """Yield the outermost paths of ``fields`` that ``own`` says nothing about."""
+def _beyond(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path]:
+    """Yield the outermost paths of ``fields`` that ``own`` and ``want`` say nothing about."""
     for text, inner in fields.items():
         step = parse_step(text)
-        if step is None:
+        is_wholly_ours = text in own and not own[text]
+        if step is None or is_wholly_ours:
             continue
-        if text not in own:
-            if (*path, step) not in _NOT_CONTENT:
-                yield (*path, step)
-        elif own[text]:
-            yield from _beyond(inner, own[text], (*path, step))
+        wanted = value_at(want, (step,))
+        if text in own or (wanted is not MISSING and inner):
+            yield from _beyond(inner, own.get(text) or {}, wanted, (*path, step))
+        elif wanted is MISSING and (*path, step) not in _NOT_CONTENT:
+            yield (*path, step)
