@@ -4,7 +4,6 @@ Where Git lacks what Karmada's answer depends on, a switch chooses between Argos
 ``compatibility: Karmada`` turns all of them at once; a switch that is written wins over it.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -147,14 +146,6 @@ class FieldRuling(StrEnum):
     IGNORE = "Ignore"
     YIELD = "Yield"
     OWN = "Own"
-
-
-FIELD_ANNOTATIONS: Mapping[str, FieldRuling] = {
-    "argosy.dev/own-fields": FieldRuling.OWN,
-    "argosy.dev/yield-fields": FieldRuling.YIELD,
-    "argosy.dev/ignore-fields": FieldRuling.IGNORE,
-}
-"""The annotations of templates that list fields, each with what it says of them."""
 
 
 class FieldRule(Struct, frozen=True, kw_only=True):

@@ -273,7 +273,7 @@ class TestImmutable:
         assert cluster.read("configmaps", "frozen")["data"] == {"a": "1"}
 
     def test_it_is_recreated_where_its_manifest_allows_it(self, cluster: Cluster) -> None:
-        allowed = {"argosy.dev/recreate": "true"}
+        allowed = {"argosy.dev/recreate": "True"}
         cluster.apply(self.frozen(cluster, "1", **allowed))
         applied = cluster.apply(self.frozen(cluster, "2", **allowed))
         assert outcomes(applied) == {"ConfigMap frozen": "created Recreated"}

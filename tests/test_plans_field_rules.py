@@ -11,8 +11,7 @@ from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
 from reconciler.plans.field_paths import Key, Path, parse_path
 from reconciler.plans.field_rules import claims_of, rules_of, ruling_for
 from reconciler.plans.ownership import Owner
-from reconciler.reference.pages import ANNOTATIONS
-from render.fleet import FIELD_ANNOTATIONS, FieldRule, FieldRuling
+from render.fleet import FieldRule, FieldRuling
 from render.model import ObjectRef
 
 from .applying import Cluster, outcomes
@@ -135,11 +134,6 @@ def test_a_rule_beats_what_is_decided_without_one() -> None:
         Decision.OVERWRITE,
     )
     assert decide(person, REPLICAS, left) is Decision.YIELD
-
-
-def test_every_field_annotation_is_in_the_reference() -> None:
-    named = {entry.name for section in ANNOTATIONS for entry in section.entries}
-    assert FIELD_ANNOTATIONS.keys() <= named
 
 
 def settings(cluster: Cluster, value: str, **annotations: str) -> dict[str, Any]:

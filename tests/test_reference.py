@@ -13,6 +13,8 @@ from reconciler.reference.exit_codes import EXIT_CODES
 from reconciler.reference.fields import FLEET_FIELDS, POLICY_TEST_FIELDS
 from reconciler.reference.schemas import INPUTS, KINDS, json_schema, paths_of
 from reconciler.reference.topics import TOPICS, topic
+from render.admission.findings import Findings
+from render.admission.template_annotations import check_template_annotations
 from render.documents import parse_documents
 from render.fleet import Fleet
 from render.parsing.fleets import fleet
@@ -102,6 +104,15 @@ def test_every_file_of_the_examples_is_as_its_schema_says() -> None:
 
 def test_every_annotation_of_ours_is_explained() -> None:
     assert literals(OURS) - entries("annotations") == set()
+
+
+def test_every_annotation_of_templates_that_is_explained_is_known_when_they_are_read() -> None:
+    (of_templates,) = (section for section in topic("annotations").sections if section.title == "In resource templates")
+    findings = Findings()
+    annotations = {entry.name: "true" for entry in of_templates.entries}
+    check_template_annotations({"metadata": {"annotations": annotations}}, findings)
+    assert [each.field for each in findings.warnings] == ["metadata.annotations[work.karmada.io/conflict-resolution]"]
+    assert findings.problems == []
 
 
 def test_every_annotation_that_is_explained_is_in_the_code() -> None:

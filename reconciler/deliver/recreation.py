@@ -13,6 +13,7 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Re
 from reconciler.members.listing import read_object
 from reconciler.plans.model import Action, PlannedObject
 from render.model import ObjectRef
+from render.template_annotations import RECREATE
 
 from .results import ObjectResult, failed_result, object_result
 
@@ -31,13 +32,12 @@ _ALLOWED = frozenset(
 )
 _GONE_PAUSE = 0.2
 _GONE_SECONDS = 60.0
-RECREATE = "argosy.dev/recreate"
 
 
 def may_recreate(planned: PlannedObject) -> bool:
     """Return whether an object's manifest and kind allow deleting it to create it again."""
     annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
-    return annotations.get(RECREATE) == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
+    return str(annotations.get(RECREATE)).lower() == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
 
 
 def immutable_hint(ref: ObjectRef) -> str:

@@ -13,12 +13,12 @@ from render.binding import Binding
 from render.documents import parse_documents
 from render.model import WORK_API_VERSION, Manifest, ObjectRef, Template
 from render.policy import ConflictResolution
+from render.template_annotations import CONFLICT_RESOLUTION
 from render.works import Works
 
 from .dependencies import binding_name
 from .stages import Rendered
 
-CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
 MANAGED = "karmada.io/managed"
 MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations"
 MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels"

@@ -20,6 +20,7 @@ from reconciler.members.masking import HIDDEN, ConcealedManifest
 from render.fleet import FieldRule
 from render.model import Manifest
 from render.policy import ConflictResolution
+from render.template_annotations import CONFLICT_RESOLUTION
 
 from .applyset import PART_OF
 from .conflicts import (
@@ -40,7 +41,6 @@ from .ownership import Fields, Owner, differences, foreign_fields, own_entry, ow
 from .payload import as_sent
 from .retention import RetainFailed, left_to_owners, retained
 
-CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
 # Annotations that other tools leave on what they manage: taking such an object would only start a fight over it.
 _TOOLS = {
     "helm": "meta.helm.sh/release-name",

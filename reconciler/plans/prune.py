@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
+from render.template_annotations import PRUNE
 from render.words import counted
 
 from .inventory import HeldObject, Inventory
@@ -17,7 +18,6 @@ from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
 from .stages import deletion_wave, needs_confirmation
 
-PRUNE = "argosy.dev/prune"
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 """The reasons of what is kept because it is not in our set any more."""
 

@@ -230,7 +230,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
         "`Ignore`: the field is set when the object is created, and never afterwards. `Yield`: a manager that owns it"
         " with another value keeps it. `Own`: it is always as committed."
     ),
-    "spec.fieldRules[].path": Field("The field with all in it, such as `.spec.template.spec.containers[*].image`."),
+    "spec.fieldRules[].path": Field(
+        "The field with all in it, such as `.spec.replicas`. An item of a list is named by its keys or some of them,"
+        ' as in `.spec.ports[port=80].nodePort`, or by `[*]` for each; a value of a set is `[="a"]`. `*` in a name'
+        " stands for any text. A list that servers do not merge is one field."
+    ),
     "spec.fieldRules[].group": Field("The API group of the objects; left out means any."),
     "spec.fieldRules[].kind": Field("The kind of the objects; left out means any."),
     "spec.fieldRules[].namespace": Field("The namespace of the objects; left out means any."),

@@ -35,7 +35,8 @@ ANNOTATIONS = (
             Entry(
                 "argosy.dev/ignore-fields",
                 "Fields, such as `.spec.replicas, .data.size`, that are set when the object is created and never"
-                " afterwards. `fieldRules` in argosy.yaml say it for many objects.",
+                " afterwards. They are separated by commas or spaces, and written as `path` in `fieldRules` of"
+                " argosy.yaml, which say it for many objects.",
             ),
             Entry("argosy.dev/yield-fields", "Fields that any other manager keeps once it owns them."),
             Entry("argosy.dev/own-fields", "Fields that are always as committed, whoever writes them."),

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from render.admission.findings import Findings
 from render.admission.metadata import NameFault, check_metadata
 from render.admission.syntax import dns_label_fault, quoted, subdomain_fault
+from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
 from render.fleet import Fleet
@@ -182,9 +183,11 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
         findings = Findings()
         check_identity(place.manifest, findings)
         check_counts(place.manifest, findings)
+        _check_annotations(place.manifest, findings)
         if findings.problems:
             loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
             continue
+        loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
         is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
         default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
         manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default)
@@ -203,6 +206,12 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
             if is_inside is None:
                 loaded.unscoped.append((template, place))
     return loaded
+
+
+def _check_annotations(manifest: Manifest, findings: Findings) -> None:
+    """Check what annotations say, unless nothing else may be trusted or SOPS encrypted them."""
+    if not findings.problems and not is_opaque(manifest):
+        check_template_annotations(manifest, findings)
 
 
 def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:

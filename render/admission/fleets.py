@@ -14,6 +14,7 @@ from .findings import Findings
 from .schema import INT32, ListOf, Record, Text, Whole
 from .shared_schema import POINTER_FLAG, TEXT, TEXTS
 from .syntax import dns_label_fault, quoted
+from .template_annotations import check_field_rules
 
 _COUNT = Whole(INT32, minimum=0, keep=True)
 _BUDGET = Record({"replicas": _COUNT, "percent": _COUNT})
@@ -181,6 +182,7 @@ def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     if (branch := rendered.get("branch")) and not _BRANCH.fullmatch(branch):
         findings.problem("spec.rendered.branch", f"{quoted(branch)} is no name for a branch")
     _check_guards(spec, findings)
+    check_field_rules(spec.get("fieldRules", ()), findings)
     if (percent := spec.get("failover", {}).get("massFailure", 0)) > 100:
         findings.problem("spec.failover.massFailure", f"must be at most 100, not {percent}")
     _check_unique(spec.get("kinds", ()), ("group", "kind"), "spec.kinds", findings)
