@@ -39,7 +39,7 @@ RESULTS = (
         action=Action.KEPT,
         reason="NeedsConfirmation",
         message="deleting it may delete much more",
-        hint="confirm it by name: Namespace shop",
+        hint="confirm it: --confirm Namespace/shop",
     ),
 )
 
@@ -84,7 +84,7 @@ def test_the_log_tells_each_of_them() -> None:
         "eu: ConfigMap shop/old: deleted (Finalizing): it goes once its finalizers are done: x",
         (
             "eu: Namespace shop: kept (NeedsConfirmation): deleting it may delete much more\n"
-            "  hint: confirm it by name: Namespace shop"
+            "  hint: confirm it: --confirm Namespace/shop"
         ),
         "eu: Deployment.apps shop/web: field manager 'kube-controller-manager' decides .spec.replicas (Yielded)",
         "eu: Deployment.apps shop/web: field manager 'kubectl-edit' added .data.debug (Foreign)",
@@ -108,7 +108,7 @@ def test_json_has_an_object_for_each_of_them() -> None:
         ("ConfigMap shop/old", "Finalizing"),
         ("Namespace shop", "NeedsConfirmation"),
     ]
-    assert plain[2]["hint"] == "confirm it by name: Namespace shop"
+    assert plain[2]["hint"] == "confirm it: --confirm Namespace/shop"
 
 
 def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:

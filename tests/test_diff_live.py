@@ -59,3 +59,22 @@ def test_a_cluster_ip_that_is_not_given_is_told(cluster: Cluster) -> None:
     )
     _, plan = cluster.plan([asked], cluster.inventory(asked))
     assert not any(change.is_difference for change in live_changes(ClusterReport(cluster="eu", plan=plan)))
+
+
+def test_what_is_kept_or_hangs_is_shown_and_is_a_difference_while_the_cluster_waits_for_it(cluster: Cluster) -> None:
+    kept = a_config_map("kept", namespace=cluster.space, a="1")
+    going = a_config_map("going", namespace=cluster.space, a="1")
+    kept["metadata"]["annotations"] = {"argosy.dev/prune": "false"}
+    going["metadata"]["finalizers"] = ["example.com/hold"]
+    cluster.apply(kept, going)
+    inventory = cluster.inventory(kept, going)
+    removed = cluster.server.request("DELETE", cluster.path("configmaps", "going"))[1]
+    observed, plan = cluster.plan((), inventory)
+    report = ClusterReport(cluster="eu", observed=observed, plan=plan)
+    assert "".join(live_text([report])) == (
+        "eu: 1 object differs\n"
+        f"  ! ConfigMap {cluster.space}/going kept (Terminating): it is being deleted since"
+        f" {removed['metadata']['deletionTimestamp']} and waits for its finalizers example.com/hold\n"
+        f"  ! ConfigMap {cluster.space}/kept kept (PruneDisabled): an annotation of its own forbids pruning it\n"
+    )
+    cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})

@@ -20,17 +20,13 @@ from render.model import Manifest, ObjectRef
 from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
 from .lease import await_lease, release_lease
 from .prune import carry_out_deletions
-from .results import FINALIZING, ApplySettings, ClusterResult, ObjectResult, object_result
+from .results import FINALIZING, UNDONE, WAITING, ApplySettings, ClusterResult, ObjectResult, object_result
 from .server_side_apply import ApplyContext, apply_object
 
 _PAUSE = 0.1
-_WAITING = frozenset({"NeedsConfirmation", "Terminating", FINALIZING, "NotEmpty", "Orphan"})
-"""The reasons of objects that wait to be deleted: a cluster with one has not converged, but holds its commit."""
 _REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", FINALIZING, "NotEmpty"})
 """The reasons of objects that stay and are remembered by themselves: they outlive the commit that named them."""
 _AT_REST = frozenset({Action.UNCHANGED, Action.KEPT})
-_UNDONE = frozenset({"Held", "Unknown"})
-"""The reasons of objects that should go and could not be judged: with one of them a cluster has not converged."""
 
 
 def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None) -> ClusterResult:
@@ -242,8 +238,8 @@ def _kept(item: PlannedObject, hold: str) -> ObjectResult:
 def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failure | None, hold: str) -> ClusterResult:
     deletions = {item.ref for item in context.plan.deletions}
     left = [result for result in results if result.ref in deletions and _stays(result)]
-    is_undone = bool(hold) or any(result.is_failure or result.reason in _UNDONE for result in results)
-    is_waiting = any(result.ref in deletions and result.reason in _WAITING for result in results)
+    is_undone = bool(hold) or any(result.is_failure or result.reason in UNDONE for result in results)
+    is_waiting = any(result.ref in deletions and result.reason in WAITING for result in results)
     outcome = ApplyOutcome.INCOMPLETE if is_undone or is_waiting else ApplyOutcome.CONVERGED
     # A dry run converges where there is nothing to do.
     is_open = context.settings.dry_run and any(result.action not in _AT_REST for result in results)
@@ -261,7 +257,7 @@ def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failur
 
 
 def _stays(result: ObjectResult) -> bool:
-    return result.is_failure or result.reason in _REMEMBERED | _UNDONE
+    return result.is_failure or result.reason in _REMEMBERED | UNDONE
 
 
 def _remaining(applied: ClusterResult) -> Iterator[ObjectRef]:

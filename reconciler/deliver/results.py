@@ -19,6 +19,10 @@ FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
 """The actions that count as apply errors."""
 FINALIZING = "Finalizing"
 """The reason of an object that was deleted and is still there."""
+WAITING = frozenset({"NeedsConfirmation", "Terminating", FINALIZING, "NotEmpty", "Orphan"})
+"""The reasons of objects that wait to be deleted: a cluster with one has not converged, but holds its commit."""
+UNDONE = frozenset({"Held", "Unknown"})
+"""The reasons of objects that should go and could not be judged: with one of them a cluster has not converged."""
 
 
 class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):

@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.console.json_values import as_json
-from reconciler.deliver.results import ClusterReport, ObjectResult
-from reconciler.pipeline.pending import SUSPENDED
+from reconciler.deliver.results import UNDONE, WAITING, ClusterReport, ObjectResult
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
@@ -24,7 +23,6 @@ _SIGNS = {
     Action.HAND_OFF: "-",
 }
 _UNCHANGED = frozenset({Action.UNCHANGED, Action.KEPT})
-_HELD = "Held"
 
 
 class LiveChange(Struct, frozen=True, kw_only=True):
@@ -43,8 +41,8 @@ class LiveChange(Struct, frozen=True, kw_only=True):
 
     @property
     def is_difference(self) -> bool:
-        """False where all that differs is left to another manager, as agreed."""
-        return self.action not in _UNCHANGED or self.reason == _HELD or bool(self.foreign)
+        """False where what differs is left to another manager or kept, as agreed."""
+        return self.action not in _UNCHANGED or self.reason in WAITING | UNDONE or bool(self.foreign)
 
 
 def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
@@ -65,7 +63,7 @@ def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
             foreign=item.foreign,
         )
         for item in items
-        if item.action not in _UNCHANGED or item.reason in {_HELD, SUSPENDED} or item.yielded or item.foreign
+        if item.action is not Action.UNCHANGED or item.yielded or item.foreign
     )
 
 

@@ -116,9 +116,10 @@ def _protection(
     if owner:
         return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
     if held is None and ref not in options.orphans:
-        return "Orphan", "no commit this cluster was given names it", "delete it by hand if it should go"
+        hint = "--orphans deletes it if this fleet once rendered it here; otherwise delete it by hand"
+        return "Orphan", "no commit this cluster was given names it", hint
     if needs_confirmation(ref) and not (options.confirm_all or ref in options.confirmed):
-        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it by name: {ref}"
+        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {ref.kind}/{ref.name}"
     return None
 
 
