@@ -279,6 +279,11 @@ class TestHolds:
     def test_a_tree_with_nothing_in_it_holds_everything(self, cluster: Cluster) -> None:
         inventory = given(cluster, *some(cluster, "going"))
         assert self._hold(cluster, inventory) == "the cluster would hold nothing"
+        (held,) = cluster.apply(inventory=inventory).results
+        assert str(held).partition(": ")[2] == (
+            "kept (Held): the cluster would hold nothing\n"
+            "  hint: if it is meant: argosy apply --allow-removal member1=1"
+        )
 
     def test_too_much_at_once_holds_everything_until_it_is_allowed(self, cluster: Cluster) -> None:
         names = [f"going-{number}" for number in range(11)]
@@ -286,7 +291,10 @@ class TestHolds:
         inventory = given(cluster, kept, *going)
         refused = cluster.apply(kept, inventory=inventory)
         assert refused.count(refused.results[-1].action) == 11
-        assert refused.results[-1].message == "11 of 12 objects would go (more than 10)"
+        assert str(refused.results[-1]).partition(": ")[2] == (
+            "kept (Held): 11 of 12 objects would go (more than 10)\n"
+            "  hint: if it is meant: argosy apply --allow-removal member1=11"
+        )
         allowed = cluster.apply(kept, inventory=inventory, allowed_removals=11)
         assert set(outcomes(allowed).values()) == {"unchanged UpToDate", "deleted NotWanted"}
 

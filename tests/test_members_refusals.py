@@ -163,6 +163,16 @@ ANSWERS = [
         "spec: Forbidden: pod updates may not change fields other than `spec.tolerations`",
     ),
     Answered(
+        "an object that is too large, which is no fault of a field",
+        422,
+        a_status(
+            'ConfigMap "a" is invalid: []: Too long: may not be more than 1048576 bytes',
+            {"reason": "FieldValueTooLong", "message": "Too long: may not be more than 1048576 bytes", "field": "[]"},
+        ),
+        FailureKind.TOO_LARGE,
+        "Too long: may not be more than 1048576 bytes",
+    ),
+    Answered(
         "the value of a PriorityClass",
         422,
         a_status(
@@ -259,6 +269,83 @@ def test_of_a_secret_that_cannot_change_only_that_is_said() -> None:
     assert failure.message == "data: it cannot change; type: its value is not accepted"
 
 
+class Repeated(NamedTuple):
+    why: str
+    status: int
+    body: dict[str, Any]
+    shown: str
+
+
+FORBIDDEN = 'secrets "s" is forbidden: '
+REPEATED = [
+    Repeated(
+        "a right that is missing",
+        403,
+        a_status(
+            f'{FORBIDDEN}User "ada" cannot patch resource "secrets" in API group "" in the namespace "shop": {CANARY}',
+            reason="Forbidden",
+        ),
+        'User "ada" cannot patch resource "secrets" in API group "" in the namespace "shop"',
+    ),
+    Repeated(
+        "a webhook",
+        403,
+        a_status(f'admission webhook "p.example.com" denied the request: {CANARY}', reason="Forbidden"),
+        'admission webhook "p.example.com" denied the request',
+    ),
+    Repeated(
+        "a policy",
+        403,
+        a_status(
+            f"{FORBIDDEN}ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request: {CANARY}",
+            reason="Forbidden",
+        ),
+        "ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request",
+    ),
+    Repeated(
+        "a policy that says so as a field does",
+        422,
+        a_status(
+            "Secret is invalid",
+            {"message": f"ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request: {CANARY}", "field": ""},
+        ),
+        "ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request",
+    ),
+    Repeated(
+        "a quota",
+        403,
+        a_status(f"{FORBIDDEN}exceeded quota: small, requested: secrets=1", reason="Forbidden"),
+        "exceeded quota: small",
+    ),
+    Repeated(
+        "a field that does not exist",
+        500,
+        a_status("failed to create typed patch object (shop/s; v1, Kind=Secret): .foo: field not declared in schema"),
+        "Invalid: .foo: field not declared in schema",
+    ),
+    Repeated(
+        "too much of it",
+        422,
+        a_status("Too long", {"message": "Too long: may not be more than 1048576 bytes", "field": "data"}),
+        "data: Too long: may not be more than 1048576 bytes",
+    ),
+    Repeated(
+        "anything else, which is not repeated, and its reason does not stand there twice",
+        403,
+        a_status(f"{FORBIDDEN}{CANARY}", reason="Forbidden"),
+        "the server's answer is not repeated, for it may quote what is secret",
+    ),
+]
+
+
+@each_row("case", REPEATED, ids=lambda case: case.why)
+def test_of_a_secret_the_sentences_are_repeated_that_have_names_alone(case: Repeated) -> None:
+    failure = failure_of(
+        Request(method="PATCH", path="/x", body=SECRET), case.status, {}, json.dumps(case.body).encode()
+    )
+    assert failure.message == case.shown
+
+
 class Hinted(NamedTuple):
     why: str
     status: int
@@ -288,6 +375,13 @@ HINTS = [
         'admission webhook "policy.example.com" denied the request: too many',
         'Forbidden: admission webhook "policy.example.com" denied the request: too many',
         "meet the rule of the admission webhook 'policy.example.com', or see its configuration",
+    ),
+    Hinted(
+        "a policy of the cluster",
+        403,
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request: too big",
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'sizes' with binding 'all' denied request: too big",
+        "meet the rule of the ValidatingAdmissionPolicy 'sizes', or change it",
     ),
     Hinted(
         "a quota",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.plans.field_paths import path_text
 from reconciler.plans.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
+from reconciler.plans.payload import LAST_APPLIED
 
 from .fake_fields import owned_by_update, server_side_applied
 from .tables import each_row
@@ -269,6 +270,9 @@ def test_foreign_fields_are_what_people_own_and_we_do_not() -> None:
         an_entry("kubectl", {"f:spec": {"f:c": {}}}, subresource="scale"),
         # Of a field that nothing of ours is left in, what the manifest asks for is no addition.
         an_entry("kubectl-set", {"f:items": {'k:{"name":"a"}': {".": {}, "f:v": {}}, 'k:{"name":"b"}': {".": {}}}}),
+        # The notes of kubectl, and a label that servers set, are nobody's addition.
+        an_entry("kubectl-client-side-apply", {"f:metadata": {"f:annotations": {".": {}, f"f:{LAST_APPLIED}": {}}}}),
+        an_entry("kubectl-create", {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}),
         an_entry("kubectl-annotate", {"f:metadata": {"f:annotations": {".": {}, "f:note": {}, "f:team": {}}}}),
     )
     want = {"metadata": {"annotations": {"team": "shop"}}, "spec": {"a": 1}, "items": [{"name": "a", "v": 1}]}

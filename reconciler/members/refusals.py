@@ -23,7 +23,6 @@ _BY_STATUS = {
     410: FailureKind.EXPIRED,
     413: FailureKind.TOO_LARGE,
     415: FailureKind.UNSUPPORTED,
-    422: FailureKind.INVALID,
     429: FailureKind.THROTTLED,
 }
 _HINTS = {
@@ -53,9 +52,20 @@ _IMMUTABLE = re.compile(
 )
 _CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
 _DENIED = re.compile(r"admission webhook \"(?P<name>[^\"]*)\" denied the request")
+_DENIED_BY_POLICY = re.compile(r"ValidatingAdmissionPolicy '(?P<name>[^']*)' with binding '[^']*' denied request")
 _LACKING = re.compile(r"\bUser \"[^\"]*\" cannot ")
 _WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+# Of a Secret only these sentences are repeated: names stand in them, and no content.
+_NAMES_ALONE = re.compile(
+    r"User \"[^\"]*\" cannot \w+ resource \"[^\"]*\" in API group \"[^\"]*\"( in the namespace \"[^\"]*\")?"
+    rf"|{_DENIED.pattern.replace('?P<name>', '')}|{_DENIED_BY_POLICY.pattern.replace('?P<name>', '')}"
+    r"|exceeded quota: [^,\s]+|Too long: may not be more than \d+ bytes|Required value"
+    r"|[.\w]+: field not declared in schema"
+)
+_UNREPEATED = "the server's answer is not repeated, for it may quote what is secret"
+_MOST_BYTES = "may not be more than 1048576 bytes"
 _MOST_DIGITS = 9
+_NO_FIELDS = frozenset({"", "<nil>", "[]"})
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
 
 
@@ -77,9 +87,10 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
 
 def _admission_hint(status: int, message: str) -> str:
     """Return what to do about a refusal that credentials, existence and schema have nothing to do with."""
-    denied = _DENIED.search(message)
-    if denied:
+    if denied := _DENIED.search(message):
         return f"meet the rule of the admission webhook {denied['name']!r}, or see its configuration"
+    if denied := _DENIED_BY_POLICY.search(message):
+        return f"meet the rule of the ValidatingAdmissionPolicy {denied['name']!r}, or change it"
     if "exceeded quota: " in message:
         return "ask for less, or raise the ResourceQuota"
     if status != 403:
@@ -105,8 +116,8 @@ def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping
         return FailureKind.CONFLICT
     if status == 403 and "NamespaceTerminating" in reasons:
         return FailureKind.NAMESPACE_TERMINATING
-    if status == 422 and _IMMUTABLE.search(message):
-        return FailureKind.IMMUTABLE
+    if status == 422:
+        return _unprocessable(message)
     if status == 404:
         return _missing(details)
     if status >= 500:
@@ -114,6 +125,12 @@ def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping
     # A webhook may say no with any status, and none of them is a server's that has too much to do.
     is_denied = status == 429 and _DENIED.search(message)
     return FailureKind.BAD_REQUEST if is_denied else _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
+
+
+def _unprocessable(message: str) -> FailureKind:
+    if _IMMUTABLE.search(message):
+        return FailureKind.IMMUTABLE
+    return FailureKind.TOO_LARGE if _MOST_BYTES in message else FailureKind.INVALID
 
 
 def _missing(details: Mapping[str, Any]) -> FailureKind:
@@ -142,9 +159,9 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
     causes = refusal["details"]["causes"]
     if kind is FailureKind.CONFLICT:
         return "; ".join(_conflict_text(_cause(item)) for item in causes)
-    if kind in {FailureKind.INVALID, FailureKind.IMMUTABLE} and causes:
+    if status == 422 and causes:
         return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
-    text = safe_message(message, request.body)
+    text = _repeated(message, request.body) or (_UNREPEATED if is_secret(request.body) else "")
     reason = refusal["reason"] or (kind if refusal["isStatus"] else f"HTTP status {status}")
     # Reports put the kind before the message; it would stand there twice.
     if text and reason == kind:
@@ -161,9 +178,17 @@ def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
     field = item["field"]
     # Of objects with too much in them a server prints, below its sentence, how the values differ.
     sentence = item["message"].partition("\n")[0]
-    detail = "" if is_secret(manifest) else safe_message(_detail(sentence), manifest)
-    text = detail or ("it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted")
-    return f"{field}: {text}" if field and field != "<nil>" else text
+    unrepeated = "it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted"
+    text = _repeated(_detail(sentence), manifest) or unrepeated
+    return f"{field}: {text}" if field not in _NO_FIELDS else text
+
+
+def _repeated(text: str, manifest: Any) -> str:
+    """Return as much of a server's text as may be repeated, on one line."""
+    if not is_secret(manifest):
+        return safe_message(text, manifest)
+    found = _NAMES_ALONE.search(text)
+    return found[0] if found else ""
 
 
 def _detail(message: str) -> str:

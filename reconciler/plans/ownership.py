@@ -25,7 +25,12 @@ Fields = Mapping[str, Any]
 """A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
 
 _OWNED_METADATA = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
-_NOT_CONTENT = (("status",), ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"))
+# Neither is anybody's addition: kubectl keeps its own notes, and a server labels every Namespace by its name.
+_NOT_CONTENT = (
+    ("status",),
+    ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+    ("metadata", "labels", "kubernetes.io/metadata.name"),
+)
 _PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE)
 
 
@@ -259,5 +264,12 @@ def _beyond(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path
         wanted = value_at(want, (step,))
         if text in own or (wanted is not MISSING and inner):
             yield from _beyond(inner, own.get(text) or {}, wanted, (*path, step))
-        elif wanted is MISSING and (*path, step) not in _NOT_CONTENT:
+        elif wanted is MISSING and _has_content(inner, (*path, step)):
             yield (*path, step)
+
+
+def _has_content(fields: Fields, path: Path) -> bool:
+    inside = [(step, inner) for text, inner in fields.items() if (step := parse_step(text)) is not None]
+    if path in _NOT_CONTENT:
+        return False
+    return not inside or any(_has_content(inner, (*path, step)) for step, inner in inside)

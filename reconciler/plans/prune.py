@@ -44,7 +44,8 @@ def plan_deletions(
     ]
     reason = hold or _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
     if reason:
-        candidates = [_kept(item, reason) for item in candidates]
+        hint = "" if hold or not options.prune else _allowing_hint(candidates, observed.cluster)
+        candidates = [_kept(item, reason, hint) for item in candidates]
     unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
 
@@ -137,7 +138,7 @@ def _excess(
     candidates: Iterable[PlannedObject], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> str:
     """Return why so much must not be deleted at once, empty when it may: the removal guard against the live cluster."""
-    removed = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
+    removed = _removed(candidates)
     if not options.prune:
         return "pruning is switched off"
     if not removed or (options.allowed_removals is not None and len(removed) <= options.allowed_removals):
@@ -150,11 +151,19 @@ def _excess(
     return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 
+def _removed(candidates: Iterable[PlannedObject]) -> list[ObjectRef]:
+    return [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
+
+
+def _allowing_hint(candidates: Iterable[PlannedObject], cluster: str) -> str:
+    return f"if it is meant: argosy apply --allow-removal {cluster}={len(_removed(candidates))}"
+
+
 def _places(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:
     return [(ref.namespace, ref.group_kind) for ref in refs]
 
 
-def _kept(item: PlannedObject, reason: str) -> PlannedObject:
+def _kept(item: PlannedObject, reason: str, hint: str) -> PlannedObject:
     if item.action not in {Action.PRUNE, Action.HAND_OFF}:
         return item
-    return replace(item, action=Action.KEPT, reason="Held", message=reason)
+    return replace(item, action=Action.KEPT, reason="Held", message=reason, hint=hint)
