@@ -1,6 +1,7 @@
 """The output of ``argosy status``: for fleets only rendered, disconnected clusters, and again while it watches."""
 
 import io
+import json
 import re
 import signal
 from pathlib import Path
@@ -241,6 +242,17 @@ def test_a_clone_that_is_behind_says_so(clone: Repository, capsys: pytest.Captur
     ended = argosy(clone, capsys, "status")
     said = f"argosy/rendered RENDERED holds source {newest[:12]}, which is newer than what is here: git pull"
     assert first_line(clone, ended) == said
+
+
+def test_a_rendered_source_that_is_not_here_may_be_older(clone: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    before = clone.git("rev-parse", "HEAD")
+    clone.commit({"nginx.yaml": a_deployment(replicas=3)})
+    clone.git("push", "-q")
+    hub, shallow = clone.path.parent / "hub.git", Repository(clone.path.parent / "shallow")
+    clone.git("clone", "-q", "--depth", "1", "--no-single-branch", f"file://{hub}", str(shallow.path))
+    said = f"argosy/rendered RENDERED holds source {before[:12]}, which is not in this clone: git fetch --unshallow"
+    assert first_line(shallow, argosy(shallow, capsys, "status")) == said
+    assert json.loads(argosy(shallow, capsys, "status", "-o", "json").out)["current"] is False
 
 
 def test_a_branch_that_was_never_fetched_is_named_with_a_command_that_helps(

@@ -128,7 +128,10 @@ def many_objects(fleet: MemoryFleet) -> None:
     fleet.run()
 
 
-def rendered_only(fleet: MemoryFleet) -> None:
+def not_reached_yet(fleet: MemoryFleet) -> None:
+    spec = {"clusters": [{"name": name} for name in BOTH]}
+    described = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+    fleet.repository.commit({"argosy.yaml": described})
     fleet.run()
     fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
 
@@ -138,11 +141,7 @@ CLOSED = "AppliedFailed: Forbidden: closed"
 STARTING = "ReplicasMissing: updatedReplicas: 0 of 2"
 LATE = [
     Late("a source that no pass has seen", a_newer_source, ["source HEAD is not rendered yet"]),
-    Late(
-        "a fleet that is only rendered",
-        rendered_only,
-        ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"],
-    ),
+    Late("a fleet that no pass has got to", not_reached_yet, ["no pass has recorded anything yet"]),
     Late("a member that is away", a_member_away, [AWAY]),
     Late("an object in such a member", a_member_away, [AWAY], "deploy/nginx"),
     Late("an object that was refused", unapplied, [f"{NGINX} is not applied in us: {CLOSED}"], "deploy/nginx"),
@@ -245,17 +244,93 @@ def clone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
     return repository
 
 
+ONLY_RENDERED = [
+    "warning: nothing is known to apply this fleet; waiting for somebody to run argosy apply",
+    "warning: after 0 s the fleet is not applied",
+    "warning: no pass has recorded anything, and argosy.yaml says of no cluster how it is reached: it is only rendered",
+    "  hint: list clusters in argosy.yaml, or run argosy apply",
+]
+
+
+def test_a_fleet_that_is_only_rendered_is_said_to_be_so_at_once(clone: Repository) -> None:
+    """Somebody may run ``argosy apply`` all the same, and is waited for."""
+    said: list[str] = []
+    stream, clock = io.StringIO(), Clock()
+
+    def pause(seconds: float) -> None:
+        said[:] = said or stream.getvalue().splitlines()
+        clock.pass_by(seconds)
+
+    log = Log(stream=stream, repository=str(clone.path))
+    pacing = Pacing(now=clock, pause=pause, clock=float)
+    assert wait_and_show(log, WaitOptions(timeout=300), pacing) == 1
+    assert (said, stream.getvalue().splitlines()) == (
+        ONLY_RENDERED[:1],
+        [ONLY_RENDERED[0], "warning: after 300 s the fleet is not applied", *ONLY_RENDERED[2:]],
+    )
+
+
 def test_a_remote_that_is_away_for_a_moment_is_asked_again(clone: Repository) -> None:
     hub, away = clone.path.parent / "hub.git", clone.path.parent / "away.git"
     clock = Clock(lambda: hub.rename(away), lambda: away.rename(hub))
     code, said = waited(clone, WaitOptions(timeout=8), clock)
-    assert (code, clock.now, said.splitlines()[1:]) == (
-        1,
-        8.0,
-        ["warning: no pass has recorded anything yet: the fleet is only rendered, or none has got there"],
-    )
+    assert (code, clock.now, said.splitlines()[2:]) == (1, 8.0, ONLY_RENDERED[2:])
     code, said = waited(clone, WaitOptions(timeout=4), Clock(lambda: hub.rename(away)))
     gone = f"warning: git ls-remote: '{hub}' does not appear to be a git repository"
-    assert (code, said.splitlines()) == (1, ["warning: after 4 s the fleet is not applied", gone])
+    assert (code, said.splitlines()[1:]) == (1, ["warning: after 4 s the fleet is not applied", gone])
     with pytest.raises(GitError):
         waited(clone, WaitOptions(timeout=4), Clock())
+
+
+def shallow_clone(of: Repository, *options: str) -> Repository:
+    """A clone such as runners make: with the newest commit alone, and without Argosy's branches."""
+    hub, path = of.path.parent / "hub.git", of.path.parent / "shallow"
+    of.git("clone", "-q", "--depth", "1", *options, f"file://{hub}", str(path))
+    return Repository(path)
+
+
+@pytest.mark.parametrize("is_detached", [False, True], ids=["on a branch", "on no branch"])
+def test_a_shallow_clone_does_not_take_an_older_source_for_a_newer_one(is_detached: bool, clone: Repository) -> None:
+    """The source that is rendered is beyond what the clone has; it is fetched, for it tells which of them is newer."""
+    newest = clone.commit({"nginx.yaml": a_deployment(replicas=5)})
+    clone.git("push", "-q")
+    shallow = shallow_clone(clone)
+    if is_detached:
+        shallow.git("checkout", "-q", "--detach")
+    said = f"warning: source {newest[:12]} is not rendered yet"
+    assert waited(shallow, WaitOptions(timeout=0), Clock())[1].splitlines()[1:] == [said]
+
+
+@pytest.mark.parametrize("is_detached", [False, True], ids=["on a branch", "on no branch"])
+def test_a_source_that_somebody_else_pushed_has_the_one_that_is_waited_for(
+    is_detached: bool, clone: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = shallow_clone(clone)
+    if is_detached:
+        old.git("checkout", "-q", "--detach")
+    clone.commit({"nginx.yaml": a_deployment(replicas=5)})
+    clone.git("push", "-q")
+    assert argosy(clone, capsys, "reconcile").code == 0
+    assert waited(old, WaitOptions(timeout=0), Clock())[1].splitlines() == ONLY_RENDERED
+
+
+def test_a_source_that_was_pushed_over_is_not_one_that_follows(
+    clone: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Repository(clone.path.parent / "other")
+    clone.git("clone", "-q", str(clone.path.parent / "hub.git"), str(other.path))
+    rendered = clone.commit({"nginx.yaml": a_deployment(replicas=5)})
+    clone.git("push", "-q")
+    assert argosy(clone, capsys, "reconcile").code == 0
+    newest = other.commit({"nginx.yaml": a_deployment(replicas=3)})
+    other.git("push", "-q", "--force")
+    said = (
+        f"warning: source {rendered[:12]} is rendered, which the source branch does not have: it may lack {newest[:12]}"
+    )
+    assert waited(other, WaitOptions(timeout=0), Clock())[1].splitlines()[1:] == [said]
+
+
+def test_what_a_status_branch_said_that_is_gone_counts_no_more(clone: Repository) -> None:
+    """The clone still has the branch as it was before somebody deleted it at the remote."""
+    clone.git("update-ref", "refs/remotes/origin/argosy/status", "origin/argosy/rendered")
+    assert waited(clone, WaitOptions(timeout=0), Clock())[1].splitlines() == ONLY_RENDERED

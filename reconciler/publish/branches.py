@@ -9,6 +9,8 @@ from reconciler.repository.refs import head_branch
 from render.errors import GitError
 from render.fleet import Fleet
 
+_WHOLE_HISTORY = 2**31 - 1
+
 
 class Publication(Struct, frozen=True, kw_only=True):
     """The place where branches are written; ``remote`` is a name or an address, empty for this repository itself."""
@@ -88,6 +90,13 @@ def source_remote(repository: Repository) -> str:
         if name in names and (name in {tracked, "origin"} or len(names) == 1):
             return name
     return ""
+
+
+def fetch_source_branches(repository: Repository, remote: str, *branches: str) -> None:
+    """Fetch branches of the source (``refs/heads/...``), all of their history if this clone is shallow."""
+    tracked = (f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}" for branch in branches)
+    refspecs = [f"+{branch}:{ref}" for branch, ref in zip(branches, tracked, strict=True)]
+    repository.fetch(remote, Fetching(refspecs=refspecs, depth=_WHOLE_HISTORY if repository.is_shallow else None))
 
 
 def source_address(repository: Repository) -> str:

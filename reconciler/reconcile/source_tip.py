@@ -3,13 +3,11 @@
 from msgspec import Struct
 
 from reconciler.console.log import Log
-from reconciler.publish.branches import source_remote
+from reconciler.publish.branches import fetch_source_branches, source_remote
 from reconciler.publish.left_out import warn_of_uncommitted
-from reconciler.repository import Fetching, Repository
+from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from render.errors import GitError
-
-_WHOLE_HISTORY = 2**31 - 1
 
 
 class SourceTip(Struct, frozen=True, kw_only=True):
@@ -65,7 +63,6 @@ def _fetched(repository: Repository, remote: str, branch: str) -> str:
         raise _no_branch(remote, branch)
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
     # The removal guard reads the trailers of all commits since the last rendered one, which a shallow clone may lack.
-    depth = _WHOLE_HISTORY if repository.is_shallow else None
-    if depth or repository.tip(local) != tip:
-        repository.fetch(remote, Fetching(refspecs=[f"+{branch}:{local}"], depth=depth))
+    if repository.is_shallow or repository.tip(local) != tip:
+        fetch_source_branches(repository, remote, branch)
     return repository.tip(local) or tip

@@ -12,16 +12,18 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import publication_of
+from reconciler.publish.branches import fetch_source_branches, publication_of, source_remote
 from reconciler.publish.known_fleets import read_fleet
+from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
+from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
-from render.errors import ConfigError, InputError, ReconcileError
+from render.errors import ConfigError, GitError, InputError, ReconcileError
 from render.fleet import Fleet
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
@@ -67,13 +69,18 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
         return progress_of_members(self.recorded, desired.fleet, desired.clusters, commits, self.now)
 
 
-def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], float] = time.time) -> RecordedFleet:
-    """Read both branches as they are known here."""
+def read_recorded_fleet(
+    repository: Repository, log: Log, clock: Callable[[], float] = time.time, fetched: Tips = ()
+) -> RecordedFleet:
+    """Read both branches as they are known here.
+
+    ``fetched`` are the tips that were fetched for it, if any: a status branch that is gone there has told nothing.
+    """
     fleet = fleet_status(repository, log)
     desired = fleet.source.desired
     publication = publication_of(repository, desired.fleet)
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
-    tip = repository.tip(publication.ref(status.branch))
+    tip = fetched[2] if fetched else repository.tip(publication.ref(status.branch))
     recorded = read_recorded(status, tip)
     return RecordedFleet(
         fleet=fleet,
@@ -108,6 +115,29 @@ def fetched_tips(repository: Repository) -> Tips:
     branches = fleet.rendered_branch, fleet.status_branch
     publication.ask_for(*branches)
     return head, *(publication.current_tip(branch) for branch in branches)
+
+
+def fetch_rendered_source(repository: Repository, rendered: str) -> None:
+    """Fetch the source that a rendered commit was made from, where it is not here: without it no source is newer.
+
+    Where HEAD is on no branch, every branch of the remote that is tracked here is fetched.
+    """
+    remote, source = source_remote(repository), read_previous(repository, rendered).source
+    if not remote or repository.mirrors or _is_here(repository, source):
+        return
+    current = head_branch(repository.folder.git_dir)
+    tracked = repository.refs(f"refs/remotes/{remote}/")
+    names = [current] if current else [f"refs/heads/{ref.split('/', 3)[3]}" for ref in tracked]
+    branches = [name for name, tip in repository.known_tips(remote, names).items() if tip is not None]
+    if branches:
+        fetch_source_branches(repository, remote, *branches)
+
+
+def _is_here(repository: Repository, commit: str) -> bool:
+    try:
+        return bool(repository.resolve(commit))
+    except GitError:
+        return False
 
 
 def _fleet_at(repository: Repository, head: str) -> Fleet:
@@ -152,7 +182,9 @@ def _shown_if_moved(
     with open_repository(log.repository) as repository:
         tips = fetched_tips(repository)
         if tips != known:
-            show(read_recorded_fleet(repository, log, clock), not known)
+            if tips[1] is not None:
+                fetch_rendered_source(repository, tips[1])
+            show(read_recorded_fleet(repository, log, clock, tips), not known)
     return tips
 
 

@@ -42,12 +42,14 @@ class Lag(StrEnum):
     UNCHANGED = "Unchanged"
     BEHIND = "Behind"
     AHEAD = "Ahead"
+    UNKNOWN = "Unknown"
 
 
 class SourceLag(Struct, frozen=True, kw_only=True):
     """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD.
 
-    ``refusal`` is why passes refuse the newest one, as far as its files tell.
+    ``refusal`` is why passes refuse the newest one, as far as its files tell. ``fetching`` is the command that brings
+    what this clone lacks.
     """
 
     rendered: str
@@ -56,11 +58,12 @@ class SourceLag(Struct, frozen=True, kw_only=True):
     lag: Lag = Lag.NONE
     is_pushed: bool = True
     refusal: SourceRefusal | None = None
+    fetching: str = "git pull"
 
     @property
     def is_current(self) -> bool:
-        """Return whether the rendered commit is what the newest source asks for."""
-        return self.lag is not Lag.BEHIND
+        """Return whether the rendered commit is known to be what the newest source asks for."""
+        return self.lag not in {Lag.BEHIND, Lag.UNKNOWN}
 
     def words(self, *, is_refused: bool) -> str:
         """Return what the newest source and HEAD are beside the rendered one, as the end of a sentence."""
@@ -70,12 +73,14 @@ class SourceLag(Struct, frozen=True, kw_only=True):
             Lag.NONE: "",
             Lag.UNCHANGED: f"; the newest, {newest}, asks for the same",
             Lag.BEHIND: behind if is_refused else f"{behind}: run argosy reconcile",
-            Lag.AHEAD: ", which is newer than what is here: git pull",
+            Lag.AHEAD: f", which is newer than what is here: {self.fetching}",
+            Lag.UNKNOWN: f", which is not in this clone: {self.fetching}",
         }
         if not self.is_pushed:
             return f"{words[self.lag]}; HEAD {self.head[:12]} is not pushed, so no pass sees it: git push"
         older = f"; HEAD {self.head[:12]} is older: git pull"
-        return words[self.lag] + (older if self.head != self.newest and self.lag is not Lag.AHEAD else "")
+        says_so = self.lag in {Lag.AHEAD, Lag.UNKNOWN}
+        return words[self.lag] + (older if self.head != self.newest and not says_so else "")
 
 
 def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
@@ -88,7 +93,15 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
             lag = Lag.UNCHANGED if asks_for_the_same(repository, previous, newest, log) else Lag.BEHIND
         except InputError as error:
             refusal = SourceRefusal.of(newest, error)
-    return SourceLag(rendered=previous.source, newest=newest, head=head, lag=lag, is_pushed=is_pushed, refusal=refusal)
+    return SourceLag(
+        rendered=previous.source,
+        newest=newest,
+        head=head,
+        lag=lag,
+        is_pushed=is_pushed,
+        refusal=refusal,
+        fetching="git fetch --unshallow" if repository.is_shallow else "git pull",
+    )
 
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
@@ -119,8 +132,8 @@ def _lag(repository: Repository, previous: Previous, newest: str) -> Lag:
         return Lag.NONE
     try:
         repository.resolve(previous.source)
-    except GitError:
-        return Lag.AHEAD
+    except GitError:  # it may be newer, or older than what a shallow clone has, or of a history that was rewritten
+        return Lag.UNKNOWN
     return Lag.AHEAD if _is_ancestor(repository, newest, previous.source) else Lag.BEHIND
 
 

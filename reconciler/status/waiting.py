@@ -19,13 +19,24 @@ from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
+from render.cluster import is_pulling
 from render.errors import GitError, GuardRefused, ReconcileError
 from render.model import Manifest
 
-from .branches import Pacing, RecordedFleet, Tips, binding_named, fetched_tips, object_named, read_recorded_fleet
-from .fleet import nothing_rendered
+from .branches import (
+    Pacing,
+    RecordedFleet,
+    Tips,
+    binding_named,
+    fetch_rendered_source,
+    fetched_tips,
+    object_named,
+    read_recorded_fleet,
+)
+from .fleet import Lag, nothing_rendered
 
 POLL_SECONDS = 2.0
+ONLY_RENDERED = "OnlyRendered"
 _NO_TIPS: Tips = ("",)
 """Tips that no branch has, so that the branches are read again."""
 
@@ -124,12 +135,15 @@ def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
                 desired = read_source(repository, str(tips[0])).desired
                 check_subject(desired, wish)
                 raise nothing_rendered(desired.fleet.rendered_branch)
-            branches = read_recorded_fleet(repository, log, pacing.clock)
+            fetch_rendered_source(repository, tips[1])
+            branches = read_recorded_fleet(repository, log, pacing.clock, tips)
             missing, pending = tuple(missing_of(branches, wish)), tuple(_pending_of(branches, wish))
     except GitError as error:
         if not known.tips:
             raise
         return _Seen(missing=(Obstacle(text=error.message, reason="GitFailed"),), tips=_NO_TIPS)
+    if not known.tips and any(each.reason == ONLY_RENDERED for each in missing):
+        log.warning("nothing is known to apply this fleet; waiting for somebody to run argosy apply")
     log.progress(f"waiting: {len(missing)} to go")
     return _Seen(missing=missing, tips=tips, rendered=str(tips[1]), pending=pending)
 
@@ -186,12 +200,19 @@ def _of_branches(branches: RecordedFleet) -> Obstacle | None:
     if not lag.is_pushed:
         text = f"source {lag.head[:12]} is not pushed, so no pass sees it"
         return Obstacle(text=text, reason="NotPushed", hint="git push")
+    if lag.lag is Lag.UNKNOWN:
+        rendered, newest = lag.rendered[:12], lag.newest[:12]
+        text = f"source {rendered} is rendered, which the source branch does not have: it may lack {newest}"
+        return Obstacle(text=text, reason="NotRendered")
     if not lag.is_current:
         return Obstacle(text=f"source {lag.newest[:12]} is not rendered yet", reason="NotRendered")
-    if not branches.recorded.files:
-        text = "no pass has recorded anything yet: the fleet is only rendered, or none has got there"
-        return Obstacle(text=text, reason="NotRecorded")
-    return None
+    if branches.recorded.files:
+        return None
+    desired = branches.fleet.source.desired
+    if branches.is_applied_by_passes or desired.fleet.is_told_by_tools or any(map(is_pulling, desired.clusters)):
+        return Obstacle(text="no pass has recorded anything yet", reason="NotRecorded")
+    text = "no pass has recorded anything, and argosy.yaml says of no cluster how it is reached: it is only rendered"
+    return Obstacle(text=text, reason=ONLY_RENDERED, hint="list clusters in argosy.yaml, or run argosy apply")
 
 
 def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:

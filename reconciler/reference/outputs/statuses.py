@@ -62,7 +62,7 @@ FLEET_STATUS = {
     "source": text("The source commit that is rendered."),
     "newest": text("The newest source commit that is known."),
     "head": text("The commit HEAD points to."),
-    "current": flag("True if the newest source is rendered."),
+    "current": flag("True if the newest source is known to be rendered."),
     "engine": text("The version of Argosy that rendered it."),
     "next?": record(
         {"at": text("The time, as RFC 3339."), "what": text("The change, such as `web leaves paris`.")},
