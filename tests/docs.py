@@ -208,7 +208,6 @@ class Script:
         self.members = {name: Member(name=name) for name in names.split()}
         for member in self.members.values():
             add_node(member, "node-1", cpu="8", memory="32Gi", pods="110")
-            member.objects["namespaces.", "", "kube-system"]["metadata"]["uid"] = f"uid-of-{member.name}"
         served = self.stack.enter_context(serving_members(self.members.values(), self.place.parent / "kubeconfigs"))
         self.kubeconfigs = served.kubeconfigs
         self._write_contexts(set())

@@ -76,6 +76,7 @@ class FakeCluster:
         for namespace in ("kube-system", "default"):
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
             self.request("POST", "/api/v1/namespaces", body)
+        self.objects["namespaces.", "", "kube-system"]["metadata"]["uid"] = f"uid-of-{self.name}"
 
     def wait(self, _seconds: float) -> bool:
         return self.stopped is None

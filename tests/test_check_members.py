@@ -25,12 +25,12 @@ WELL = Check(
     name="member eu",
     member="eu",
     is_well=True,
-    state="UID uid-1 as recorded, Kubernetes v0.0.0, clock like here, 2 objects of 2 kinds,"
+    state="UID uid-of-member1 as recorded, Kubernetes v0.0.0, clock like here, 2 objects of 2 kinds,"
     " may read, apply and delete them",
 )
 
 
-def question(name: str = "eu", *more: dict[str, Any], uid: str = "uid-1") -> MemberQuestion:
+def question(name: str = "eu", *more: dict[str, Any], uid: str = "uid-of-member1") -> MemberQuestion:
     manifests = (a_deployment("web", namespace="shop"), a_config_map("settings", namespace="shop"), *more)
     objects = tuple(DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest) for manifest in manifests)
     return MemberQuestion(desired=ClusterDesired(cluster=name, objects=objects), uid=uid)
@@ -93,7 +93,8 @@ EXPIRED = Failure(
 )
 FORBIDDEN = Failure(kind=FailureKind.FORBIDDEN, message='User "x" cannot get resource "namespaces"', status=403)
 REJOIN = (
-    "correct the context; if the cluster was built anew, take it in again: argosy cluster rejoin eu --accept-uid uid-1"
+    "correct the context; if the cluster was built anew, take it in again:"
+    " argosy cluster rejoin eu --accept-uid uid-of-member1"
 )
 BROKEN = [
     Broken("nothing", FakeCluster(now=NOW), [WELL]),
@@ -120,7 +121,7 @@ BROKEN = [
     Broken(
         "another cluster",
         FakeCluster(now=NOW),
-        [failing("identity", "its context leads to another cluster: the UID is uid-1, not uid-9", REJOIN)],
+        [failing("identity", "its context leads to another cluster: the UID is uid-of-member1, not uid-9", REJOIN)],
         (question(uid="uid-9"),),
     ),
     Broken(

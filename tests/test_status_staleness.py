@@ -81,9 +81,9 @@ UNKNOWN = [
         "a swapped cluster",
         swapped,
         "WrongCluster",
-        f"{CONTEXT} other-uid-1, not uid-1",
+        f"{CONTEXT} other-uid-of-us, not uid-of-us",
         "correct the context; if the cluster was built anew, take it in again: argosy cluster rejoin us --accept-uid"
-        " other-uid-1",
+        " other-uid-of-us",
     ),
     Unknown("a dead cluster", lambda fleet: fleet.down.add("us"), "Unreachable", "member is down"),
     Unknown("a cluster that refuses", refused, "Unauthorized", "the cluster does not accept these credentials"),

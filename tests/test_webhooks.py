@@ -124,17 +124,10 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return an_authority(tmp_path_factory.mktemp("authority"))
 
 
-def a_member(name: str) -> FakeCluster:
-    """A member that is known by a UID of its own."""
-    member = FakeCluster(name=name)
-    member.objects["namespaces.", "", "kube-system"]["metadata"]["uid"] = f"uid-of-{name}"
-    return member
-
-
 @contextmanager
 def a_fleet(authority: Authority, folder: Path) -> Iterator[Fleet]:
     """Two members; a widget divided 2:1, with its settings; its CRD everywhere."""
-    members = {name: a_member(name) for name in MEMBERS}
+    members = {name: FakeCluster(name=name) for name in MEMBERS}
     repository = Repository.create(folder / "fleet")
     with ExitStack() as stack:
         hook = stack.enter_context(serving(authority, interpreting))

@@ -17,7 +17,7 @@ from reconciler.members.listing import read_object
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, read_uid
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.cluster import defined_kinds
+from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
 from render.model import ObjectRef, group_of
@@ -112,7 +112,7 @@ def _shared(others: Iterable[str]) -> Check:
         name="identity",
         is_well=False,
         state=f"its context leads to the same cluster as that of {listed(sorted(others))}",
-        hint="give each member the context of its own cluster; argosy.yaml says which under clusters",
+        hint=OWN_CONTEXT,
     )
 
 

@@ -67,6 +67,10 @@ def _go_on() -> bool:
     return False
 
 
+def _has_none(_cluster: str, _uid: str) -> tuple[str, ...]:
+    return ()
+
+
 AwaitObservation = Callable[[], Failure | None]
 """Wait for the observation of a member that came late; the failure of one that could not be observed."""
 
@@ -78,10 +82,11 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only observe and plan.
     ``before_writing`` is called before a cluster's first write, in its own thread: this is where the attempt is
     written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation is
-    awaited first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later
-    than ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
-    ``is_stopping`` says so are left out, and get no report. Where ``is_making_way`` says so those are left out that
-    are not begun with the first, and slow ones once the others are recorded.
+    awaited first. ``twins`` returns the other clusters that have the UID of one. ``on_slow`` is called once, as
+    soon as only slow clusters are left, with their names: no later than ``patience`` seconds or twice the time of
+    the slowest of the others. Clusters that are not begun when ``is_stopping`` says so are left out, and get no
+    report. Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once
+    the others are recorded.
     """
 
     max_parallel: int = 32
@@ -94,6 +99,7 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     decrypt: Decrypt = leave_encrypted
     before_writing: Callable[[Plan], None] = _write_anyway
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
+    twins: Callable[[str, str], tuple[str, ...]] = _has_none
     on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
     is_stopping: Callable[[], bool] = _go_on
     is_making_way: Callable[[], bool] = _go_on
@@ -208,7 +214,8 @@ class _FleetRun:
         cluster = job.cluster
         desired = self._options.decrypt(client, job.desired)
         observed = observe_cluster(observing, desired, job.inventory, job.options.applyset)
-        plan = make_plan(desired, observed, job.inventory, job.options)
+        options = replace(job.options, twins=self._options.twins(cluster, observed.uid))
+        plan = make_plan(desired, observed, job.inventory, options)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:

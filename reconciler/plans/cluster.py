@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from render.model import Manifest, ObjectRef, is_opaque
+from render.words import listed
 
 from .applyset import ApplySet
 from .inventory import HeldObject, Inventory
@@ -23,6 +24,9 @@ from .object import PlanContext, plan_object, planned
 from .prune import EMPTYING, NO_MEMBER, keeps_itself, plan_deletions
 from .retention import scaled_objects
 from .stages import CRD, sort_key
+
+OWN_CONTEXT = "give each member the context of its own cluster; argosy.yaml says which under clusters"
+"""The hint where the contexts of two members lead to the same cluster."""
 
 
 def make_plan(
@@ -100,6 +104,12 @@ def _refusal(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"the context of {desired.cluster!r} leads to the cluster that this fleet knows as {known_as!r}",
             hint=f"correct the context; if it is the same cluster: argosy cluster rename {known_as} {desired.cluster}",
+        )
+    if options.twins:
+        return Failure(
+            kind=FailureKind.WRONG_CLUSTER,
+            message=f"the context of {desired.cluster!r} leads to the same cluster as that of {listed(options.twins)}",
+            hint=OWN_CONTEXT,
         )
     if options.is_older and not options.allow_older:
         return Failure(

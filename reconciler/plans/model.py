@@ -73,7 +73,8 @@ def _desired_itself(desired: Manifest, _live: Manifest) -> Manifest:
 class PlanOptions(Struct, frozen=True, kw_only=True):
     """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
-    ``applyset``: the set members belong to. ``former_names``: those that the member had. ``is_older``: the commit
+    ``applyset``: the set members belong to. ``former_names``: those that the member had. ``twins``: other members whose
+    contexts lead to the same cluster. ``is_older``: the commit
     is an ancestor of the one applied, which needs ``allow_older``. ``guard`` and ``allowed_removals`` bound what
     one pass deletes (None: the guard's own limits). ``confirmed``: objects of kinds never pruned unasked;
     ``confirm_all``: all of them. ``prune``: whether to prune at all; ``orphans``: those objects that go though no
@@ -87,6 +88,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
 
     applyset: ApplySet = field(default_factory=ApplySet)
     former_names: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
     is_older: bool = False
     allow_older: bool = False
     guard: RemovalGuard = field(default_factory=RemovalGuard)

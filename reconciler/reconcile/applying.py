@@ -22,6 +22,7 @@ from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
+from reconciler.deliver.identities import Identities
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
@@ -143,9 +144,10 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         repository = self.context.publication.repository
         attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
         inventories = attempts.inventories()
+        identities = self._identities(inventories)
         orphans = self._agreed_orphans(inventories)
         if self.delivery.writes:
-            inventories = attempts.record(self._uids(inventories))
+            inventories = attempts.record(self._uids(identities))
         recording = ReportRecording(
             status=self.context.status,
             commit=self._commits.commit(self.commit) if self.delivery.writes else None,
@@ -157,22 +159,29 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         )
         with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
             options = replace(
-                self._fleet_options(holder),
+                self._fleet_options(identities, holder),
                 before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
                 late=self._late(),
                 on_slow=recording.record_without,
             )
-            for report in apply_fleet(self._jobs(inventories, orphans, attempts.turn), self.open_client, options):
+            jobs = self._jobs(inventories, orphans, attempts.turn, identities)
+            for report in apply_fleet(jobs, self.open_client, options):
                 tell(report)
                 recording.add(report)
         return recording.end()
 
-    def _uids(self, inventories: Mapping[str, Inventory]) -> dict[str, str]:
-        """Return who the members are, as recorded or as they answered; those that did not are left out."""
+    def _identities(self, inventories: Mapping[str, Inventory]) -> Identities:
+        """Return who the fleet's members are, as recorded or as they answered."""
+        names = {member.name for member in self.context.members}
         told = self.record.observation.uids if self.record is not None else {}
-        names = [member.name for member in self.delivery.members]
-        known = {name: inventory.uid for name in names if (inventory := inventories.get(name)) and inventory.uid}
-        return {name: uid for name, uid in told.items() if name in names} | known
+        recorded = {name: known.uid for name, known in inventories.items() if known.uid and name in names}
+        return Identities(recorded=recorded, told={name: uid for name, uid in told.items() if name not in recorded})
+
+    def _uids(self, identities: Identities) -> dict[str, str]:
+        """Return who the chosen members are; those that did not answer are left out, and those that have twins."""
+        told = {**identities.told, **identities.recorded}
+        uids = {member.name: told[member.name] for member in self.delivery.members if member.name in told}
+        return {name: uid for name, uid in uids.items() if not identities.twins(name, uid)}
 
     def _late(self) -> dict[str, AwaitObservation]:
         """Return how the observation of members ended that are late, or fell silent while they were observed."""
@@ -188,8 +197,10 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
         """Observe every chosen member and plan by these inventories; nothing is written."""
-        observing = replace(self._fleet_options(), is_observing=True)
-        return tuple(apply_fleet(self._jobs(inventories, None, threading.Lock()), self.open_client, observing))
+        identities = self._identities(inventories)
+        observing = replace(self._fleet_options(identities), is_observing=True)
+        jobs = self._jobs(inventories, None, threading.Lock(), identities)
+        return tuple(apply_fleet(jobs, self.open_client, observing))
 
     def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
@@ -200,10 +211,14 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return orphans
 
     def _jobs(
-        self, inventories: Mapping[str, Inventory], orphans: Orphans | None, turn: threading.Lock
+        self,
+        inventories: Mapping[str, Inventory],
+        orphans: Orphans | None,
+        turn: threading.Lock,
+        identities: Identities,
     ) -> list[ClusterJob | RestingJob]:
         """Return the job of each member: of one that may be at rest it is made in its own thread, when it is needed."""
-        resting = self._resting(inventories) if self.delivery.writes else {}
+        resting = self._resting(inventories, identities) if self.delivery.writes else {}
 
         def made_later(cluster: str) -> ClusterJob:
             with turn:
@@ -221,7 +236,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             for name in (member.name for member in self.delivery.members)
         ]
 
-    def _resting(self, inventories: Mapping[str, Inventory]) -> dict[str, RestingMember]:
+    def _resting(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, RestingMember]:
         """Return the members of which the commit and the status branch say nothing new since they were at rest."""
         if not self.resting:
             return {}
@@ -231,6 +246,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             for name, known in self.resting.items()
             if (inventory := inventories.get(name)) is not None and inventory.manager == self.applyset.manager
             if {known.commit, self.commit}.issuperset(inventory.attempted)
+            if not identities.twins(name, inventory.uid)
             if known.is_recorded(inventory, works.get(name, ""), now)
             if self._commits.ask_the_same(name, known.commit, self.commit)
             if not self._commits.is_before(self.commit, known.commit)
@@ -281,8 +297,9 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def _allowed(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)
 
-    def _fleet_options(self, holder: LeaseHolder | None = None) -> FleetOptions:
+    def _fleet_options(self, identities: Identities, holder: LeaseHolder | None = None) -> FleetOptions:
         return FleetOptions(
+            twins=identities.twins,
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
             is_observing=self.delivery.is_observing,
