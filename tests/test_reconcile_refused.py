@@ -472,6 +472,34 @@ def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet:
     assert fleet.run("verify", "-n", "3").code == 0
 
 
+def test_a_source_branch_that_is_gone_stops_neither_repair_nor_status(fleet: Fleet, tmp_path: Path) -> None:
+    hub, repository = Repository.create(tmp_path / "hub.git", bare=True), fleet.repository
+    repository.git("remote", "add", "origin", str(hub.path))
+    repository.git("push", "-q", "-u", "origin", "main", "argosy/rendered", "argosy/status")
+    source, rendered = fleet.tip("HEAD"), fleet.tip("argosy/rendered")
+    assert run(["-q", "-C", hub.path.as_uri(), "reconcile"]) == 0  # from here on there is a mirror, too
+    hub.git("update-ref", "-d", "refs/heads/main")
+    fleet.drift()
+    ended = fleet.run("-q", "reconcile")
+    gone, hint = "'origin' has no branch 'main' any more", "push it again, or name the source: --rev REVISION"
+    unchanged = f"unchanged: argosy/rendered {rendered[:12]} holds source {source[:12]}\n"
+    assert ended == (4, f"{unchanged}{HEALED}", f"argosy: {gone}\n  hint: {hint}\n")
+    assert fleet.member_object()["data"] == {"color": "red"}
+    told = fleet.run("status").out.splitlines()[1:3]
+    waited = fleet.run("wait", "--timeout", "0s")
+    assert told[0].startswith(f"source {source[:12]} is refused since ")
+    assert told[0].endswith(f": {gone}")
+    assert (waited.code, waited.err) == (4, f"argosy: {told[0]}\n  hint: {hint}\n")
+    assert [line for line in fleet.run("doctor").out.splitlines() if line.startswith("FAIL")] == [
+        "FAIL remote: 'origin' has no branch 'main', which passes take the source from"
+    ]
+    fleet.drift()
+    assert run(["-q", "-C", hub.path.as_uri(), "reconcile"]) == 4
+    assert fleet.member_object()["data"] == {"color": "red"}
+    repository.git("push", "-q", "origin", "main")
+    assert (fleet.run("reconcile").code, fleet.run("wait", "--timeout", "0s").code) == (0, 0)
+
+
 def test_of_many_problems_the_first_are_named() -> None:
     problems = [Problem(f"f{number:02}.yaml", 1, "spec", "the value 'secret' is wrong") for number in range(23)]
     refusal = SourceRefusal.of("0123456789abcdef", InputError(problems))

@@ -7,11 +7,12 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.publish.branches import Publication, publication_of
+from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.reading import read_previous, read_source
 from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of
-from render.errors import ReconcileError
+from render.errors import GitError, ReconcileError
 from render.fleet import Fleet
 from render.interpreter.webhooks import WebhookError
 from render.words import counted, listed
@@ -134,7 +135,13 @@ def _storage(repository: Repository) -> Check:
 
 
 def _remote_answers(publication: Publication) -> str:
-    tips = publication.repository.remote_tips(publication.remote)
+    """Ask the remote for its refs, among which the source branch has to be if it is there."""
+    repository, remote = publication.repository, publication.remote
+    tips, branch = repository.remote_tips(remote), head_branch(repository.folder.git_dir)
+    is_source = remote == source_remote(repository) and not repository.mirrors and branch is not None
+    if is_source and branch not in tips.tips:
+        name = str(branch).removeprefix("refs/heads/")
+        raise GitError(f"{remote!r} has no branch {name!r}, which passes take the source from", hint="git push")
     return f"{counted(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
 
 

@@ -35,7 +35,7 @@ class WaitOptions(Struct, frozen=True, kw_only=True):
 
 @click.command(
     epilog="Exit codes: 0 it came true; 1 the time was over before; 3 nothing was ever rendered;"
-    " 3 or 6 passes refuse the newest source; 6 a cluster is held back."
+    " 3, 4 or 6 passes refuse the newest source; 6 a cluster is held back."
 )
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")

@@ -48,7 +48,7 @@ from render.fleet import PushMode
 from .checkpointing import EndedRender, SeenFacts
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
-from .source_tip import SourceTip, find_source
+from .source_tip import SourceBranchGone, SourceTip, find_source
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport
@@ -107,7 +107,12 @@ def reconcile_fleet(
 
     The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
     """
-    tip = find_source(repository, options.rev, log)
+    try:
+        tip = find_source(repository, options.rev, log)
+    except SourceBranchGone as error:
+        from .refused_pass import SourceRefused, keep_last_good
+
+        return keep_last_good(repository, SourceRefused(error.commit, error), options, log)
     options.on_source(tip.commit)
     for remaining in reversed(range(_TRIES)):
         try:
@@ -133,10 +138,7 @@ def _reconciled(
     except (InputError, ConfigError, GuardRefused) as error:
         from .refused_pass import SourceRefused, keep_last_good
 
-        refused = keep_last_good(repository, SourceRefused(tip.commit, error, members), options, log)
-        if refused is None:
-            raise
-        return refused
+        return keep_last_good(repository, SourceRefused(tip.commit, error, members), options, log)
     on_commit(result)
     if members is None:
         return result
@@ -344,8 +346,7 @@ def _upgraded(
 
 def _recorded_inputs(publication: Publication, source: Source) -> ObservedInputs:
     """Return the facts and answers that the status branch records now."""
-    tip = publication.current_tip(source.desired.fleet.status_branch)
-    return read_observed_inputs(publication.repository, tip)
+    return read_observed_inputs(publication.repository, publication.current_tip(source.desired.fleet.status_branch))
 
 
 def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:

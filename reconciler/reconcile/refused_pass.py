@@ -1,8 +1,9 @@
 """A pass whose source is refused: the last good commit is applied to the members once more, and the refusal recorded.
 
 Drift is healed, what was allowed to go goes, and how every object is stays observed. A source is refused for what is
-wrong in it, by a guard, or because it does not follow the one before. Where no member is reached there is nobody to
-apply to, and no status branch to record it on: the refusal is the end of the pass.
+wrong in it, by a guard, or because it does not follow the one before; one whose branch is gone counts as refused.
+Where no member is reached there is nobody to apply to, and no status branch to record it on: the refusal is the end
+of the pass.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,18 +47,16 @@ class RefusedPass(Struct, frozen=True, kw_only=True):
     reports: tuple[ClusterReport, ...]
 
 
-def keep_last_good(
-    repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log
-) -> RefusedPass | None:
-    """Apply the last good commit while a source is refused; None where there is none, or no member is reached."""
+def keep_last_good(repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log) -> RefusedPass:
+    """Apply the last good commit while a source is refused; its error where there is none, or no member is reached."""
     good = _known_last_good(repository, refused.commit, options, log)
     if good is None or reached_members(good.fleet, options.delivery) == frozenset():
-        return None
+        raise refused.error
     check_allowed_clusters(options.allowed, good.source.desired, good.previous)
     rendered = good.previous.commit
     if options.dry_run:
         log.warning(f"the last good commit {rendered[:12]} would stay applied")
-        return None
+        raise refused.error
     desired = good.source.desired
     # Orphans go with a source that a person looked at, not beside one that was refused.
     members = _members(

@@ -7,6 +7,7 @@ from reconciler.publish.branches import fetch_source_branches, source_remote
 from reconciler.publish.left_out import warn_of_uncommitted
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
+from reconciler.repository.trailers import SOURCE, written_commit
 from render.errors import GitError
 
 
@@ -18,11 +19,24 @@ class SourceTip(Struct, frozen=True, kw_only=True):
     ref: str = ""
 
 
+class SourceBranchGone(GitError):
+    """The remote has no source branch any more; ``commit`` is where it stood when it was last seen."""
+
+    def __init__(self, remote: str, branch: str, commit: str) -> None:
+        super().__init__(
+            f"{remote!r} has no branch {branch.removeprefix('refs/heads/')!r} any more",
+            hint="push it again, or name the source: --rev REVISION",
+        )
+        self.commit = commit
+
+
 def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
     """Return the source of a pass, fetched where it comes from a remote."""
     if revision:
         return SourceTip(commit=repository.resolve(revision))
     remote, branch = source_branch(repository)
+    if repository.mirrors and branch is not None and repository.tip(branch) is None:
+        raise _gone(remote, branch.replace(f"refs/remotes/{remote}/", "refs/heads/"), _rendered_source(repository))
     if not remote or repository.mirrors or branch is None:
         warn_of_uncommitted(repository, log)
         return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD")
@@ -56,12 +70,29 @@ def _no_branch(remote: str, branch: str) -> GitError:
     )
 
 
+def _gone(remote: str, branch: str, known: str | None) -> GitError:
+    return SourceBranchGone(remote, branch, known) if known else _no_branch(remote, branch)
+
+
+def _rendered_source(repository: Repository) -> str | None:
+    """Return the source that was rendered last, where a mirror has but one rendered branch; it has no source branch."""
+    tips = [tip for ref, tip in repository.refs(f"refs/remotes/{repository.mirrors}/").items() if _is_rendered(ref)]
+    sources = written_commit(repository, tips[0]).trailer(SOURCE) if len(tips) == 1 else ()
+    return sources[0] if sources else None
+
+
+def _is_rendered(ref: str) -> bool:
+    """Return whether a branch has the name that a rendered one has unless argosy.yaml says otherwise."""
+    prefix, _, name = ref.removeprefix("refs/remotes/").rpartition("/")
+    return name == "rendered" and prefix.rpartition("/")[2].startswith("argosy")
+
+
 def _fetched(repository: Repository, remote: str, branch: str) -> str:
     """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
     tip = repository.known_tips(remote, [branch])[branch]
-    if tip is None:
-        raise _no_branch(remote, branch)
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
+    if tip is None:
+        raise _gone(remote, branch, repository.tip(local))
     # The removal guard reads the trailers of all commits since the last rendered one, which a shallow clone may lack.
     if repository.is_shallow or repository.tip(local) != tip:
         fetch_source_branches(repository, remote, branch)

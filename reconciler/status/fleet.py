@@ -113,10 +113,15 @@ def asks_for_the_same(repository: Repository, previous: Previous, commit: str, l
 
 
 def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal | None:
-    """Return why passes refuse the newest source: what they recorded, or what its files tell; None if they do not."""
+    """Return why passes refuse the newest source: what they recorded, or what its files tell; None if they do not.
+
+    Where its branch is gone there is no newer one, so that the source may be the one that is rendered.
+    """
     refusal = recorded.refusal()
-    is_newest = refusal is not None and refusal.source == lag.newest != lag.rendered
-    return refusal if is_newest else lag.refusal
+    if refusal is None:
+        return lag.refusal
+    is_newest = refusal.source == lag.newest != lag.rendered
+    return refusal if is_newest or refusal.code == GitError.exit_code else lag.refusal
 
 
 def _newest(repository: Repository, head: str) -> str | None:
