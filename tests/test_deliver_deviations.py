@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.deviations import Deviation, cluster_deviations, recorded_deviations, unconfirmed
 from reconciler.deliver.recreation import immutable_hint, may_recreate
@@ -150,6 +151,16 @@ def test_a_refused_confirmation_says_so() -> None:
         "--confirm Namespace/shop: eu keeps Namespace shop (NotEmpty): ConfigMap shop/theirs is in it",
         "--confirm Namespace/shap: no chosen cluster has such an object to delete",
         "--confirm Deployment/web: eu must hold Deployment.apps shop/web, so it is not deleted",
+    )
+
+
+def test_a_confirmation_that_leaves_out_a_namespace_says_so() -> None:
+    claim = ObjectRef("", "PersistentVolumeClaim", "shop", "disk")
+    waiting = ObjectResult(ref=claim, action=Action.KEPT, reason="NeedsConfirmation", message="more goes")
+    planned = PlannedObject(ref=claim, action=Action.KEPT, reason="NeedsConfirmation")
+    report = replace(a_report(waiting), plan=Plan(cluster="eu", deletions=(planned,)))
+    assert unconfirmed(["PersistentVolumeClaim/disk"], [report]) == (
+        "--confirm PersistentVolumeClaim/disk: eu keeps PersistentVolumeClaim shop/disk (NeedsConfirmation): more goes",
     )
 
 

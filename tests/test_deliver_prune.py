@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
@@ -141,8 +142,27 @@ class TestWhatIsKept:
         assert outcomes(unasked)["PersistentVolumeClaim disk"] == "kept NeedsConfirmation"
         assert unasked.left == (HeldObject(ref=ObjectRef.of(claim)),)
         assert (unasked.outcome, unasked.recorded_outcome) == (ApplyOutcome.INCOMPLETE, ApplyOutcome.CONVERGED)
-        confirmed = cluster.apply(kept, inventory=inventory, confirmed=frozenset({ObjectRef.of(claim)}))
+        confirmed = cluster.apply(
+            kept, inventory=inventory, confirmed=frozenset({f"PersistentVolumeClaim/{cluster.space}/disk"})
+        )
         assert outcomes(confirmed)["PersistentVolumeClaim disk"].startswith("deleted")
+
+    @pytest.mark.parametrize("word", ["PersistentVolumeClaim/disk", "PersistentVolumeClaim/elsewhere/disk"])
+    def test_a_claim_that_only_its_name_says(self, word: str, cluster: Cluster) -> None:
+        """Claims of one name stand in many namespaces, and somebody who confirmed one lost them all."""
+        claim = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "disk", "namespace": cluster.space},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        }
+        (kept,) = some(cluster, "kept")
+        applied = cluster.apply(kept, inventory=given(cluster, kept, claim), confirmed=frozenset({word}))
+        (result,) = [each for each in applied.results if each.ref.kind == "PersistentVolumeClaim"]
+        assert (str(result.reason), result.hint) == (
+            "NeedsConfirmation",
+            f"confirm it: --confirm PersistentVolumeClaim/{cluster.space}/disk",
+        )
 
     def test_what_is_going_already(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")

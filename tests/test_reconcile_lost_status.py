@@ -65,6 +65,15 @@ class TestTheStatusBranchIsGone:
         assert told(fleet.run()) == {"Namespace": "kept NeedsConfirmation"}
         assert [item["kind"] for item in fleet.recorded("inventory/member1.yaml")["left"]] == ["Namespace"]
 
+    def test_what_is_confirmed_by_name_goes_at_once(self, fleet: MemoryFleet) -> None:
+        space = policy_namespace(fleet)
+        fleet.repository.commit({f"{name}.yaml": None for name in NAMES})
+        fleet.run(allowed={"member1": 3})
+        fleet.repository.git("branch", "-D", "argosy/status")
+        confirmed = DeliveryOptions(confirmed=(f"Namespace/{space}",))
+        (result,) = told(fleet.run(options=confirmed)).values()
+        assert result.startswith("deleted")
+
     def test_the_removal_guard_counts_as_ever(self, fleet: MemoryFleet) -> None:
         fleet.repository.commit({f"{name}.yaml": None for name in NAMES})
         fleet.repository.git("branch", "-D", "argosy/status")

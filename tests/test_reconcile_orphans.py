@@ -29,7 +29,7 @@ def fleet(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryFlee
     """A fleet of one member that holds twelve ConfigMaps, and the namespace they are in."""
     space = f"t{secrets.token_hex(4)}"
     files = {f"cm-{number}.yaml": a_config_map(f"cm-{number}", namespace=space) for number in range(12)}
-    policy = a_policy(selectors=[SELECTED], placement=on_clusters("member1"), namespace=space)
+    policy = policy_of(space)
     made = MemoryFleet.create(tmp_path / "fleet", {"member1": (0, {})}, {**files, "policy.yaml": policy})
     if request.param == "real":
         made.members["member1"] = request.getfixturevalue("members")[0]
@@ -37,6 +37,10 @@ def fleet(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryFlee
     yield made
     if request.param == "real":
         remove_namespaces([made.members["member1"]], space)
+
+
+def policy_of(space: str) -> dict[str, Any]:
+    return a_policy(selectors=[SELECTED], placement=on_clusters("member1"), namespace=space)
 
 
 def space_of(fleet: MemoryFleet) -> str:
@@ -101,6 +105,21 @@ def test_what_the_fleet_once_rendered_goes_when_somebody_agrees(fleet: MemoryFle
     assert told(fleet.run(options=ORPHANS, agree=shown.append)) == {"ConfigMap cm-11": "deleted NotWanted"}
     assert shown == [{"member1": frozenset({orphan})}]
     assert told(fleet.run()) == {}
+
+
+def test_a_forgotten_namespace_goes_once_it_is_confirmed_by_name(fleet: MemoryFleet) -> None:
+    """Once only --confirm-all could do it, which confirms whatever else there is."""
+    space, shown = f"{space_of(fleet)}-old", list[Orphans]()
+    before = fleet.recorded("inventory/member1.yaml")
+    fleet.repository.commit({"old.yaml": a_config_map("old", namespace=space), "policy-old.yaml": policy_of(space)})
+    fleet.run()
+    fleet.repository.commit({"old.yaml": None, "policy-old.yaml": None})
+    fleet.run(allowed={"*": 1})
+    rewrite_status(fleet, "inventory/member1.yaml", before)
+    assert told(fleet.run(options=ORPHANS, agree=shown.append)) == {f"Namespace {space}": "kept Orphan"}
+    confirmed = DeliveryOptions(orphans=True, confirmed=(f"Namespace/{space}",))
+    assert told(fleet.run(options=confirmed, agree=shown.append)) == {f"Namespace {space}": "deleted NotWanted"}
+    assert shown == [{}, {"member1": frozenset({ObjectRef("", "Namespace", "", space)})}]
 
 
 def test_nothing_is_written_where_nobody_agrees(fleet: MemoryFleet) -> None:

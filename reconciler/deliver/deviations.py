@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from reconciler.plans.model import Action, FieldChange, PlannedObject
+from reconciler.plans.stages import confirmation_of
 from render.model import ObjectRef
 
 from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
@@ -70,7 +71,7 @@ def _of_field(ref: ObjectRef, reason: str, change: FieldChange, message: str) ->
 
 
 def unconfirmed(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
-    """Return a line for each confirmation (``Kind/name``) that was of no use, with the reason, cluster by cluster."""
+    """Return a line for each confirmation (``Namespace/shop``) that was of no use, with the reason, by cluster."""
     seen = tuple(reports)
     lines = []
     for word in dict.fromkeys(confirmed):
@@ -95,4 +96,4 @@ def _refused_confirmation(word: str, report: ClusterReport) -> Iterator[str]:
 
 
 def _is_named(ref: ObjectRef, word: str) -> bool:
-    return f"{ref.kind}/{ref.name}" == word
+    return word in {confirmation_of(ref), f"{ref.kind}/{ref.name}"}

@@ -16,7 +16,7 @@ from render.words import counted
 from .inventory import HeldObject, Inventory
 from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
-from .stages import deletion_wave, needs_confirmation
+from .stages import confirmation_of, deletion_wave, needs_confirmation
 
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 """The reasons of what is kept because it is not in our set any more."""
@@ -119,8 +119,9 @@ def _protection(
     if held is None and ref not in options.orphans:
         hint = "--orphans deletes it if this fleet once rendered it here; otherwise delete it by hand"
         return "Orphan", "no commit this cluster was given names it", hint
-    if needs_confirmation(ref) and not (options.confirm_all or ref in options.confirmed):
-        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {ref.kind}/{ref.name}"
+    word = confirmation_of(ref)
+    if needs_confirmation(ref) and not (options.confirm_all or word in options.confirmed):
+        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
     return None
 
 

@@ -81,6 +81,15 @@ def needs_confirmation(ref: ObjectRef) -> bool:
     return ref.group_kind in _NEVER_UNASKED
 
 
+def confirmation_of(ref: ObjectRef) -> str:
+    """Return the word by which somebody confirms that just this object may be deleted.
+
+    >>> confirmation_of(ObjectRef("", "PersistentVolumeClaim", "shop", "disk"))
+    'PersistentVolumeClaim/shop/disk'
+    """
+    return "/".join(filter(None, (ref.kind, ref.namespace, ref.name)))
+
+
 def sort_key(ref: ObjectRef) -> tuple[int, str, str, str, str]:
     """Order objects by stage, then by themselves."""
     return stage_of(ref), ref.group, ref.kind, ref.namespace, ref.name

@@ -280,7 +280,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             allowed_removals=_most(
                 [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed(cluster)]
             ),
-            confirmed=frozenset(ref for ref in inventory.held if f"{ref.kind}/{ref.name}" in options.confirmed),
+            confirmed=frozenset(options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,
             migrate_from=frozenset(options.migrate_from),

@@ -87,7 +87,7 @@ _WRITING = (
         "--confirm",
         "confirmed",
         multiple=True,
-        metavar="KIND/NAME",
+        metavar="KIND/[NAMESPACE/]NAME",
         help="Let this Namespace, CRD or volume be pruned (repeatable).",
     ),
     click.option("--confirm-all", is_flag=True, help="Let all of them be pruned."),
