@@ -196,7 +196,7 @@ def uid_of(member: Member) -> str:
 
 
 def rebuilt(kubeconfigs: Path, members: tuple[Member, ...]) -> Member:
-    """Let member1's context lead to a cluster that somebody has put something in already."""
+    """Let member1's context lead to a cluster of no other member that somebody has put something in already."""
     (kubeconfigs / "member1.yaml").write_text(members[2].kubeconfig.read_text())
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
     assert members[2].request("POST", "/api/v1/namespaces", namespace)[0] == 201
@@ -225,6 +225,7 @@ def check_that_it_is_told(repository: Repository, capsys: pytest.CaptureFixture[
 def test_a_cluster_that_was_built_anew_is_taken_in_again(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    repository.commit({"clusters/member3.yaml": None})
     assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     assert apply(repository, capsys, kubeconfigs).code == 0
     old, new = uid_of(members[0]), uid_of(rebuilt(kubeconfigs, members))

@@ -53,6 +53,7 @@ def test_the_parent_names_what_the_set_contains(cluster: Cluster) -> None:
     assert parent["metadata"]["annotations"] == {
         "applyset.kubernetes.io/tooling": "argosy/1.0.0",
         "applyset.kubernetes.io/contains-group-kinds": "Deployment.apps",
+        "argosy.dev/rendered": "c0ffee",
     }
     web = cluster.read("deployments", "web", "apis/apps/v1")
     assert web["metadata"]["labels"]["applyset.kubernetes.io/part-of"] == cluster.applyset.id

@@ -60,9 +60,11 @@ def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
     assert len({one.id, other.id, ApplySet.of_fleet("default", "3f9c2d1a0b4c5d6e").id, ApplySet().id}) == 4
 
 
-def test_a_parent_says_what_its_set_contains_and_which_member_it_is_in() -> None:
+def test_a_parent_says_what_its_set_contains_and_which_member_and_commit_it_is_of() -> None:
     refs = (ObjectRef("apps", "Deployment", "shop", "web"), ObjectRef("", "ConfigMap", "argosy-system", "x"))
-    made = ApplySet(name="argosy", member="eu").containing((*refs, ObjectRef("apps", "Deployment", "blog", "web")))
+    made = ApplySet(name="argosy", member="eu", commit="c0ffee").containing(
+        (*refs, ObjectRef("apps", "Deployment", "blog", "web"))
+    )
     assert made.manifest("1.2.3") == {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -75,6 +77,7 @@ def test_a_parent_says_what_its_set_contains_and_which_member_it_is_in() -> None
                 "applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Deployment.apps",
                 "applyset.kubernetes.io/additional-namespaces": "blog,shop",
                 "argosy.dev/member": "eu",
+                "argosy.dev/rendered": "c0ffee",
             },
         },
     }

@@ -50,7 +50,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     failure = hold if isinstance(hold, Failure) else client.stopped
     applied = _summary(context, [*results, *deletions], failure, hold.message if isinstance(hold, Failure) else hold)
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
-        _close(context, plan.options.applyset.containing(_remaining(applied)))
+        _close(context, plan.members.containing(_remaining(applied)))
     return applied
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
+from reconciler.plans.inventory import HistoryPlace
 from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
@@ -108,6 +109,10 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         if commit == other or other not in self.mirror.history:
             return False
         return self.repository.is_ancestor(*map(self.mirror.commit_of, (commit, other)))
+
+    def history_place(self, given: str, commit: str) -> HistoryPlace:
+        """Return the same; of a commit that was never mirrored, such as one that a pass applied, nothing is known."""
+        return super().history_place(given, commit) if given in self.mirror.history else HistoryPlace.BEFORE
 
     def _read(self, commit: str) -> Previous:
         cluster = self.mirror.cluster

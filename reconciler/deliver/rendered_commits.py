@@ -12,7 +12,7 @@ from reconciler.pipeline.previous import Previous, changed_files
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
-from reconciler.plans.inventory import HeldObject
+from reconciler.plans.inventory import HeldObject, HistoryPlace
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.allowances import RemovalAllowance
 from reconciler.publish.reading import read_previous
@@ -152,6 +152,15 @@ class RenderedCommits(Struct):
         if (commit, other) not in self._before:
             self._before[commit, other] = commit != other and self.repository.is_ancestor(commit, other)
         return self._before[commit, other]
+
+    def history_place(self, given: str, commit: str) -> HistoryPlace:
+        """Return the place of a commit that a cluster was given in the history of another one."""
+        try:
+            if given == commit or self.is_before(given, commit):
+                return HistoryPlace.BEFORE
+            return HistoryPlace.AFTER if self.is_before(commit, given) else HistoryPlace.ELSEWHERE
+        except GitError:  # it is not here
+            return HistoryPlace.ELSEWHERE
 
     def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that any of the commits puts into a cluster, each as the newest commit describes it."""

@@ -20,6 +20,7 @@ _TOOLING = "applyset.kubernetes.io/tooling"
 _KINDS = "applyset.kubernetes.io/contains-group-kinds"
 _NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 _MEMBER = "argosy.dev/member"
+_RENDERED = "argosy.dev/rendered"
 TOOL = "argosy"
 _ROOT_DIGITS = 12
 
@@ -28,11 +29,13 @@ class ApplySet(Struct, frozen=True, kw_only=True):
     """A set's parent and what it contains: kinds as ``Deployment.apps``, namespaces beside the parent's own.
 
     ``member`` is the name of the member that it is in, so that a cluster is known again whose inventory was lost.
+    ``commit`` is the rendered commit that something was last written for, by whichever clone of the fleet.
     """
 
     name: str = "argosy"
     namespace: str = "argosy-system"
     member: str = ""
+    commit: str = ""
     group_kinds: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
@@ -63,6 +66,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             name=self.name,
             namespace=self.namespace,
             member=self.member,
+            commit=self.commit,
             group_kinds=frozenset(ref.group_kind for ref in members),
             namespaces=frozenset(ref.namespace for ref in members if ref.namespace) - {self.namespace},
         )
@@ -73,6 +77,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             name=self.name,
             namespace=self.namespace,
             member=other.member or self.member,
+            commit=other.commit or self.commit,
             group_kinds=self.group_kinds | other.group_kinds,
             namespaces=self.namespaces | other.namespaces,
         )
@@ -84,6 +89,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             name=self.name,
             namespace=self.namespace,
             member=str(annotations.get(_MEMBER) or ""),
+            commit=str(annotations.get(_RENDERED) or ""),
             group_kinds=_listed(annotations.get(_KINDS)),
             namespaces=_listed(annotations.get(_NAMESPACES)),
         )
@@ -107,6 +113,8 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             annotations[_NAMESPACES] = ",".join(sorted(self.namespaces))
         if self.member:
             annotations[_MEMBER] = self.member
+        if self.commit:
+            annotations[_RENDERED] = self.commit
         metadata = {
             "name": self.name,
             "namespace": self.namespace,

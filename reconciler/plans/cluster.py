@@ -17,7 +17,7 @@ from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
 
 from .applyset import ApplySet
-from .inventory import HeldObject, Inventory
+from .inventory import HeldObject, HistoryPlace, Inventory
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
@@ -53,13 +53,15 @@ def make_plan(
     hold = _prune_hold(desired, observed, inventory, options)
     deletions = plan_deletions(refs, observed, inventory, options, hold)
     kept = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
+    recorded = options.applyset.recorded(observed.parent)
+    plan = replace(plan, objects=tuple(objects), deletions=deletions)
+    is_new = plan.writes or _history_place(recorded.commit, desired, inventory, options) is not HistoryPlace.BEFORE
+    members = options.applyset.containing([*refs, *kept])
     return replace(
         plan,
-        objects=tuple(objects),
-        deletions=deletions,
         prune_hold=hold or next((EMPTYING for item in deletions if item.message == EMPTYING), ""),
-        members=options.applyset.containing([*refs, *kept]),
-        recorded=options.applyset.recorded(observed.parent),
+        members=replace(members, commit=desired.commit if is_new else recorded.commit),
+        recorded=recorded,
         parent_refusal=options.applyset.refusal(observed.parent),
         former=_former(observed, options.applyset),
         autoscaled=context.autoscaled,
@@ -111,13 +113,39 @@ def _refusal(
             message=f"the context of {desired.cluster!r} leads to the same cluster as that of {listed(options.twins)}",
             hint=OWN_CONTEXT,
         )
-    if options.is_older and not options.allow_older:
+    return None if options.allow_older else _backwards(desired, observed, inventory, options)
+
+
+def _backwards(
+    desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
+) -> Failure | None:
+    """Return why a commit does not follow what the cluster holds; its parent tells that where the inventory does not.
+
+    The parent is also where the clones of a fleet meet that are on their own: they have the fleet's identity in common.
+    """
+    given = options.applyset.recorded(observed.parent).commit
+    place = _history_place(given, desired, inventory, options)
+    if options.is_older or place is HistoryPlace.AFTER:
         return Failure(
             kind=FailureKind.INVALID,
             message=f"{desired.commit[:12]} is older than what {desired.cluster!r} holds",
             hint="going back is allowed when it is said: revert in the source, or pass --allow-older",
         )
+    if place is HistoryPlace.ELSEWHERE:
+        return Failure(
+            kind=FailureKind.INVALID,
+            message=f"{desired.cluster!r} was given {given[:12]}, which {desired.commit[:12]} does not follow: another"
+            " clone of this fleet applies to it, or the rendered branch was rewound",
+            hint="let one of them apply to it, and bootstrap the other as a fleet of its own; if this one is right:"
+            " --allow-older",
+        )
     return None
+
+
+def _history_place(given: str, desired: ClusterDesired, inventory: Inventory, options: PlanOptions) -> HistoryPlace:
+    if given in {"", desired.commit, *inventory.commits}:
+        return HistoryPlace.BEFORE
+    return options.history_place(given)
 
 
 def _prune_hold(desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions) -> str:

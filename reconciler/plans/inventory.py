@@ -22,6 +22,14 @@ class ApplyOutcome(StrEnum):
     INTERRUPTED = "Interrupted"
 
 
+class HistoryPlace(StrEnum):
+    """The place of a commit that a cluster was given in the history of another one."""
+
+    BEFORE = "Before"
+    AFTER = "After"
+    ELSEWHERE = "Elsewhere"
+
+
 class HeldObject(Struct, frozen=True, kw_only=True):
     """An object a cluster may hold. ``preserve``: on leaving it stays there; ``keep``: its manifest forbids pruning."""
 

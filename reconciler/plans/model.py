@@ -16,7 +16,7 @@ from render.policy import ConflictResolution
 from render.values import DiscreetStruct
 
 from .applyset import ApplySet
-from .inventory import HeldObject
+from .inventory import HeldObject, HistoryPlace
 
 
 class Action(StrEnum):
@@ -70,25 +70,31 @@ def _desired_itself(desired: Manifest, _live: Manifest) -> Manifest:
     return desired
 
 
+def _before(_commit: str) -> HistoryPlace:
+    return HistoryPlace.BEFORE
+
+
 class PlanOptions(Struct, frozen=True, kw_only=True):
     """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
     ``applyset``: the set members belong to. ``former_names``: those that the member had. ``twins``: other members whose
     contexts lead to the same cluster. ``is_older``: the commit is an ancestor of the one applied, which needs
-    ``allow_older``. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits).
-    ``confirmed``: objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them. ``prune``:
-    whether to prune at all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``:
-    managers whose fields become ours (another tool's, which we replace); ``take_from``: tools whose objects may be
-    taken over. ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules
-    (``retention_by``), which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's, of
-    any object. ``recovered``: objects that the history of the rendered branch names, for a cluster that has no
-    inventory. ``server_forms``: digests of objects a server keeps in a form of its own.
+    ``allow_older``. ``history_place`` places a commit that the cluster was given in the history of the one it is given
+    now. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``confirmed``:
+    objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them. ``prune``: whether to
+    prune at all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose
+    fields become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
+    ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
+    which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's, of any object.
+    ``recovered``: objects that the history of the rendered branch names, for a cluster that has no inventory.
+    ``server_forms``: digests of objects a server keeps in a form of its own.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
     former_names: tuple[str, ...] = ()
     twins: tuple[str, ...] = ()
     is_older: bool = False
+    history_place: Callable[[str], HistoryPlace] = _before
     allow_older: bool = False
     guard: RemovalGuard = field(default_factory=RemovalGuard)
     allowed_removals: int | None = None

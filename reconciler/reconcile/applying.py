@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cached_property, partial
 
 from msgspec import Struct, field
@@ -32,11 +32,12 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members_at_rest import is_still_at_rest
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory
+from reconciler.plans.inventory import HistoryPlace, Inventory
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_by
 from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
+from render.errors import GitError
 from render.interpreter import Interpreter
 from render.model import Manifest
 from render.timing import utc
@@ -220,9 +221,17 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return the job of each member: of one that may be at rest it is made in its own thread, when it is needed."""
         resting = self._resting(inventories, identities) if self.delivery.writes else {}
 
+        def history_place(given: str) -> HistoryPlace:
+            with turn:
+                return self._history_place(given)
+
+        def made(cluster: str) -> ClusterJob:
+            job = self._job(cluster, inventories, orphans)
+            return replace(job, options=replace(job.options, history_place=history_place))
+
         def made_later(cluster: str) -> ClusterJob:
             with turn:
-                return self._job(cluster, inventories, orphans)
+                return made(cluster)
 
         return [
             RestingJob(
@@ -232,9 +241,19 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 job=partial(made_later, name),
             )
             if name in resting
-            else self._job(name, inventories, orphans)
+            else made(name)
             for name in (member.name for member in self.delivery.members)
         ]
+
+    def _history_place(self, given: str) -> HistoryPlace:
+        """Return the place of a commit that a cluster was given; one of a newer pass may not have been here before."""
+        place = self._commits.history_place(given, self.commit)
+        if place is HistoryPlace.ELSEWHERE and self.commits is None:
+            with suppress(GitError):  # a remote that does not answer tells no newer commit
+                tip = self.context.publication.newest_tip(self.context.fleet.rendered_branch)
+                if tip and self._commits.history_place(given, tip) is HistoryPlace.BEFORE:
+                    return HistoryPlace.AFTER
+        return place
 
     def _resting(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, RestingMember]:
         """Return the members of which the commit and the status branch say nothing new since they were at rest."""

@@ -116,6 +116,11 @@ ANNOTATIONS = (
                 "On an ApplySet's parent: the member that its cluster is. A cluster whose inventory was lost is known"
                 " again by it.",
             ),
+            Entry(
+                "argosy.dev/rendered",
+                "On an ApplySet's parent: the rendered commit that something was last written for. One that does not"
+                " follow it is refused.",
+            ),
             Entry("argosy.dev/cluster", "A label of Kustomizations and Applications of `argosy emit`: the cluster."),
             Entry(
                 "argosy.dev/stage",

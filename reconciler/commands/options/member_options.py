@@ -91,7 +91,7 @@ _WRITING = (
         help="Let this Namespace, CRD or volume be pruned (repeatable).",
     ),
     click.option("--confirm-all", is_flag=True, help="Let all of them be pruned."),
-    click.option("--allow-older", is_flag=True, help="Apply a commit older than what a cluster holds."),
+    click.option("--allow-older", is_flag=True, help="Apply a commit that does not follow what a cluster holds."),
     click.option(
         "--migrate-from",
         multiple=True,
