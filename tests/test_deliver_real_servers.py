@@ -31,7 +31,7 @@ from render.documents import emit
 
 from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes
 from .build import a_config_map, a_deployment
-from .clusters import Member
+from .clusters import Member, remove_namespaces
 from .waiting import at_once, eventually
 
 pytestmark = pytest.mark.cluster
@@ -297,6 +297,16 @@ class TestKubectl:
         assert (live["spec"]["replicas"], live["metadata"]["labels"]["app"]) == (2, "web")
         (container,) = live["spec"]["template"]["spec"]["containers"]
         assert (container["image"], container.get("env")) == ("nginx:1.29", None)
+
+    def test_a_namespace_that_it_made_is_adopted_and_has_nothing_foreign(self, cluster: Cluster) -> None:
+        name = f"{cluster.space}-made"
+        member_of(cluster).kubectl("create", "namespace", name)
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for said in ("adopted Equal", "unchanged UpToDate"):
+            applied = cluster.apply(namespace)
+            assert outcomes(applied) == {f"Namespace {name}": said}
+            assert applied.results[0].foreign == ()
+        remove_namespaces([member_of(cluster)], name)
 
     def test_objects_it_applied_are_taken_over_on_request(self, cluster: Cluster, tmp_path: Path) -> None:
         old = a_deployment("web", namespace=cluster.space)

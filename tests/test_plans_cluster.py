@@ -11,7 +11,7 @@ from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
 from reconciler.plans.field_paths import parse_path
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
-from reconciler.plans.object import server_form_digest
+from reconciler.plans.object import deletion_message, server_form_digest
 from reconciler.plans.ownership import Owner
 from reconciler.plans.retention import retained, scaled_objects
 from render.model import ObjectRef
@@ -93,6 +93,49 @@ def test_one_object_under_two_groups_is_not_deleted_by_its_other_name() -> None:
     )
     made = plan([a_config_map("a", x="1")], [], observed=observed, inventory=inventory)
     assert told(made) == ["a unchanged UpToDate"]
+
+
+class Going(NamedTuple):
+    """An object that is being deleted, and what is said of it."""
+
+    why: str
+    said: str
+    finalizers: tuple[str, ...] = ()
+    kind: str = "Namespace"
+    conditions: tuple[dict[str, str], ...] = ()
+
+
+SINCE = "it is being deleted since 2026-11-25T21:20:47Z"
+LEFT = "Some resources are remaining: configmaps. has 1 resource instances"
+HELD = "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+
+
+GOING = (
+    Going("finalizers of its own", f"{SINCE} and waits for its finalizers a, b", ("a", "b")),
+    Going("nothing is known", SINCE),
+    Going(
+        "what is left in a Namespace",
+        f"{SINCE}: {LEFT}; {HELD}",
+        conditions=(
+            {"type": "NamespaceDeletionContentFailure", "status": "False", "message": "All content deleted"},
+            {"type": "NamespaceContentRemaining", "status": "True", "message": LEFT},
+            {"type": "NamespaceFinalizersRemaining", "status": "True", "message": HELD},
+        ),
+    ),
+    Going(
+        "conditions of any other kind say other things",
+        SINCE,
+        kind="Deployment",
+        conditions=({"type": "Available", "status": "True", "message": "it has enough"},),
+    ),
+)
+
+
+@each_row("case", GOING, ids=lambda case: case.why)
+def test_an_object_that_is_being_deleted_says_what_it_waits_for(case: Going) -> None:
+    metadata = {"deletionTimestamp": "2026-11-25T21:20:47Z", "finalizers": list(case.finalizers)}
+    live = {"kind": case.kind, "metadata": metadata, "status": {"conditions": list(case.conditions)}}
+    assert deletion_message(live) == case.said
 
 
 def test_a_group_that_does_not_answer_holds_pruning_and_blocks_its_kinds() -> None:

@@ -177,14 +177,23 @@ def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -
 
 
 def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
-    finalizers = ", ".join(map(str, live["metadata"].get("finalizers") or ())) or "none"
     return replace(
         base,
         action=Action.BLOCKED,
         reason="Terminating",
-        message=f"it is being deleted since {live['metadata']['deletionTimestamp']} (finalizers: {finalizers})",
+        message=deletion_message(live),
         hint="it is created again once it is gone; if it hangs, see what its finalizers wait for",
     )
+
+
+def deletion_message(live: Manifest) -> str:
+    """Return since when an object is being deleted, and what it waits for: of a Namespace, what is left in it."""
+    since = f"it is being deleted since {live['metadata']['deletionTimestamp']}"
+    if finalizers := live["metadata"].get("finalizers"):
+        return f"{since} and waits for its finalizers {', '.join(map(str, finalizers))}"
+    conditions = (live.get("status") or {}).get("conditions") or () if live.get("kind") == "Namespace" else ()
+    left = [str(each.get("message")) for each in conditions if each.get("status") == "True"]
+    return f"{since}: {'; '.join(left)}" if left else since
 
 
 def _claimed(base: PlannedObject, claim: str, live: Manifest) -> PlannedObject:

@@ -16,6 +16,7 @@ from render.words import counted
 from .inventory import HeldObject, Inventory
 from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
+from .object import deletion_message
 from .stages import confirmation_of, deletion_wave, needs_confirmation
 
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
@@ -86,7 +87,7 @@ def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options:
     if fleet_entry(live, options.applyset, is_held=held is not None) is None:
         return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
     if metadata.get("deletionTimestamp"):
-        return _terminating(base, live)
+        return replace(base, action=Action.KEPT, reason="Terminating", message=deletion_message(live))
     protection = _protection(ref, live, held, options)
     if protection:
         reason, message, hint = protection
@@ -94,13 +95,6 @@ def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options:
     if held is not None and held.preserve:
         return replace(base, action=Action.HAND_OFF, reason="PreserveResourcesOnDeletion")
     return base
-
-
-def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
-    finalizers = ", ".join(map(str, live["metadata"].get("finalizers") or ()))
-    waits = f" and waits for its finalizers {finalizers}" if finalizers else ""
-    message = f"it is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
-    return replace(base, action=Action.KEPT, reason="Terminating", message=message)
 
 
 def _protection(
