@@ -38,6 +38,32 @@ def test_which_fleet(case: Case) -> None:
     assert home.fleet.name == ("eu" if home.path else "default")
 
 
+class Named(NamedTuple):
+    """A name of a fleet, and what is said of it."""
+
+    why: str
+    name: str
+    said: tuple[str, ...] = ()
+
+
+LONGEST = "x" * 108
+NAMES = [
+    Named("an ordinary one", "eu.prod-1"),
+    Named("the longest that a field manager may have in it", LONGEST),
+    Named("a longer one", f"{LONGEST}y", (f"'{'x' * 40}...' is longer than 108 characters",)),
+    Named("what Git refuses", "eu.lock", ("'eu.lock' is no such name: Git has no branches that end with '.lock'",)),
+    Named("a word in it", "lock.eu"),
+]
+
+
+@each_row("case", NAMES, ids=lambda case: case.why)
+def test_a_name_makes_a_field_manager_and_branches(case: Named) -> None:
+    """Once these were found out by the servers, object by object, and by Git."""
+    source = source_of({"argosy.yaml": FLEET.replace("name: eu", f"name: {case.name}")})
+    home = load_fleet(source.files, folder="", read=source.read)
+    assert tuple(problem.message for problem in home.problems) == case.said
+
+
 def test_what_is_ignored_comes_from_both_files_the_settings_last() -> None:
     spec = "spec:\n  source:\n    ignore: ['!keep.yaml']\n"
     source = source_of({"f/argosy.yaml": FLEET + spec, "f/.argosyignore": "*.yaml\n# all\n", ".argosyignore": "x"})

@@ -13,9 +13,11 @@ from render.patterns import UnusablePattern, check_pattern
 from .findings import Findings
 from .schema import INT32, ListOf, Record, Text, Whole
 from .shared_schema import POINTER_FLAG, TEXT, TEXTS
-from .syntax import dns_label_fault, quoted
+from .syntax import dns_label_fault, quoted, subdomain_fault
 from .template_annotations import check_field_rules
 
+NAME_LIMIT = 108
+"""The longest name of a fleet: servers take field managers of 128 bytes, and its own has 20 beside the name."""
 _COUNT = Whole(INT32, minimum=0, keep=True)
 _BUDGET = Record({"replicas": _COUNT, "percent": _COUNT})
 _PERMISSION = Text(choices=("Allow", "Refuse"))
@@ -128,6 +130,17 @@ FLEET_SPEC = Record(
 
 # The rules of git check-ref-format; a leading dash would be an option to git.
 _BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
+
+
+def fleet_name_fault(name: str) -> str:
+    """Say what is wrong with the name of a fleet, which is part of a field manager and of branches."""
+    if fault := subdomain_fault(name):
+        return fault
+    if len(name) > NAME_LIMIT:
+        return f"{quoted(name)} is longer than {NAME_LIMIT} characters"
+    return (
+        f"{quoted(name)} is no such name: Git has no branches that end with '.lock'" if name.endswith(".lock") else ""
+    )
 
 
 def set_fleet_name(fleet: dict[str, Any], _findings: Findings) -> None:

@@ -14,7 +14,7 @@ from .bindings import BINDING_SPEC, BINDING_STATUS
 from .charts import HELM_CHART_SPEC, check_helm_chart
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
-from .fleets import FLEET_SPEC, check_fleet, set_fleet_name
+from .fleets import FLEET_SPEC, check_fleet, fleet_name_fault, set_fleet_name
 from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
@@ -74,6 +74,7 @@ def _ours() -> tuple[AdmittedKind, ...]:
             schema=FLEET_SPEC,
             spec=walk_of(FLEET_SPEC, _STORED),
             is_spec_required=False,
+            name_fault=fleet_name_fault,
             prepare=set_fleet_name,
             check=check_fleet,
         ),
