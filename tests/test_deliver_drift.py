@@ -322,6 +322,21 @@ class TestReplicas:
         assert set(outcomes(cluster.apply(nameless, autoscaler)).values()) == {"unchanged UpToDate"}
         assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 6
 
+    def test_a_manifest_that_stops_naming_them_before_anything_scales_never_resets_them(self, cluster: Cluster) -> None:
+        """The autoscaler may come with a later commit, or by hand."""
+        cluster.apply(web(cluster, replicas=4))
+        nameless = web(cluster, image="nginx:1.30")
+        del nameless["spec"]["replicas"]
+        assert outcomes(cluster.apply(nameless)) == {"Deployment.apps web": "configured Changed"}
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+        assert outcomes(cluster.apply(nameless)) == {"Deployment.apps web": "unchanged UpToDate"}
+        scaled(cluster, 6, "kubectl")
+        for _ in range(2):
+            assert outcomes(cluster.apply(nameless)) == {"Deployment.apps web": "unchanged UpToDate"}
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 6
+        cluster.apply(web(cluster, replicas=2))
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 2
+
     def test_an_autoscaler_nobody_delivers_counts_as_well(self, cluster: Cluster, autoscaler: Autoscaler) -> None:
         plural = "scaledobjects" if autoscaler["kind"] == "ScaledObject" else "horizontalpodautoscalers"
         cluster.create(plural, autoscaler, api=f"apis/{autoscaler['apiVersion']}")

@@ -60,8 +60,7 @@ def retained(
     """
     for path in _retained_paths(ref, want, live, autoscaled=autoscaled):
         want = _kept(want, live, fields, path)
-        if path == _REPLICAS:
-            want = _handed_over(want, live, fields)
+    want = _handed_over(want, live, fields)
     if ref.group_kind == "ServiceAccount" and want.get("imagePullSecrets"):
         want = {**want, "imagePullSecrets": _united(want["imagePullSecrets"], live.get("imagePullSecrets") or [])}
     return want
@@ -99,8 +98,8 @@ def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
 def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
     """Return ``want`` with the live replicas where a manifest stopped naming them while we still own them.
 
-    Leaving them out while nobody else owns them would reset the workload to one replica. Whoever scales it takes them
-    from us with the first number it writes.
+    Leaving them out while nobody else owns them would reset the workload to one replica, also where the autoscaler or
+    the person who is to scale it comes later. Whoever scales it takes them from us with the first number it writes.
     """
     spec, replicas = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
     if "replicas" in spec or replicas is None or "f:replicas" not in (fields.get("f:spec") or {}):
