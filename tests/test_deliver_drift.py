@@ -345,6 +345,38 @@ class TestReplicas:
         assert outcomes(cluster.apply(web(cluster, replicas=4))) == {"Deployment.apps web": "unchanged UpToDate"}
         assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 6
 
+    @pytest.mark.cluster
+    def test_a_number_that_an_autoscaler_left_behind_is_set_right_once_it_is_gone(self, real_cluster: Cluster) -> None:
+        """Nothing decides about them any more; unless a cluster does not say which autoscalers it has."""
+        target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+        scaler = {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": real_cluster.space},
+            "spec": {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 9},
+        }
+        both = (web(real_cluster, replicas=4), scaler)
+        real_cluster.apply(*both)
+        scaled(real_cluster, 7, "kube-controller-manager")
+        assert real_cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 7
+        inventory = real_cluster.inventory(*both)
+        client = real_cluster.client()
+
+        def silent(request: Request, send: Send) -> Any:
+            if request.path.endswith("/horizontalpodautoscalers"):
+                return Failure(kind=FailureKind.FORBIDDEN, message="no", status=403)
+            return send(request)
+
+        first = real_cluster.apply(web(real_cluster, replicas=4), inventory=inventory)
+        assert [each.path for each in first.results[0].yielded] == [".spec.replicas"]
+        assert outcomes(first)["HorizontalPodAutoscaler.autoscaling web"] == "deleted NotWanted"
+        client.wire = silent
+        assert [each.path for each in real_cluster.apply(both[0], client=client).results[0].yielded] == [
+            ".spec.replicas"
+        ]
+        assert outcomes(real_cluster.apply(both[0])) == {"Deployment.apps web": "configured Drifted"}
+        assert real_cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+
     def test_a_label_asks_for_the_same_without_an_autoscaler(self, cluster: Cluster) -> None:
         manifest = web(cluster)
         manifest["metadata"]["labels"] = {"app": "web", "resourcetemplate.karmada.io/retain-replicas": "true"}

@@ -273,6 +273,15 @@ def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
     assert decisions == [case.want, case.want_overwriting]
 
 
+def test_replicas_that_an_autoscaler_left_behind_are_nobodys() -> None:
+    """Other scalers are not known by their objects, nor is the field in which a custom resource has its replicas."""
+    alone = OwnershipClaims(is_unscaled=True)
+    left_behind = Owner("kube-controller-manager", "scale")
+    assert decide(left_behind, ("spec", "replicas"), alone) is Decision.OVERWRITE
+    assert decide(left_behind, ("spec", "size"), alone) is Decision.YIELD
+    assert decide(Owner("keda", "scale"), ("spec", "replicas"), alone) is Decision.YIELD
+
+
 class Kept(NamedTuple):
     why: str
     kind: str

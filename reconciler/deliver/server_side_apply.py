@@ -55,6 +55,7 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
             resource=planned.resource,
             options=self.plan.options,
             is_autoscaled=planned.ref in self.plan.autoscaled,
+            are_scalers_known=self.plan.are_scalers_known,
             is_converged=self.plan.is_converged,
             is_held=planned.ref in self.plan.held,
         )

@@ -156,18 +156,19 @@ def _listed(
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
     work = [*sorted(listings.values(), key=lambda item: item.resource), *scalers]
-    scaled: frozenset[ObjectRef] = frozenset()
+    scaled, is_complete = frozenset[ObjectRef](), "autoscaling" not in observed.discovery.unavailable
     for listing, listed in zip(
         work, in_parallel(lambda item: list_objects(client, item), work, limit=client.concurrency), strict=True
     ):
         if not listing.selector:
             # Without the right to list autoscalers, managed fields still tell whose the replicas are.
+            is_complete = is_complete and not isinstance(listed, Failure)
             scaled |= frozenset() if isinstance(listed, Failure) else scaled_objects(listed.values())
         elif isinstance(listed, Failure):
             unlisted[listing.resource.group_kind] = listed
         else:
             live.update(listed)
-    return replace(observed, live=live, unlisted=unlisted, autoscaled=scaled)
+    return replace(observed, live=live, unlisted=unlisted, autoscaled=scaled, are_scalers_known=is_complete)
 
 
 def _unlisted_refs(

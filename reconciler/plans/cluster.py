@@ -65,6 +65,7 @@ def make_plan(
         parent_refusal=options.applyset.refusal(observed.parent),
         former=_former(observed, options.applyset),
         autoscaled=context.autoscaled,
+        are_scalers_known=observed.are_scalers_known,
         is_converged=context.is_converged,
         held=inventory.held,
     )
@@ -232,6 +233,7 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
         resource=resource,
         options=context.options,
         is_autoscaled=desired.ref in context.autoscaled,
+        are_scalers_known=context.observed.are_scalers_known,
         is_converged=context.is_converged,
         is_held=desired.ref in context.held,
     )

@@ -26,6 +26,9 @@ _RUNTIME_FIELDS = re.compile(
     r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?"
 )
 
+# Of all that the manager of Kubernetes' controllers runs, only its autoscaler scales.
+_AUTOSCALED = ("kube-controller-manager", "scale", ("spec", "replicas"))
+
 
 def _no_ruling(_path: Path, _owner: Owner) -> None:
     return None
@@ -40,9 +43,13 @@ class Decision(StrEnum):
 
 
 class OwnershipClaims(Struct, frozen=True, kw_only=True):
-    """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``."""
+    """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``.
+
+    ``is_unscaled``: no autoscaler of the cluster is about the object.
+    """
 
     overwrite: bool = False
+    is_unscaled: bool = False
     ruling: Callable[[Path, Owner], Decision | None] = _no_ruling
 
 
@@ -50,18 +57,19 @@ def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     """Decide about a field that another manager owns with another value.
 
     Another fleet's is a conflict in any case. A field rule decides otherwise. People's changes are drift and are
-    overwritten. Fields known to be decided at run time - replicas, which alone are set through the scale subresource,
-    CA bundles, allocated values - are left to their owner, which no deployer is. The rest is a conflict unless the
-    binding says ``overwrite``.
+    overwritten, and so is a number of replicas that an autoscaler left behind. Fields known to be decided at run time -
+    replicas, which alone are set through the scale subresource, CA bundles, allocated values - are left to their owner,
+    which no deployer is. The rest is a conflict unless the binding says ``overwrite``.
     """
     if fleet_words(owner.manager):
         return Decision.FAIL
     ruled = claims.ruling(path, owner)
     if ruled is not None:
         return ruled
-    if owner.is_person or owner.manager in {TOOL, "before-first-apply"}:
-        return Decision.OVERWRITE
     is_scaled = owner.subresource == "scale"
+    is_left_behind = claims.is_unscaled and (owner.manager, owner.subresource, path) == _AUTOSCALED
+    if owner.is_person or is_left_behind or owner.manager in {TOOL, "before-first-apply"}:
+        return Decision.OVERWRITE
     if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(path_text(path))):
         return Decision.YIELD
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL

@@ -156,7 +156,8 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     ``prune_hold``: why nothing is pruned. ``refusal``: why nothing is done at all. ``members``: what the set will
     contain once all is done; ``recorded``: what its parent says now; ``parent_refusal``: why that parent is not ours to
     change; ``former``: the set that fleets once shared, where it is still there. ``held``: what the cluster may hold.
-    ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it changed meanwhile.
+    ``autoscaled``, ``are_scalers_known``, ``is_converged`` and ``options`` let a single object be planned again when it
+    changed meanwhile.
     """
 
     UNSHOWN = ("held",)
@@ -174,6 +175,7 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     former: ApplySet | None = None
     discovery: Discovery = field(default_factory=Discovery)
     autoscaled: frozenset[ObjectRef] = frozenset()
+    are_scalers_known: bool = False
     is_converged: bool = False
     held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     options: PlanOptions = field(default_factory=PlanOptions)
@@ -191,9 +193,10 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
     ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
-    something else scales. ``parent``: the ApplySet's; ``former_parent``: that of the set fleets once shared, where it
-    was asked for. ``listings`` are the lists ``live`` comes from, None where objects were asked for by name as well;
-    ``scalers`` those of autoscalers. ``failure``: why the cluster could not be observed at all.
+    something else scales; ``are_scalers_known``: every list of autoscalers was answered. ``parent``: the ApplySet's;
+    ``former_parent``: that of the set fleets once shared, where it was asked for. ``listings`` are the lists ``live``
+    comes from, None where objects were asked for by name as well; ``scalers`` those of autoscalers. ``failure``: why
+    the cluster could not be observed at all.
     """
 
     UNSHOWN = ("live", "parent", "former_parent", "listings", "scalers")
@@ -205,6 +208,7 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     unlisted: Mapping[str, Failure] = field(default_factory=dict)
     unread: Mapping[ObjectRef, Failure] = field(default_factory=dict)
     autoscaled: frozenset[ObjectRef] = frozenset()
+    are_scalers_known: bool = False
     parent: Manifest | None = None
     former_parent: Manifest | None = None
     listings: tuple[Listing, ...] | None = None

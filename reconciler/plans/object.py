@@ -53,7 +53,8 @@ _SERVER_FORM = "the cluster keeps some fields in a form of its own, and would ag
 class PlanContext(Struct, frozen=True, kw_only=True):
     """The values that an object is planned by, beside the live object.
 
-    ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas. ``is_converged``: this very
+    ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas, as far as the autoscalers
+    of the cluster are known (``are_scalers_known``: all of them). ``is_converged``: this very
     manifest was applied before, so that whatever differs is drift. ``is_held``: a commit that the cluster was given
     names the object.
     """
@@ -62,6 +63,7 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     resource: Resource
     options: PlanOptions
     is_autoscaled: bool = False
+    are_scalers_known: bool = False
     is_converged: bool = False
     is_held: bool = False
 
@@ -82,7 +84,8 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     @property
     def claims(self) -> OwnershipClaims:
         """The claims of the object's policy and rules on fields that others own."""
-        return claims_of(self.rules, overwrite=self.overwrites)
+        is_unscaled = self.are_scalers_known and not self.is_autoscaled
+        return replace(claims_of(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
 
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
