@@ -139,6 +139,19 @@ class TestConflicts:
         assert outcomes(applied) == {"ConfigMap settings": "configured Drifted"}
         assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
 
+    def test_another_fleet_keeps_its_value_in_any_case_and_the_hint_offers_nothing_else(self, cluster: Cluster) -> None:
+        settings = self.contested(cluster, "argosy-edge-0123456789ab")
+        wanted = DesiredObject(
+            ref=ObjectRef.of(settings), manifest=settings, conflict_resolution=ConflictResolution.OVERWRITE
+        )
+        (result,) = cluster.apply(wanted).results
+        assert str(result) == (
+            f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict):"
+            " field manager 'argosy-edge-0123456789ab' owns .data.a\n"
+            "  hint: let one fleet decide the field: take it out of the template of the other"
+        )
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
+
     def test_a_controller_keeps_a_field_that_a_rule_leaves_to_it(self, cluster: Cluster) -> None:
         settings = self.contested(cluster, "clock-controller")
         rule = FieldRule(rule=FieldRuling.YIELD, path=".data", manager="clock-*")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
 from reconciler.members.masking import is_secret, masked_value
-from reconciler.plans.conflicts import Decision, decide, field_change
+from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change
 from reconciler.plans.field_paths import MISSING, Key, Path, as_named, parse_path, path_text, without
 from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
 from reconciler.plans.object import PlanContext, plan_object, server_form_digest
@@ -26,7 +26,6 @@ _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND})
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
-_CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
 
 
 class ApplyContext(Struct, frozen=True, kw_only=True):
@@ -226,7 +225,8 @@ def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) ->
     if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.settings.dry_run:
         return recreate(context.client, planned, failure, again=_creation(context))
     if failure.kind is FailureKind.CONFLICT:
-        return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
+        hint = conflict_hint(cause.manager for cause in failure.causes)
+        return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=hint)
     if failure.kind is FailureKind.IMMUTABLE:
         return replace(failed_result(planned, failure), hint=immutable_hint(planned.ref))
     return failed_result(planned, failure)

@@ -1,7 +1,7 @@
 """Fields that two managers own: how they differ between manifest and live object, and which manager gets each."""
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -73,6 +73,13 @@ def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(path_text(path))):
         return Decision.YIELD
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
+
+
+def conflict_hint(managers: Iterable[str]) -> str:
+    """Return what to do about fields that managers own; those of another fleet are never overwritten."""
+    if any(map(fleet_words, managers)):
+        return "let one fleet decide the field: take it out of the template of the other"
+    return "drop that manager's change, or set conflictResolution: Overwrite in its policy"
 
 
 class DecidedConflicts(Struct, frozen=True, kw_only=True):

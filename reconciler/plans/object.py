@@ -26,6 +26,7 @@ from .applyset import PART_OF
 from .conflicts import (
     DecidedConflicts,
     OwnershipClaims,
+    conflict_hint,
     decide_conflicts,
     field_changes,
     foreign_changes,
@@ -299,7 +300,7 @@ def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> Pla
         action=Action.CONFLICT,
         reason="FieldManagerConflict",
         message="; ".join(f"field manager {change.manager!r} owns {change.path}" for change in conflicts),
-        hint="drop that manager's change, or set conflictResolution: Overwrite in its policy",
+        hint=conflict_hint(change.manager for change in conflicts),
     )
 
 
