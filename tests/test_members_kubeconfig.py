@@ -67,6 +67,20 @@ def test_an_unknown_context_is_told_with_the_nearest(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("content", [None, "{}"], ids=["without another kubeconfig", "with another kubeconfig"])
+def test_a_folder_without_a_file_of_the_cluster_is_named(content: str | None, tmp_path: Path) -> None:
+    folder, usual = tmp_path / "folder", tmp_path / "usual.yaml"
+    folder.mkdir()
+    if content is not None:
+        usual.write_text(content)
+    told = f"there is no kubeconfig at {usual}" if content is None else f"no context named 'member1' in {usual}"
+    assert Contexts(folder=folder, files=[usual]).find("member1") == Failure(
+        kind=FailureKind.CREDENTIALS,
+        message=f"{told}, and no member1.yaml in {folder}",
+        hint="put the kubeconfig of 'member1' there, as member1.yaml",
+    )
+
+
 def test_of_two_files_the_first_counts_and_each_brings_its_folder(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     one = a_kubeconfig(tmp_path / "one.yaml", "a")
