@@ -225,6 +225,24 @@ def test_a_member_that_argosy_yaml_leaves_to_others_is_not_waited_for(
     assert (ended.code, ended.out.splitlines()[3]) == (0, left)
 
 
+def test_a_member_that_argosy_yaml_lists_no_more_is_behind_with_what_to_do(tmp_path: Path) -> None:
+    """It was applied to, so that somebody may do so again, by its name."""
+    settings: dict[str, Any] = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    policy = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("eu", "us"))
+    both = {**settings, "spec": {"clusters": [{"name": "eu"}, {"name": "us"}]}}
+    files = {"argosy.yaml": both, "one.yaml": a_config_map("one"), "policy.yaml": policy}
+    fleet = MemoryFleet.create(tmp_path / "mixed", {"eu": (1, ROOMY), "us": (1, ROOMY)}, files)
+    fleet.run()
+    before = fleet.repository.git("rev-parse", "argosy/rendered")
+    left = {**settings, "spec": {"clusters": [{"name": "eu"}]}}
+    fleet.repository.commit({"argosy.yaml": left, "one.yaml": a_config_map("one", a="2")})
+    fleet.run(only={"eu"})
+    assert waited(fleet)[1].splitlines()[1:] == [
+        f"warning: us: not applied: no run has got to RENDERED yet; it has {before[:12]}",
+        "  hint: argosy.yaml lists other clusters and not this one: list it there, or run argosy apply --cluster us",
+    ]
+
+
 def test_a_message_that_differs_in_its_numbers_is_recorded_once(fleet: MemoryFleet) -> None:
     for number in range(4):
         fleet.down_failure = Failure(kind=FailureKind.UNREACHABLE, message=f"no answer after {number}.5 s")

@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.observe.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
-from render.cluster import Cluster
+from render.cluster import Cluster, is_pulling
 from render.failover.health import READY
 from render.fleet import Fleet
 
@@ -67,7 +68,9 @@ def progress_of_members(
     """Return the progress of every member towards the rendered commit that it is asked for."""
     records = recorded.clusters()
     return {
-        member.name: _recorded(records[member.name], recorded.converged(member.name), commits[member.name], now)
+        member.name: _reached_before(
+            _recorded(records[member.name], recorded.converged(member.name), commits[member.name], now), member, fleet
+        )
         if member.name in records
         else _unrecorded(member, fleet)
         for member in members
@@ -92,6 +95,17 @@ def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
     if fleet.reached and member.name not in fleet.reached:
         return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
     return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)
+
+
+def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
+    """Return the progress of a member with what to do where it was applied to, and argosy.yaml lists others by now."""
+    is_left = bool(fleet.reached) and member.name not in (fleet.reached or ())
+    if not is_left or progress.reason != "Behind" or is_pulling(member) or fleet.is_told_by_tools:
+        return progress
+    hint = (
+        f"argosy.yaml lists other clusters and not this one: list it there, or run argosy apply --cluster {member.name}"
+    )
+    return replace(progress, hint=hint)
 
 
 def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
