@@ -198,6 +198,18 @@ BROKEN = [
         ],
     ),
     Broken(
+        "a server that is not ready",
+        refusing("/readyz", CLOSED),
+        [
+            failing(
+                "readiness",
+                "it does not say that it is healthy: Unreachable: https://eu refuses connections",
+                "see what kubectl get --raw '/readyz?verbose' says there; whoever stands in between must let /readyz"
+                " through",
+            )
+        ],
+    ),
+    Broken(
         "two members with one cluster",
         FakeCluster(now=NOW),
         [

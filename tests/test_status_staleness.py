@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +15,10 @@ from reconciler.console.log import Log
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.status.branches import Pacing
 
-from .build import a_config_map, a_deployment, a_policy, on_clusters
+from .build import a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .memory_fleet import MemoryFleet, settle
 from .schemas import faults
+from .served import serving_members
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 RECORDED = "recorded 2027-01-15T08:02:00Z, 5m ago: passes that find nothing new record nothing"
@@ -240,6 +243,36 @@ def test_a_member_that_argosy_yaml_lists_no_more_is_behind_with_what_to_do(tmp_p
     assert waited(fleet)[1].splitlines()[1:] == [
         f"warning: us: not applied: no run has got to RENDERED yet; it has {before[:12]}",
         "  hint: argosy.yaml lists other clusters and not this one: list it there, or run argosy apply --cluster us",
+    ]
+
+
+def test_a_member_that_is_applied_to_and_not_observed_says_how_to_find_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gateway lets everything through but the path by which a server says that it is ready."""
+
+    def refuse_readiness(handler: BaseHTTPRequestHandler) -> bool:
+        if handler.path != "/readyz":
+            return False
+        handler.send_response(403)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+        return True
+
+    files = {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=on_clusters("eu", "us"))}
+    made = MemoryFleet.create(tmp_path / "gateway", {"eu": (1, ROOMY), "us": (1, ROOMY)}, files)
+    with serving_members(made.members.values(), tmp_path / "kubeconfigs", {"us": refuse_readiness}) as served:
+        passed = argosy(made.repository, capsys, "reconcile", "--bootstrap", "--kubeconfigs", str(served.kubeconfigs))
+    assert (passed.code, [line for line in passed.err.splitlines() if line.startswith("warning")]) == (
+        0,
+        ["warning: us could not be observed, so that it does not count: Forbidden: HTTP status 403"],
+    )
+    waiting = argosy(made.repository, capsys, "wait", "--timeout", "0s")
+    assert waiting.code == 1
+    why = "ClusterNotReady: cluster is reachable but health endpoint responded without ok"
+    assert re.sub(r"\d+s ago", "AGE", waiting.err).splitlines()[1:] == [
+        f"warning: us: not applied: the last look at it failed (first AGE): {why}",
+        "  hint: argosy doctor",
     ]
 
 

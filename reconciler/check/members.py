@@ -15,6 +15,7 @@ from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
 from reconciler.members.listing import read_object
 from reconciler.members.visits import Visit, Visits
+from reconciler.observe.members import health
 from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
@@ -30,6 +31,7 @@ MOST_SECONDS = 30.0
 MOST_SKEW = 30.0
 """The seconds by which a member's clock may differ from ours: tokens and leases go by time."""
 _CREDENTIALS = frozenset({FailureKind.CREDENTIALS, FailureKind.UNAUTHORIZED, FailureKind.CERTIFICATE})
+_READY = "see what kubectl get --raw '/readyz?verbose' says there; whoever stands in between must let /readyz through"
 _GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 
 
@@ -129,7 +131,7 @@ def _examined(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Exam
     uid = read_uid(client)
     if isinstance(uid, Failure):
         return _Examined(checks=(_failed(uid, "may not get namespaces: by kube-system a cluster is known"),))
-    checks = [_identity(question, uid), _version(version), *_clock(version, now)]
+    checks = [_identity(question, uid), _version(version), *_clock(version, now), *_readiness(client)]
     # A cluster that is another one than it was is asked nothing more, for its tree is not meant for it.
     if checks[0].is_well:
         checks += _kinds_and_permissions(client, question, asking.applyset)
@@ -161,6 +163,14 @@ def _identity(question: MemberQuestion, uid: str) -> Check:
 
 def _version(answer: Answer) -> Check:
     return Check(name="version", is_well=True, state=f"Kubernetes {answer.body.get('gitVersion') or 'unknown'}")
+
+
+def _readiness(client: Client) -> Iterator[Check]:
+    """Ask what a pass asks first: without a yes it counts the cluster as not observed, whatever it can apply."""
+    failure = health(client)
+    if failure is not None:
+        state = f"it does not say that it is healthy: {failure.kind}: {failure.message}"
+        yield Check(name="readiness", is_well=False, state=state, hint=_READY)
 
 
 def _clock(answer: Answer, now: float) -> Iterator[Check]:

@@ -87,9 +87,17 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
-    for line in unconfirmed(run.delivery.options.confirmed, reports):
+    for line in (*unconfirmed(run.delivery.options.confirmed, reports), *_unobserved(run.record, reports)):
         log.warning(line)
     return reports
+
+
+def _unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield a line for each member that was applied to and not observed: nobody knows how it is."""
+    failures = record.observation.failures if record is not None else {}
+    for report in reports:
+        if report.failure is None and report.cluster in failures:
+            yield f"{report.cluster} could not be observed, so that it does not count: {failures[report.cluster]}"
 
 
 def _say_nothing(_line: str) -> None:

@@ -145,6 +145,7 @@ def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
         message=f"the last look at it failed{_first(since, now)}{why}",
+        hint="argosy doctor",
         since=since,
         is_known=False,
     )
