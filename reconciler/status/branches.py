@@ -126,8 +126,8 @@ def fetch_rendered_source(repository: Repository, rendered: str) -> None:
     if not remote or repository.mirrors or _is_here(repository, source):
         return
     current = head_branch(repository.folder.git_dir)
-    tracked = repository.refs(f"refs/remotes/{remote}/")
-    names = [current] if current else [f"refs/heads/{ref.split('/', 3)[3]}" for ref in tracked]
+    tracked = f"refs/remotes/{remote}/"
+    names = [current] if current else [f"refs/heads/{ref.removeprefix(tracked)}" for ref in repository.refs(tracked)]
     branches = [name for name, tip in repository.known_tips(remote, names).items() if tip is not None]
     if branches:
         fetch_source_branches(repository, remote, *branches)
