@@ -1,5 +1,6 @@
 """First contact with objects that are there already: adopted when equal, otherwise only when somebody said so."""
 
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,7 +12,7 @@ from render.model import ObjectRef
 from render.policy import ConflictResolution
 
 from .applying import Cluster, outcomes
-from .build import a_config_map
+from .build import a_config_map, a_deployment
 from .fakes import FakeCluster
 
 SAID = "work.karmada.io/conflict-resolution"
@@ -46,6 +47,22 @@ def test_a_different_object_is_not_touched(cluster: Cluster) -> None:
     )
     assert cluster.read("configmaps", "settings") == before
     assert [write for write in client.writes if write.endswith("settings")] == []
+
+
+def test_an_object_with_more_in_a_list_is_another_one(cluster: Cluster) -> None:
+    web = a_deployment("web", namespace=cluster.space)
+    (container,) = web["spec"]["template"]["spec"]["containers"]
+    more = deepcopy(web)
+    more["spec"]["template"]["spec"]["containers"] = [{**container}, {"name": "debug", "image": "busybox"}]
+    cluster.create("deployments", more, api="apis/apps/v1")
+    (result,) = cluster.apply(web).results
+    assert (result.action, result.reason) == ("conflict", "NotOurs")
+    assert [change.path for change in result.changes] == [".spec.template.spec.containers"]
+    more["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:9"
+    cluster.edit("deployments", "web", more, api="apis/apps/v1", manager="somebody")
+    (result,) = cluster.apply(web).results
+    image = '.spec.template.spec.containers[name="web"].image'
+    assert [(change.path, change.live) for change in result.changes] == [(image, "nginx:9")]
 
 
 class Said(NamedTuple):

@@ -48,6 +48,7 @@ _TOOLS = {
     "argocd": "argocd.argoproj.io/tracking-id",
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
+_WITHOUT_MANAGERS: Manifest = {"metadata": {}}
 _SERVER_FORM = "the cluster keeps some fields in a form of its own, and would again"
 
 
@@ -230,7 +231,8 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, co
     asked, want = want, _with_rules(want, live, {}, context, ours)
     left = left_fields(asked, want, live, ours)
     base = replace(base, manifest=want, migrate=_migrating(want, live, context.options), yielded=left)
-    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
+    # Whoever takes an object over answers for all of a list, so items that are not wanted make it another one.
+    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, _WITHOUT_MANAGERS))
     if not different:
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
     base = replace(base, changes=field_changes(want, live, different, ours))
