@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins, CredentialSource
 from reconciler.members.endpoint import Endpoint, endpoint_of
 from reconciler.members.exchange import Failure
@@ -217,11 +218,51 @@ def test_what_is_secret_of_an_endpoint_or_a_credential_never_shows() -> None:
     assert "canary" not in repr(Credential(token="canary", password="canary", certificate="canary", key="canary"))
 
 
-def test_a_certificate_that_is_not_there_is_told(tmp_path: Path) -> None:
-    context = Context(name="it", cluster=SERVER, user={"client-certificate": "missing"}, user_folder=tmp_path)
-    failure = CredentialSource(context, AuthPlugins(environment={})).current()
+class Faulty(NamedTuple):
+    """A context of which something cannot be read, and what is said of it."""
+
+    why: str
+    cluster: dict[str, Any]
+    user: dict[str, Any]
+    words: str
+
+
+GARBAGE = base64.b64encode(b"canary").decode()
+FAULTY = [
+    Faulty("a file that is missing", SERVER, {"client-certificate": "missing"}, "names a file that is not there"),
+    Faulty("a folder for a file", SERVER, {"client-certificate": "."}, "names a file that cannot be read"),
+    Faulty(
+        "an authority that is no certificate",
+        {**SERVER, "certificate-authority-data": GARBAGE},
+        {},
+        "has a certificate or a key that cannot be read",
+    ),
+    Faulty(
+        "a certificate and a key that are none",
+        SERVER,
+        {"client-certificate-data": GARBAGE, "client-key-data": GARBAGE},
+        "has a certificate or a key that cannot be read",
+    ),
+    Faulty(
+        "a key that is not in base64",
+        SERVER,
+        {"client-certificate-data": GARBAGE, "client-key-data": "c"},
+        "has an address, a certificate or a key that cannot be read",
+    ),
+    Faulty(
+        "a port that is none",
+        {"server": "https://api.example.com:port"},
+        {},
+        "has an address, a certificate or a key that cannot be read",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", FAULTY, ids=lambda case: case.why)
+def test_what_cannot_be_read_of_a_context_is_told_in_words(case: Faulty, tmp_path: Path) -> None:
+    context = Context(name="it", cluster=case.cluster, user=case.user, user_folder=tmp_path)
+    failure = open_connection(context, AuthPlugins(environment={}))
     assert isinstance(failure, Failure)
     assert str(failure) == (
-        "the context 'it' cannot be used (FileNotFoundError)\n"
-        "  hint: see whether kubectl reaches the cluster with this context"
+        f"the context 'it' {case.words}\n  hint: see whether kubectl reaches the cluster with this context"
     )

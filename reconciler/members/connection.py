@@ -22,7 +22,7 @@ from .credentials import AuthPlugins, CredentialSource
 from .endpoint import Endpoint, UnsupportedEndpoint, endpoint_of
 from .exchange import Failure
 from .identity import Credential, Impersonation
-from .kubeconfig import Context, unusable_context
+from .kubeconfig import Context, context_fault
 from .shapes import NoJson, UnusableAnswer, decoded
 from .sockets import Sockets
 from .wire import Wire, message
@@ -195,8 +195,7 @@ def open_connection(
     except UnsupportedEndpoint as error:
         return error.failure
     except (OSError, ValueError, KeyError, TypeError) as error:
-        # The messages quote the file; the kind of error is all that is safe to tell.
-        return unusable_context(f"the context {context.name!r} cannot be used ({type(error).__name__})")
+        return context_fault(context.name, error)
     return connection
 
 

@@ -17,7 +17,7 @@ from .endpoint import is_tls, pem_text
 from .exchange import Failure
 from .exec_plugins import described_cluster, run_plugin
 from .identity import Credential
-from .kubeconfig import Context, unusable_context
+from .kubeconfig import Context, context_fault, unusable_context
 
 PLUGIN_SECONDS = 20.0
 _EARLY_SECONDS = 60.0
@@ -52,7 +52,7 @@ class CredentialSource:
         try:
             pair = [pem_text(user, name, folder) for name in ("client-certificate", "client-key")]
         except (OSError, ValueError) as error:
-            return unusable_context(f"the context {self._context.name!r} cannot be used ({type(error).__name__})")
+            return context_fault(self._context.name, error)
         return replace(proof, certificate=pair[0], key=pair[1])
 
     def _without_certificate(self, *, renew: bool) -> Credential | Failure:

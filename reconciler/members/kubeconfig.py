@@ -29,6 +29,21 @@ def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
     return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
 
 
+def context_fault(name: str, error: Exception) -> Failure:
+    """Return the failure of a context that an error came of; its own words may quote the file."""
+    from ssl import SSLError
+
+    known = (
+        (SSLError, "has a certificate or a key that cannot be read"),
+        (FileNotFoundError, "names a file that is not there"),
+        (PermissionError, "names a file that this user may not read"),
+        (OSError, "names a file that cannot be read"),
+        (ValueError, "has an address, a certificate or a key that cannot be read"),
+    )
+    words = next((words for kind, words in known if isinstance(error, kind)), "has fields of other types")
+    return unusable_context(f"the context {name!r} {words}")
+
+
 class Context(DiscreetStruct, frozen=True, kw_only=True):
     """A kubeconfig context with its cluster and its user, and the folders their relative paths start from.
 
