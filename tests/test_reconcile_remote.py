@@ -282,6 +282,42 @@ def test_who_says_that_there_is_no_past_is_believed_where_none_is_known(
     assert ran(shallow, origin, capsys, "diff", "--bootstrap") == (0, "<main>..work tree: no difference\n", "")
 
 
+def test_a_local_commit_goes_on_where_the_branch_of_the_remote_stands(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The branch is not here yet in a new clone, and falls behind in one that others are faster than."""
+    first, clone = cloned(origin, "first"), cloned(origin, "clone")
+    assert argosy(first, capsys, "reconcile", "--bootstrap").code == 0
+    for image in ("nginx:1.30", "nginx:1.31"):
+        clone.git("fetch", "-q")
+        clone.commit({"nginx.yaml": [a_deployment(replicas=6, image=image), TWO_TO_ONE]})
+        ended = argosy(clone, capsys, "render", "--commit")
+        assert ended == (0, "", f"committed branch=argosy/rendered commit={tips(clone)[0][:12]}\n")
+        assert clone.git("rev-parse", "argosy/rendered~1", "origin/argosy/rendered").split() == [tips(origin)[0]] * 2
+        clone.git("push", "-q", "origin", "HEAD:main")
+        assert argosy(first, capsys, "reconcile").code == 0
+        clone.git("branch", "-q", "-f", "argosy/rendered", "argosy/rendered~1")
+
+
+def test_a_local_commit_takes_no_commit_away_that_is_only_here(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = cloned(origin, "clone")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    newest = tips(origin)[0][:12]
+    clone.commit({"nginx.yaml": [a_deployment(replicas=6, image="nginx:1.30"), TWO_TO_ONE]})
+    assert argosy(clone, capsys, "render", "--commit").code == 0
+    here = tips(clone)[0]
+    clone.commit({"nginx.yaml": [a_deployment(replicas=6, image="nginx:1.31"), TWO_TO_ONE]})
+    said = (
+        f"argosy: branch 'argosy/rendered' has commits here that the remote's, at {newest}, does not follow\n"
+        f"  hint: see them with git log {newest}..argosy/rendered; if they may go:"
+        f" git branch -f argosy/rendered {newest}\n"
+    )
+    assert argosy(clone, capsys, "render", "--commit") == (4, "", said)
+    assert tips(clone)[0] == here
+
+
 def test_a_pass_in_a_shallow_checkout_of_one_branch_starts_from_the_past_of_the_remote(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

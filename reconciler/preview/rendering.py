@@ -18,7 +18,7 @@ from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
-from render.errors import ConfigError
+from render.errors import ConfigError, GitError
 from render.guards import GuardScope
 from render.words import counted
 
@@ -84,6 +84,7 @@ def commit_here(outcome: Outcome, allowed: Allowed, log: Log, *, is_first: bool,
     outcome = replace(outcome, is_rewound=is_rewound)
     check_guards(outcome, allowed)
     here = Publication(repository=repository)
+    _catch_up(outcome, here.ref(branch))
     commit = commit_outcome(outcome, here, branch)
     update_mirrors(outcome, here, commit)
     if commit is None:
@@ -91,6 +92,20 @@ def commit_here(outcome: Outcome, allowed: Allowed, log: Log, *, is_first: bool,
     else:
         log.info("committed", branch=branch, commit=commit[:12])
     return outcome
+
+
+def _catch_up(outcome: Outcome, ref: str) -> None:
+    """Let the branch of this repository begin or go on where that of the remote stands, which the outcome follows."""
+    repository, tip = outcome.repository, outcome.repository.tip(ref)
+    if outcome.previous is None or outcome.previous.commit == tip:
+        return
+    if tip is not None and not repository.is_ancestor(tip, outcome.previous.commit):
+        branch, newest = ref.removeprefix("refs/heads/"), outcome.previous.commit[:12]
+        raise GitError(
+            f"branch {branch!r} has commits here that the remote's, at {newest}, does not follow",
+            hint=f"see them with git log {newest}..{branch}; if they may go: git branch -f {branch} {newest}",
+        )
+    repository.update_ref(ref, outcome.previous.commit, tip, reason="argosy: render")
 
 
 def warn_of_refusals(outcome: Outcome, log: Log) -> None:
