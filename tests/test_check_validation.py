@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.check.reports import as_annotations, as_junit, as_sarif
+from reconciler.check.source_warnings import pruned_field_warnings
 from reconciler.check.validation import Validation
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from render.errors import Problem
+from render.model import ObjectRef, Template
 from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.tables import each_row
 
 WARNED = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "ngnix"}])
 BROKEN: dict[str, Any] = {**a_policy(), "spec": {"resourceSelectors": [], "plcement": {}}}
@@ -150,3 +153,31 @@ def test_nothing_found_is_one_passed_case() -> None:
         "  </testsuite>\n"
         "</testsuites>\n"
     )
+
+
+class Taken(NamedTuple):
+    """A template, and the fields of it that no cluster gets and that are told."""
+
+    why: str
+    manifest: dict[str, Any]
+    fields: tuple[str, ...] = ()
+
+
+HELD = {"finalizers": ["example.com/hold"], "ownerReferences": [{"kind": "Node", "name": "a", "uid": "1"}]}
+TAKEN = [
+    Taken("an address", {"kind": "Service", "spec": {"clusterIP": "10.96.0.50"}}, ("spec.clusterIP",)),
+    Taken("a headless Service keeps its None", {"kind": "Service", "spec": {"clusterIP": "None"}}),
+    Taken("an address that was left open", {"kind": "Service", "spec": {"clusterIP": ""}}),
+    Taken(
+        "a time to live", {"kind": "Job", "spec": {"ttlSecondsAfterFinished": 60}}, ("spec.ttlSecondsAfterFinished",)
+    ),
+    Taken("an owner", {"kind": "Widget", "metadata": HELD}, ("metadata.finalizers", "metadata.ownerReferences")),
+    Taken("what only a server writes", {"kind": "Service", "metadata": {"uid": "1"}, "status": {"loadBalancer": {}}}),
+]
+
+
+@each_row("case", TAKEN, ids=lambda case: case.why)
+def test_what_people_write_and_no_cluster_gets_is_told(case: Taken) -> None:
+    manifest = {"apiVersion": "v1", "metadata": {}, **case.manifest}
+    template = Template(ref=ObjectRef("", manifest["kind"], "shop", "web"), manifest=manifest, path="a.yaml")
+    assert tuple(warning.field for warning in pruned_field_warnings([template], None)) == case.fields

@@ -32,6 +32,7 @@ _DESCRIPTIONS = {
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
     "RenamedByHand": "A cluster that came as another one left that is described alike",
     "TemplateText": "Text of a template that nobody filled in",
+    "PrunedField": "A field that no cluster gets",
     "UnmetPlacement": "A placement that no cluster meets, or too few",
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",

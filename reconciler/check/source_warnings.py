@@ -1,7 +1,8 @@
 """Warnings about a source, beside those about its policies.
 
-They are about text of a template engine that nobody filled in, about rules of time that can never fire for want of what
-they go by, and about workloads that an autoscaler or a WorkloadRebalancer names and that are not there. Text in custom
+They are about text of a template engine that nobody filled in, about fields that no cluster gets, about rules of time
+that can never fire for want of what they go by, and about workloads that an autoscaler or a WorkloadRebalancer names
+and that are not there. Text in custom
 resources and in the data of ConfigMaps is left alone: much of what stands there is a template by intention.
 """
 
@@ -13,7 +14,9 @@ from overrides.lint import LineOf
 from reconciler.source.built_in_kinds import BUILT_IN
 from reconciler.source.desired import Desired
 from render.errors import Problem
-from render.model import ObjectRef, Template
+from render.interpreter.fields import value_at
+from render.interpreter.pruning import pruned
+from render.model import ObjectRef, Template, is_opaque
 from render.rescheduling.descheduling import is_divided_by_room
 from render.words import nearest
 
@@ -22,6 +25,14 @@ _HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
 _VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
 _DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
 _ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
+_PRUNED_FIELD = "PrunedField"
+# Of what pruning takes, the fields that a person writes on purpose; by kind alone ("" for any), as pruning goes.
+_PRUNED = (
+    ("Service", "spec.clusterIP", "each cluster gives the Service an address of its own", "for none, write None"),
+    ("Job", "spec.ttlSecondsAfterFinished", "a cluster would delete what the next pass creates again", ""),
+    ("", "metadata.finalizers", "they belong to the controllers of each cluster", ""),
+    ("", "metadata.ownerReferences", "each cluster knows the owner by another UID", ""),
+)
 _UNMATCHED_WORKLOAD = "UnmatchedWorkload"
 _IDLE_RULE = "IdleRule"
 _FIELD = "spec.descheduler.enabled"
@@ -62,6 +73,20 @@ def _left_in(text: str, *, is_image: bool) -> tuple[str, str] | None:
     if is_image and (found := _VARIABLE.search(text)):
         return f"the variable {found[0]} is left here", "nothing puts in variables: write the value"
     return None
+
+
+def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each field that somebody wrote on purpose and that no cluster gets."""
+    for template in templates:
+        left = None if is_opaque(template.manifest) else pruned(template.manifest)
+        if left is None or left is template.manifest:
+            continue
+        for kind, field, why, hint in _PRUNED:
+            path = tuple(field.split("."))
+            is_taken = value_at(template.manifest, *path) and not value_at(left, *path)
+            if kind in {"", template.ref.kind} and is_taken:
+                line = line_of(template.path, template.document, field) if line_of else 0
+                yield Problem(template.path, line, field, f"no cluster gets it: {why}", hint, _PRUNED_FIELD)
 
 
 def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .policies import policy_warnings, released_warnings
-from .source_warnings import idle_rule_warnings, named_workload_warnings, template_texts
+from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
 
 if TYPE_CHECKING:
     from reconciler.publish.rendered_objects import RenderedProblems
@@ -133,6 +133,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
     return (
         *_unchecked_kinds(desired, _observed_schemas(repository, desired.fleet), line_of),
         *template_texts(desired.templates, line_of),
+        *pruned_field_warnings(desired.templates, line_of),
         *_lint_policies(repository, desired, memory, line_of),
         *_renamed_by_hand(repository, desired, memory, line_of),
         *named_workload_warnings(desired, line_of),
