@@ -16,6 +16,7 @@ from reconciler.source.facts import ClusterFacts
 from reconciler.source.files import Reason, Skipped
 from reconciler.source.loading import Loaded, load_desired, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
+from render.documents import emit
 from render.errors import InputError, Problem
 from render.fleet import Fleet
 from render.model import ObjectRef, Template
@@ -369,6 +370,30 @@ def test_a_template_known_to_be_right_is_not_looked_at_again() -> None:
     assert right.values == {}
     right.put_many({file.id + bytes(4): (0, 1 << 16)})
     assert load_knowing(files, right).problems == ()
+
+
+def test_a_kind_that_the_source_defines_itself_is_checked_by_that() -> None:
+    spec = {"type": "object", "required": ["color"], "properties": {"color": {"type": "string"}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "deployments.apps"},
+        "spec": {
+            "group": "apps",
+            "names": {"kind": "Deployment", "plural": "deployments"},
+            "scope": "Namespaced",
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+    right = Memory()
+    files: dict[str, Content] = {"a.yaml": DEPLOYMENT, "policy.yaml": POLICY}
+    assert load_knowing(files, right).problems == ()
+    assert len(right.values) == 1
+    problems = load_knowing({**files, "crd.yaml": emit(definition)}, right).problems
+    assert [f"{problem.path} {problem.field}: {problem.message}" for problem in problems][:1] == [
+        "a.yaml spec.color: required, but missing"
+    ]
 
 
 def test_loading_changes_nothing_it_was_given() -> None:

@@ -1,8 +1,8 @@
 """The objects of files on the status branch, each distinct content parsed once, in this pass or an earlier one.
 
 A pass compares what it saw of every object with what is recorded of it, and nearly all of that was recorded by earlier
-passes. So the files about objects are kept in a cache, by folder and blob id, once they are known to have the shape
-that passes write into that folder.
+passes. So the files about objects are kept in a cache by blob id, once they are known to have the shape that passes
+give them. Those of bindings and of Works have the same.
 """
 
 from typing import Self
@@ -48,15 +48,14 @@ class ParsedFiles(Struct):
             self.cache.save()
 
     def _read(self, path: str, content: bytes) -> Manifest:
-        folder = path.partition("/")[0]
-        if self.cache is None or folder not in _OF_OBJECTS:
+        if self.cache is None or path.partition("/")[0] not in _OF_OBJECTS:
             return parsed_file(path, content)
-        key = folder.encode() + object_id("blob", content)
-        known: Manifest | None = self.cache.get_many((key,)).get(key)
+        blob_id = object_id("blob", content)
+        known: Manifest | None = self.cache.get_many((blob_id,)).get(blob_id)
         if known is not None:
             checked_path(path, is_file=True)
             return known
         manifest = parsed_file(path, content)
         if not may_be_secret(content, (manifest,)):
-            self.cache.put_many({key: manifest})
+            self.cache.put_many({blob_id: manifest})
         return manifest
