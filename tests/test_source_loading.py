@@ -372,6 +372,21 @@ def test_a_template_known_to_be_right_is_not_looked_at_again() -> None:
     assert load_knowing(files, right).problems == ()
 
 
+def test_what_is_right_by_the_version_of_the_members_is_looked_at_again() -> None:
+    """Pods named their claims under ``source`` until 1.30."""
+    claims = "resourceClaims: [{name: gpu, source: {resourceClaimName: gpu}}], containers:"
+    right = Memory()
+
+    def problems_at(version: str) -> list[str]:
+        cluster = CLUSTER + f"status: {{kubernetesVersion: {version}}}\n"
+        files = {"a.yaml": DEPLOYMENT.replace("containers:", claims), "policy.yaml": POLICY, "cluster.yaml": cluster}
+        return [problem.message for problem in load_knowing(files, right).problems]
+
+    assert problems_at("v1.28.0") == []
+    assert right.values == {}
+    assert problems_at("v1.33.0") == ["unknown field"]
+
+
 def test_a_kind_that_the_source_defines_itself_is_checked_by_that() -> None:
     spec = {"type": "object", "required": ["color"], "properties": {"color": {"type": "string"}}}
     schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}

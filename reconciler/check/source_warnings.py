@@ -26,9 +26,10 @@ _VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
 _DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
 _ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
 _PRUNED_FIELD = "PrunedField"
+_HEADLESS = "for a headless Service, write None"
 # Of what pruning takes, the fields that a person writes on purpose; by kind alone ("" for any), as pruning goes.
 _PRUNED = (
-    ("Service", "spec.clusterIP", "each cluster gives the Service an address of its own", "for none, write None"),
+    ("Service", "spec.clusterIP", "each cluster gives the Service an address of its own", _HEADLESS),
     ("Job", "spec.ttlSecondsAfterFinished", "a cluster would delete what the next pass creates again", ""),
     ("", "metadata.finalizers", "they belong to the controllers of each cluster", ""),
     ("", "metadata.ownerReferences", "each cluster knows the owner by another UID", ""),

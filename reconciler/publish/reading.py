@@ -195,7 +195,7 @@ class _LaterBuild(NamedTuple):
 
 @contextmanager
 def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[Caches]:
-    """Open the caches of a source, and write what is new at the end; ``parsed`` comes before all but the right ones."""
+    """Open the caches of a source, and write what is new at the end; ``parsed`` comes before those of what is read."""
     names = ("documents", "builds", "right")
     with ExitStack() as opened:
         documents, builds, right = (
