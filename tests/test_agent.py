@@ -8,7 +8,7 @@ import pytest
 from render.errors import ConfigError, GitError, GuardRefused
 
 from .agents import PulledFleet
-from .build import a_config_map, a_deployment, a_policy, on_clusters
+from .build import Repository, a_config_map, a_deployment, a_policy, on_clusters
 
 pytestmark = pytest.mark.xdist_group("agent")  # one process makes the shared fleet for all of them
 
@@ -141,6 +141,21 @@ def test_what_was_seen_while_git_was_away_is_pushed_later(fleet: PulledFleet) ->
     fleet.pull(seconds=60)
     subjects = fleet.commits("argosy/agent/member1")
     assert subjects[-1].endswith(": 1 object of member1")
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_what_it_left_here_never_takes_back_what_the_remote_has(fleet: PulledFleet, is_beside: bool) -> None:
+    """An agent killed between a push and its own branch has the commit before; a restored store may have another."""
+    for seconds in (0, 60, 60):
+        fleet.pull(seconds=seconds)
+    branch = "argosy/agent/member1"
+    pushed = fleet.hub.git("rev-parse", branch)
+    beside = fleet.hub.git("commit-tree", f"{branch}~1^{{tree}}", "-p", f"{branch}~1", "-m", "Beside")
+    store = Repository(fleet.agent().repository.folder.git_dir)
+    fleet.hub.git("push", "-q", str(store.path), f"{beside}:refs/heads/beside")
+    store.git("update-ref", f"refs/heads/{branch}", "beside" if is_beside else f"{branch}~1")
+    ended = fleet.pull(seconds=60)
+    assert (ended.exit_code, ended.lines, fleet.hub.git("rev-parse", branch)) == (0, (), pushed)
 
 
 def test_a_first_commit_needs_git(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,16 +67,16 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
             self.link.failure = error
 
     def push(self) -> None:
-        """Push what waits here; that Git is away is noted."""
-        here = self.repository.tip(self.local)
+        """Push what waits here, if it follows what the remote has; that Git is away is noted."""
+        waiting = self.tip()
         there = self.repository.tip(self.publication.ref(self.branch))
-        if self.link.failure is not None or here is None or here == there:
+        if self.link.failure is not None or waiting is None or waiting == there:
             return
         try:
-            self._push(here)
+            self._push(waiting)
         except SourceMoved:
             # Another agent of the cluster was faster, and what it saw is newer.
-            self.repository.update_ref(self.local, None, here)
+            self.repository.update_ref(self.local, None, waiting)
         except GitError as error:
             self.link.failure = error
 
