@@ -175,6 +175,28 @@ def test_a_run_asks_whom_it_reaches(case: Run, repository: Repository, capsys: p
     assert (applied(ended.out), ended.code) == (case.want, 5 if case.want else 0)
 
 
+@pytest.mark.parametrize("after", [None, settings()], ids=["no file", "no list"])
+def test_an_argosy_yaml_that_reaches_no_cluster_any_more_is_a_warning(
+    after: dict[str, Any] | None, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a fleet whose argosy.yaml went missing would be delivered no longer, and everything looked well."""
+    said = (
+        "warning: argosy.yaml reached clusters until now and reaches none now:"
+        " they stay as they are, and nothing heals drift\n"
+        "  hint: clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how;"
+        " 'argosy cluster unjoin' takes out one that shall be left alone\n"
+    )
+    repository.commit({"argosy.yaml": settings({"name": "member1"})})
+    assert said not in argosy(repository, capsys, "reconcile", "--bootstrap").err
+    repository.commit({"argosy.yaml": after})
+    runs = [argosy(repository, capsys, "reconcile", *words) for words in (["--dry-run"], ["--in-cluster", "member1"])]
+    assert [(ended.code, said in ended.err) for ended in runs] == [(0, True), (5, False)]
+    # It is said until something is rendered by it, which is the last that anybody heard of clusters.
+    for name, is_said in (("more", True), ("again", False)):
+        repository.commit({f"{name}.yaml": a_config_map(name)})
+        assert (said in argosy(repository, capsys, "reconcile").err) is is_said
+
+
 def test_a_selection_that_leaves_no_cluster_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     ended = argosy(repository, capsys, "apply", "-l", "env=nowhere")

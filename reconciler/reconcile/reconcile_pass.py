@@ -46,6 +46,7 @@ from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
 
 from .checkpointing import EndedRender, SeenFacts
+from .ended_delivery import WAYS, warn_of_ended_delivery
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
 from .source_tip import SourceBranchGone, SourceTip, find_source
@@ -59,7 +60,6 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from .refused_pass import RefusedPass
 
 _TRIES = 5
-_REACHING = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how"
 
 
 class PassInputs(Struct, frozen=True, kw_only=True):
@@ -133,6 +133,7 @@ def _reconciled(
     try:
         inputs = read_inputs(repository, tip, options, log)
         _check_names(inputs, options)
+        warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
         members = _reached(inputs, options, log)
         result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
@@ -142,9 +143,8 @@ def _reconciled(
     on_commit(result)
     if members is None:
         return result
-    if result.proposal is not None:
-        return _with_merged_reports(result, inputs, members, options, log)
-    return _with_reports(result, inputs, members, options, log)
+    with_reports = _with_reports if result.proposal is None else _with_merged_reports
+    return with_reports(result, inputs, members, options, log)
 
 
 def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
@@ -166,7 +166,7 @@ def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "Reache
 
         return observe_and_connect(inputs.source.desired, inputs.publication, options, log)
     if not options.dry_run:
-        refuse_options(options.delivery.names(), f"goes with clusters that are reached: {_REACHING}")
+        refuse_options(options.delivery.names(), f"goes with clusters that are reached: {WAYS} say how")
     return None
 
 
