@@ -84,6 +84,10 @@ class Fleet:
     def forget(self) -> None:
         (self.repository.path / CHECKPOINT).unlink(missing_ok=True)
 
+    def forget_all(self) -> None:
+        """Be as a new clone is: without anything that earlier passes kept."""
+        shutil.rmtree(self.repository.path / ".git" / "argosy", ignore_errors=True)
+
     def rest(self) -> None:
         """Run passes until one looks at no member's objects."""
         for _ in range(5):
@@ -298,7 +302,7 @@ def test_any_sequence_of_changes_ends_as_if_every_member_were_looked_at(
         for each in (fleet, whole):
             happen(step, each, at)
         for _ in range(step.passes):
-            whole.forget()
+            whole.forget_all()
             ends = fleet.run(), whole.run()
             assert ends[0].code == ends[1].code
             assert fleet.comparable(ends[0].out) == whole.comparable(ends[1].out)
