@@ -50,6 +50,19 @@ PATH = re.compile(
 Key = tuple[str, str, str]
 
 
+class _Numbers:
+    """Numbers that are taken once each, by any thread; a copy goes on with greater ones."""
+
+    def __init__(self, first: int) -> None:
+        self._numbers = itertools.count(first)
+
+    def __deepcopy__(self, _memo: object) -> "_Numbers":
+        return _Numbers(self.take())
+
+    def take(self) -> int:
+        return next(self._numbers)
+
+
 @dataclass
 class FakeCluster:
     """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent.
@@ -70,7 +83,7 @@ class FakeCluster:
     mutate: Callable[[dict[str, Any]], None] = lambda _body: None
     rules: list[dict[str, Any]] = field(default_factory=lambda: [EVERYTHING])
     now: float | None = None
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _numbers: _Numbers = field(default_factory=lambda: _Numbers(1))
 
     def __post_init__(self) -> None:
         for namespace in ("kube-system", "default"):
@@ -277,12 +290,12 @@ class FakeCluster:
             causes = [{"field": "data", "message": "Forbidden: field is immutable when `immutable` is set"}]
             return _status(422, "Invalid", "data: Forbidden: field is immutable", causes=causes)
         if live is None:
-            new["metadata"] |= {"uid": f"uid-{next(self._numbers)}", "resourceVersion": "0"}
+            new["metadata"] |= {"uid": f"uid-{self._numbers.take()}", "resourceVersion": "0"}
             new["metadata"] |= {"namespace": key[1]} if key[1] else {}
             if key[0].startswith("customresourcedefinitions"):
                 new["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
         if new != live:
-            new["metadata"]["resourceVersion"] = str(next(self._numbers))
+            new["metadata"]["resourceVersion"] = str(self._numbers.take())
             if not dry_run:
                 self.objects[key] = new
         return status, copy.deepcopy(new)
