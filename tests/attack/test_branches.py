@@ -133,7 +133,7 @@ def test_a_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     script = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])"
     script += "; from reconciler.cli import run; print(run(['status']))"
     done = subprocess.run(
-        [sys.executable, "-c", script, str(gone)],
+        [sys.executable, "-P", "-c", script, str(gone)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
