@@ -65,7 +65,7 @@ def test_it_fetches_nothing_of_other_clusters_or_of_the_source(fleet: PulledFlee
         + ["blob"] * 9  # two objects and the settings, then the cluster's own files and its inventory twice
     )
     assert set(stored.refs("refs/")) == {
-        "refs/argosy/accepted/member1",
+        "refs/argosy/accepted/argosy/cluster/member1",
         "refs/heads/argosy/agent/member1",
         "refs/remotes/origin/argosy/agent/member1",
         "refs/remotes/origin/argosy/cluster/member1",
@@ -199,6 +199,22 @@ def refused_on_its_branch(fleet: PulledFleet) -> str:
     return "\n  hint: ".join(filter(None, found))
 
 
+def test_the_mirror_of_a_renamed_fleet_is_a_new_one_and_no_rewound_one(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its agent has the store in which the mirror under the former name was taken, and that one's agent goes on."""
+    former = fleet.pull().commit
+    renamed = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "shop"}}
+    fleet.source.commit({"argosy.yaml": renamed, "more.yaml": a_config_map("more")})
+    assert fleet.reconcile(capsys, "--bootstrap").code == 0
+    new = fleet.hub.git("rev-parse", "argosy-shop/rendered")
+    ended = {name: fleet.pull(seconds=60, fleet=name) for name in ("default", "shop")}
+    assert {name: (each.commit, each.lines) for name, each in ended.items()} == {
+        "default": (former, ()),
+        "shop": (new, ()),
+    }
+
+
 def test_a_mirror_written_anew_is_refused_by_an_agent_that_lost_its_store(fleet: PulledFleet, tmp_path: Path) -> None:
     applied = fleet.pull().commit
     tree = fleet.hub.git("rev-parse", "argosy/cluster/member1^{tree}")
@@ -263,3 +279,10 @@ def test_a_heartbeat_is_recorded_where_it_is_asked_for(fleet: PulledFleet) -> No
     assert (
         fleet.told("clusters/member1.yaml")["metadata"]["annotations"]["argosy.dev/heartbeat"] == "2027-01-15T08:00:00Z"
     )
+
+
+def test_a_heartbeat_that_a_wrong_clock_wrote_is_written_again_once_the_clock_is_right(fleet: PulledFleet) -> None:
+    for seconds in (0, 86400, 660 - 86400, 660):
+        fleet.pull(seconds=seconds, heartbeat=600.0)
+    beats = fleet.hub.git("log", "--reverse", "--format=%ct", "--grep=is alive", "argosy/agent/member1").splitlines()
+    assert [int(beat) - 1_800_000_000 for beat in beats] == [0, 86400, 660, 1320]

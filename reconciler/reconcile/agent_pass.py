@@ -127,8 +127,8 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     @property
     def accepted_ref(self) -> str:
-        """The ref of the mirror's last commit that was taken."""
-        return f"refs/argosy/accepted/{self.options.cluster}"
+        """The ref of the mirror's last commit that was taken: of this fleet's, for another one may share the store."""
+        return f"refs/argosy/accepted/{self.mirror_branch}"
 
     def branch(self, members: tuple[Cluster, ...] = ()) -> AgentBranch:
         """Return the branch it writes."""

@@ -90,7 +90,8 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         record = parse_cluster_record(manifest) if manifest else None
         if record is None and is_all:
             record = ClusterRecord(state=ClusterState(name=self.cluster))
-        if record is None or (record.heartbeat and seconds_between(record.heartbeat, now) < every):
+        # A heartbeat of the future was recorded by a clock that has been set right since.
+        if record is None or (record.heartbeat and 0 <= seconds_between(record.heartbeat, now) < every):
             return
         content = cluster_file(replaced(record, heartbeat=now))
         self.commit(lambda _tip: {cluster_path(self.cluster): content}, f"{self.cluster} is alive", time=_seconds(now))
