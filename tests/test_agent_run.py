@@ -1,18 +1,23 @@
 """The agent that goes on: it applies what its mirror gets, stays while Git is away, says so once, and ends in time."""
 
+import errno
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from reconciler.console.log import Log
+from reconciler.reconcile.agent_pass import Agent
 from reconciler.run.agent_run import AgentRun, Rhythm
 
 from .agents import PulledFleet
 from .build import a_config_map, a_policy, on_clusters
+from .memory_fleet import DOWN
 from .waiting import eventually, joined
 
 pytestmark = pytest.mark.waits
@@ -33,7 +38,12 @@ def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Pulled
         signal.signal(number, handler)
 
 
-def ran(fleet: PulledFleet, meanwhile: Callable[[], None], number: signal.Signals = signal.SIGTERM) -> int:
+def ran(
+    fleet: PulledFleet,
+    meanwhile: Callable[[], None],
+    number: signal.Signals = signal.SIGTERM,
+    opened: Callable[[], Agent] | None = None,
+) -> int:
     """Run the agent of member1, do something meanwhile from another thread, and end it by a signal."""
     failures: list[BaseException] = []
 
@@ -45,9 +55,15 @@ def ran(fleet: PulledFleet, meanwhile: Callable[[], None], number: signal.Signal
         finally:
             os.kill(os.getpid(), number)
 
+    @contextmanager
+    def entered() -> Iterator[Agent]:
+        agent = (opened or fleet.agent)()
+        with agent.repository:
+            yield agent
+
     thread = threading.Thread(target=act)
     thread.start()
-    code = AgentRun(fleet.agent(), QUICK, Log(stream=fleet.log)).run()
+    code = AgentRun(entered, QUICK, Log(stream=fleet.log)).run()
     joined(thread)
     if failures:
         raise failures[0]
@@ -85,3 +101,55 @@ def test_that_git_is_away_and_back_is_said_once_each(fleet: PulledFleet) -> None
 
     assert ran(fleet, meanwhile, signal.SIGINT) == 130
     assert (said("Git is away"), said("Git is back")) == (1, 1)
+
+
+def test_a_full_disk_and_a_cluster_that_is_down_end_nothing_and_each_is_told_in_its_own_words(
+    fleet: PulledFleet,
+) -> None:
+    full: list[OSError] = []
+
+    def opened() -> Agent:
+        if full:
+            raise full[0]
+        return fleet.agent()
+
+    def meanwhile() -> None:
+        eventually(lambda: holds(fleet, "one"), "the first object")
+        full.append(OSError(errno.ENOSPC, "", "/cache/pack"))
+        eventually(lambda: "space" in fleet.log.getvalue(), "that the disk is full")
+        full.clear()
+        eventually(lambda: "well again" in fleet.log.getvalue(), "that it is over")
+        member, fleet.members["member1"] = fleet.members["member1"], DOWN
+        eventually(lambda: fleet.log.getvalue().count("down") > 1, "passes over a cluster that is down")
+        fleet.members["member1"] = member
+        eventually(lambda: fleet.log.getvalue().count("well again") > 1, "that this is over")
+
+    assert ran(fleet, meanwhile, opened=opened) == 0
+    applied = fleet.hub.git("rev-parse", "argosy/rendered")[:12]
+    down = "member1: Unreachable: member is down"
+    assert [line for line in fleet.log.getvalue().splitlines() if line != down] == [
+        f"agent of member1: argosy/cluster/member1 of {fleet.hub.path.as_uri()}",
+        "member1: ConfigMap default/one: created (Missing)",
+        "warning: /cache/pack: no space left on device",
+        f"the last pass went well again; applied {applied}",
+        "warning: no cluster could be used",
+        "  hint: argosy doctor; the lines above say what each answered",
+        f"the last pass went well again; applied {applied}",
+        "stopping: SIGTERM",
+    ]
+
+
+def test_between_passes_it_has_nothing_of_its_store_open_and_makes_one_that_was_lost_again(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = fleet.folder / "cache-member1"
+
+    def meanwhile() -> None:
+        eventually(lambda: holds(fleet, "one"), "the first object")
+        eventually(lambda: str(store) not in Path("/proc/self/maps").read_text(), "that its packs are let go")
+        shutil.rmtree(store)
+        fleet.source.commit({"two.yaml": a_config_map("two")})
+        fleet.reconcile(capsys)
+        eventually(lambda: holds(fleet, "two"), "the second object")
+
+    assert ran(fleet, meanwhile) == 0

@@ -468,6 +468,17 @@ def test_objects_are_found_among_many(tmp_path: Path, asked: int) -> None:
     assert int.from_bytes(pack.read_bytes()[8:12], "big") == 1
 
 
+def test_what_was_left_holds_no_pack_and_still_answers(tmp_path: Path) -> None:
+    """A process that lives on would keep the disk space of packs that were joined since."""
+    a_source(tmp_path)
+    with open_repository(tmp_path) as opened:
+        commit = a_commit(opened)
+    with opened:
+        assert opened.commit_info(commit.id).time == 1
+    assert str(tmp_path) not in Path("/proc/self/maps").read_text()
+    assert opened.history(commit.id, 1)[0].id == commit.id
+
+
 def test_borrowed_objects_are_not_stored_again(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     source.git("clone", "-q", "--shared", str(source.path), str(tmp_path / "borrower"))

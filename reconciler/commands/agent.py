@@ -1,6 +1,9 @@
 """``argosy agent``: one cluster kept as its mirror says, by a process in it that reaches nothing but Git."""
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +15,7 @@ from reconciler.members.options import DeliveryOptions
 from .options.member_options import seconds, with_agent_options
 
 if TYPE_CHECKING:
-    from reconciler.reconcile.agent_pass import Agent
+    from reconciler.reconcile.agent_pass import Agent, AgentOptions
 
 _ENDLESS = ("interval", "drift", "grace")
 
@@ -63,11 +66,7 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
     While Git is away the last good commit stays applied. A mirror that was rewound or written anew is refused, and so
     is a commit that none of the allowed signers signed.
     """
-    from reconciler.members.opening import Members
-    from reconciler.reconcile.agent_pass import Agent, AgentOptions
-    from reconciler.reconcile.reaching import member_access
-    from reconciler.repository import open_branches
-    from render.fleet import Fleet
+    from reconciler.reconcile.agent_pass import AgentOptions
 
     rhythm = {name: options.pop(name) for name in _ENDLESS}
     options["accepts_rewind"], sign_key = options.pop("accept_rewind"), options.pop("sign_key")
@@ -75,16 +74,37 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
         raise click.UsageError("--only-heartbeat needs --heartbeat TIME")
     if once:
         refuse_options(_ENDLESS, "goes without --once, which runs one pass")
-    environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
-    with open_branches(location or log.repository, f"agent {cluster}", environment=environment) as repository:
-        access = member_access(Fleet(), delivery, repository.folder)
-        chosen = AgentOptions(cluster=cluster, delivery=delivery, **options)
-        agent = Agent(repository=repository, options=chosen, open_client=Members(access).open)
-        if once:
-            return _run_once(agent, log)
-        from reconciler.run.agent_run import AgentRun, Rhythm
+    chosen = AgentOptions(cluster=cluster, delivery=delivery, **options)
+    opened = partial(_opened, location or log.repository, chosen, sign_key)
+    if not once:
+        return _run_on(opened, rhythm, log)
+    with opened() as agent:
+        return _run_once(agent, log)
 
-        return AgentRun(agent, Rhythm(**rhythm), log).run()
+
+@contextmanager
+def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[Agent]":
+    """Open the store of an agent, and give it the way to its cluster as that is now."""
+    from reconciler.members.opening import Members
+    from reconciler.reconcile.agent_pass import Agent
+    from reconciler.reconcile.reaching import member_access
+    from reconciler.repository import open_branches
+    from render.fleet import Fleet
+
+    environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
+    with open_branches(location, f"agent {options.cluster}", environment=environment) as repository:
+        access = member_access(Fleet(), options.delivery, repository.folder)
+        yield Agent(repository=repository, options=options, open_client=Members(access).open)
+
+
+def _run_on(opened: "Callable[[], AbstractContextManager[Agent]]", rhythm: Mapping[str, float], log: Log) -> int:
+    import gc
+
+    from reconciler.run.agent_run import AgentRun, Rhythm
+
+    # Unlike one pass this lives on, so cycles among its values have to be found.
+    gc.enable()
+    return AgentRun(opened, Rhythm(**rhythm), log).run()
 
 
 def _run_once(agent: "Agent", log: Log) -> int:

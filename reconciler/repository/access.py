@@ -54,7 +54,8 @@ class Repository:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the repository; nothing stays open between questions."""
+        """Leave the repository: the packs that were opened are let go, and opened again should more be asked."""
+        self.__dict__.pop("_stored", None)
 
     @cached_property
     def git(self) -> GitCommand:

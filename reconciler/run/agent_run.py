@@ -1,15 +1,18 @@
 """An agent that goes on until somebody ends it: its mirror looked at, and passes over its cluster when they are due.
 
 When is the decision of ``pacing``, as for the fleets of a controller. Each look and each pass has a thread of its own,
-one at a time. The first SIGTERM or SIGINT tells a pass to stop and waits ``grace`` seconds for it, the second does not
-wait: whatever a pass was at, the next one finds and ends it.
+one at a time, and opens the store anew: whatever happened to that, and whatever was read, is over with it. The first
+SIGTERM or SIGINT tells a pass to stop and waits ``grace`` seconds for it, the second does not wait: whatever a pass was
+at, the next one finds and ends it.
 """
 
+import os
 import random
 import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
 
 from msgspec import Struct
@@ -37,6 +40,7 @@ from .pacing import (
 
 _LONGEST_WAIT = 30.0
 _JITTER = 0.1
+_AWAY = "away"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -54,12 +58,11 @@ class Rhythm(Struct, frozen=True, kw_only=True):
 
 
 class AgentRun:
-    """One agent, run until a signal ends it."""
+    """One agent, run until a signal ends it; ``open_agent`` opens its store."""
 
-    def __init__(self, agent: Agent, rhythm: Rhythm, log: Log) -> None:
+    def __init__(self, open_agent: Callable[[], AbstractContextManager[Agent]], rhythm: Rhythm, log: Log) -> None:
         self._stopping = threading.Event()
-        self._agent = replace(agent, options=replace(agent.options, is_stopping=self._stopping.is_set))
-        self._rhythm, self._log = rhythm, log
+        self._open_agent, self._rhythm, self._log = open_agent, rhythm, log
         self._queue: SimpleQueue[Event | signal.Signals | BaseException] = SimpleQueue()
         self._state = FleetState()
         self._said = ""
@@ -70,8 +73,8 @@ class AgentRun:
         """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
-        options = self._agent.options
-        self._log.info(f"agent of {options.cluster}: {self._agent.mirror_branch} of {self._agent.publication.place}")
+        with self._open_agent() as agent:
+            self._log.info(f"agent of {agent.options.cluster}: {agent.mirror_branch} of {agent.publication.place}")
         while not self._is_over():
             if self._ending is None:
                 self._begin_what_is_due()
@@ -102,22 +105,25 @@ class AgentRun:
     def _looked(self) -> Event:
         """Ask where the mirror stands."""
         try:
-            return Looked(self._agent.fetch() or "")
-        except GitError as error:
-            self._say_away(error)
+            with self._open_agent() as agent:
+                return Looked(agent.fetch() or "")
+        except (ReconcileError, OSError) as error:
+            self._say_failed(error)
             return Looked(None)
 
     def _passed(self) -> Event:
         """Run a pass; whatever goes wrong in it is said, and tried again."""
+        ending, tip = Ending.FAILED, ""
         try:
-            ending = self._said_of(run_agent_pass(self._agent, self._log))
-        except GitError as error:
-            self._say_away(error)
-            ending = Ending.FAILED
-        except ReconcileError as error:
-            self._say(str(error))
-            ending = Ending.FAILED
-        return PassEnded(ending=ending, source=self._agent.known_tip or "")
+            with self._open_agent() as agent:
+                options = replace(agent.options, is_stopping=self._stopping.is_set)
+                try:
+                    ending = self._said_of(run_agent_pass(replace(agent, options=options), self._log))
+                finally:
+                    tip = agent.known_tip or ""
+        except (ReconcileError, OSError) as error:
+            self._say_failed(error)
+        return PassEnded(ending=ending, source=tip)
 
     def _said_of(self, ended: AgentPass) -> Ending:
         """Say what kept a pass from the newest commit, once for as long as it is the same; return how it ended."""
@@ -127,14 +133,25 @@ class AgentRun:
         if ended.refusal is not None:
             self._say(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
             return Ending.DONE
+        is_incomplete = bool(ended.report and exit_code((ended.report,)))
         if self._said:
-            self._log.info(f"Git is back; applied {ended.commit[:12]}" if ended.commit else "Git is back")
+            again = "Git is back" if self._said == _AWAY else "the last pass went well again"
+            self._log.info(f"{again}; applied {ended.commit[:12]}" if ended.commit else again)
         self._said = ""
-        return Ending.INCOMPLETE if ended.report and exit_code((ended.report,)) else Ending.DONE
+        return Ending.INCOMPLETE if is_incomplete else Ending.DONE
+
+    def _say_failed(self, error: ReconcileError | OSError) -> None:
+        if isinstance(error, GitError):
+            self._say_away(error)
+        elif isinstance(error, ReconcileError):
+            self._say(str(error))
+        else:
+            of = f"{error.filename}: " if isinstance(error.filename, str) else ""
+            self._say(f"{of}{os.strerror(error.errno or 0).lower()}")
 
     def _say_away(self, error: GitError, commit: str = "") -> None:
         stays = f"; {commit[:12]} stays applied" if commit else ""
-        self._say(f"Git is away{stays}: {error.message}", "away")
+        self._say(f"Git is away{stays}: {error.message}", _AWAY)
 
     def _say(self, text: str, topic: str = "") -> None:
         """Say something once for as long as it is the same, or of the same topic."""
