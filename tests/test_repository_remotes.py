@@ -1,11 +1,12 @@
 """Remotes: mirrors that are private and whole, fetches that change nothing else, pushes that never overwrite."""
 
-import fcntl
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
-from .waiting import raced
+from .waiting import raced, running
 
 RENDERED = "refs/heads/argosy/rendered"
 
@@ -454,25 +455,98 @@ def test_of_racing_pushes_one_wins(tmp_path: Path) -> None:
     assert ended[upstream.git("rev-parse", RENDERED)] == "won"
 
 
-def test_branches_that_a_killed_process_left_locked_are_free_once_nobody_holds_the_mirror(tmp_path: Path) -> None:
-    """Whoever holds it is another process, whose locks this one must leave alone."""
+LEFT = [
+    "packed-refs.lock",
+    "refs/argosy/accepted/far.lock",
+    "objects/info/commit-graph.lock",
+    "objects/99/tmp_obj_mS36lN",
+    "objects/pack/tmp_pack_eVmJHo",
+    "objects/pack/.tmp-17-pack-0f.pack",
+    "objects/pack/pack-0f.keep",
+]
+KEPT = ["objects/pack/pack-0f.rev", "refs/heads/tmp_pack"]
+OPENING = """
+import sys
+from reconciler.repository import open_branches, open_repository
+for _ in range({times}):
+    {how}
+    print(flush=True)
+    sys.stdin.readline()
+"""
+WHOLE, BRANCHES = "open_repository(sys.argv[1])", "open_branches(sys.argv[1], 'one')"
+LOOK = "open_repository(sys.argv[1], refresh=False)"
+
+
+@dataclass
+class Mirrored:
+    """A remote that processes open in a cache of their own, and what is left in there."""
+
+    folder: Path
+
+    @contextmanager
+    def opened(self, how: str, times: int = 1) -> Iterator[Callable[[], None]]:
+        """Let another process open it so often; the function lets it do so once more."""
+        command = [sys.executable, "-c", OPENING.format(how=how, times=times)]
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        address = f"file://{self.folder / 'upstream.git'}"
+        pipe = subprocess.PIPE
+        with running([*command, address], env=environment, stdin=pipe, stdout=pipe) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            stdin, stdout = process.stdin, process.stdout
+            stdout.readline()
+
+            def once_more() -> None:
+                stdin.write("\n")
+                stdin.flush()
+                stdout.readline()
+
+            yield once_more
+            stdin.close()
+
+    @property
+    def store(self) -> Path:
+        (found,) = (self.folder / "cache/argosy").glob("*.git")
+        return found
+
+    def leave(self) -> None:
+        for name in (*LEFT, *KEPT):
+            (self.store / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.store / name).touch()
+
+    @property
+    def left(self) -> list[str]:
+        return [name for name in (*LEFT, *KEPT) if (self.store / name).exists()]
+
+
+@pytest.fixture
+def mirrored(tmp_path: Path) -> Mirrored:
     an_upstream(tmp_path)
-    opening = "import sys; from reconciler.repository import open_repository; open_repository(sys.argv[1])"
-    address = f"file://{tmp_path / 'upstream.git'}"
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return Mirrored(tmp_path)
 
-    def opened_by_another() -> None:
-        subprocess.run([sys.executable, "-c", opening, address], env=environment, check=True, timeout=60)
 
-    opened_by_another()
-    (folder,) = (tmp_path / "cache/argosy").glob("*.git")
-    left = [folder / "packed-refs.lock", folder / "refs/argosy/accepted/far.lock"]
-    for path in left:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    with folder.with_suffix(".held").open() as held:
-        fcntl.flock(held, fcntl.LOCK_SH)
-        opened_by_another()
-        assert [path.exists() for path in left] == [True, True]
-    opened_by_another()
-    assert [path.exists() for path in left] == [False, False]
+@pytest.mark.parametrize("how", [WHOLE, BRANCHES])
+def test_what_git_left_that_was_killed_goes_once_nobody_holds_the_mirror(mirrored: Mirrored, how: str) -> None:
+    """Whoever holds it is another process, whose locks and files this one must leave alone."""
+    with mirrored.opened(how):
+        mirrored.leave()
+        with mirrored.opened(how):
+            assert mirrored.left == [*LEFT, *KEPT]
+    with mirrored.opened(how):
+        assert mirrored.left == KEPT
+
+
+def test_what_git_left_goes_while_a_controller_only_looks(mirrored: Mirrored) -> None:
+    with mirrored.opened(WHOLE):
+        pass
+    with mirrored.opened(LOOK):
+        mirrored.leave()
+        with mirrored.opened(WHOLE):
+            assert mirrored.left == KEPT
+
+
+def test_what_git_left_goes_when_an_agent_opens_its_store_again(mirrored: Mirrored) -> None:
+    with mirrored.opened(BRANCHES, times=2) as once_more:
+        mirrored.leave()
+        once_more()
+        assert mirrored.left == KEPT

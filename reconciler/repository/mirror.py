@@ -25,6 +25,15 @@ REMOTE = "origin"
 _REFSPECS = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
 _LONGEST_NAME = 60
+_LEFT = (
+    "*.lock",
+    "refs/**/*.lock",
+    "objects/**/*.lock",
+    "objects/**/tmp_*",
+    "objects/pack/.tmp-*",
+    "objects/pack/*.keep",
+)
+"""The files that git leaves in a bare repository when it is killed."""
 
 
 def opened_mirror(
@@ -36,8 +45,9 @@ def opened_mirror(
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
-        _hold(folder)
+        # Whoever only looks does not hold it: that may be a process which outlives many passes that are killed.
         if refresh or not (folder / "HEAD").exists():
+            _hold(folder)
             _refresh(git, public, progress)
     return GitFolder(git_dir=folder, common_dir=folder), git
 
@@ -45,14 +55,15 @@ def opened_mirror(
 def opened_branches(address: str, environment: Mapping[str, str], purpose: str) -> tuple[GitFolder, GitCommand]:
     """Return a bare repository for some branches of a remote, which whoever asks fetches; made if there is none.
 
-    Each ``purpose`` has one of its own, so that it holds nothing that others fetched.
+    Each ``purpose`` has one of its own, so that it holds nothing that others fetched. Nothing else may go on in it in
+    this process meanwhile.
     """
     public, secrets = without_secrets(checked_address(address))
     folder = _mirror_folder(public, environment, purpose)
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
-        _hold(folder)
+        _clear(folder)
         if not (folder / "HEAD").exists():
             outside = replace(git, folder=folder.parent)
             _create(git, public, list_remote(reached_remote(outside, public)))
@@ -119,18 +130,28 @@ def _mirror_folder(address: str, environment: Mapping[str, str], purpose: str = 
 
 
 @cache
-def _hold(folder: Path) -> int:
-    """Hold a mirror until this process ends; what git locked in there is free again where no other process holds it.
+def _handle(folder: Path) -> int:
+    return os.open(folder.with_suffix(".held"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
-    A process that is killed lets go of the mirror, whereas files by which its git locked branches stay behind.
+
+@cache
+def _hold(folder: Path) -> None:
+    """Hold a mirror until this process ends, cleared the first time."""
+    _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    """Hold a mirror until this process ends, and remove what killed git left in there, if no other process holds it.
+
+    A process that is killed lets go of the mirror, whereas the locks and the temporary files of its git stay behind.
     """
-    handle = os.open(folder.with_suffix(".held"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    handle = _handle(folder)
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for left in (*folder.glob("*.lock"), *(folder / "refs").rglob("*.lock")):
-            left.unlink(missing_ok=True)
+        for left in (path for pattern in _LEFT for path in folder.glob(pattern)):
+            if not left.is_dir():
+                left.unlink(missing_ok=True)
     fcntl.flock(handle, fcntl.LOCK_SH)
-    return handle
 
 
 @contextmanager
