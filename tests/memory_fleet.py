@@ -122,11 +122,11 @@ class MemoryFleet:
         self._run_pass(options, agree, only)
         return tuple(ended.report for ended in pulled if ended.report)
 
-    def pull(self, name: str, options: DeliveryOptions | None = None) -> AgentPass:
+    def pull(self, name: str, options: DeliveryOptions | None = None, *, accepts_rewind: bool = False) -> AgentPass:
         """One pass of a member's agent, over a clone of its own."""
         environment = {"PATH": os.environ["PATH"], **AUTHOR}
         environment["XDG_CACHE_HOME"] = str(self.repository.path.parent / f"cache-{name}")
-        chosen = AgentOptions(cluster=name, delivery=options or DeliveryOptions())
+        chosen = AgentOptions(cluster=name, delivery=options or DeliveryOptions(), accepts_rewind=accepts_rewind)
         with open_branches(self.repository.path.as_uri(), f"agent {name}", environment=environment) as branches:
             agent = Agent(repository=branches, options=chosen, open_client=self.open, clock=lambda: self.now)
             return run_agent_pass(agent, Log(stream=io.StringIO(), level=ERRORS_ONLY))

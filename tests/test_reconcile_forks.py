@@ -174,3 +174,56 @@ def test_an_agent_goes_on_from_a_commit_that_a_pass_applied_and_its_mirror_never
     change(fleet, "a", "by the agent")
     fleet.by_agent = True
     assert told(fleet.run()) == {"ConfigMap a": "configured Changed"}
+
+
+def let(fleet: MemoryFleet, mode: str, name: str = "a", said: str = "once") -> None:
+    """Let the member pull, or not any more, and change an object with it."""
+    changed = a_config_map(name, namespace=SPACE, said=said)
+    fleet.repository.commit({"clusters/member1.yaml": a_cluster("member1", syncMode=mode), f"{name}.yaml": changed})
+    fleet.by_agent = mode == "Pull"
+
+
+def test_an_agent_that_goes_on_after_its_cluster_pulls_no_more_takes_nothing_back(fleet: MemoryFleet) -> None:
+    let(fleet, "Pull")
+    fleet.run()
+    let(fleet, "Push", said="by a pass")
+    pulled, now = rendered(fleet), fleet.run()
+    assert told(now) == {"ConfigMap a": "configured Changed"}
+    for _ in range(2):
+        report = fleet.pull("member1").report
+        assert report is not None
+        assert refused((report,)) == (
+            f"'member1' was given {rendered(fleet)} since this agent applied {pulled}",
+            "take the agent back where passes apply to the cluster now; if it pulls again: --accept-rewind, once",
+        )
+    assert told(fleet.run()) == {}
+
+
+def test_an_agent_goes_on_with_the_next_commit_where_its_cluster_pulls_again(fleet: MemoryFleet) -> None:
+    for mode, said in (("Pull", "once"), ("Push", "by a pass"), ("Pull", "by its agent")):
+        let(fleet, mode, said=said)
+        assert [report.failure for report in fleet.run()] == [None]
+    assert told(fleet.run()) == {}
+
+
+def test_an_agent_whose_cluster_pulls_the_same_again_goes_on_once_that_is_said(fleet: MemoryFleet) -> None:
+    for mode, said in (("Pull", "once"), ("Push", "by a pass")):
+        let(fleet, mode, said=said)
+        fleet.run()
+    let(fleet, "Pull")
+    refused(fleet.run())
+    accepted = fleet.pull("member1", accepts_rewind=True).report
+    assert accepted is not None
+    assert told((accepted,)) == {"ConfigMap a": "configured Drifted"}
+    assert told(fleet.run()) == {}
+
+
+def test_a_cluster_that_begins_to_pull_what_a_pass_has_applied_goes_on(fleet: MemoryFleet) -> None:
+    """Its mirror never had the commit that the pass applied, nor does its first one ask for anything else."""
+    policy = a_policy(selectors=[SELECTED], placement=on_clusters("member1"), namespace=SPACE)
+    policy["spec"]["preserveResourcesOnDeletion"] = True
+    before = rendered(fleet)
+    fleet.repository.commit({"policy.yaml": policy})
+    let(fleet, "Pull")
+    assert [told(fleet.run()) for _ in range(2)] == [{}, {}]
+    assert rendered(fleet) != before

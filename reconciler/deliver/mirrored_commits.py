@@ -87,9 +87,13 @@ def rendered_of(info: CommitInfo) -> str:
 
 
 class MirroredCommits(RenderedCommits, kw_only=True):
-    """Rendered commits as a mirror tells them; ``is_lenient``: those that it never had asked for nothing."""
+    """Rendered commits as a mirror tells them; ``is_lenient``: those that it never had asked for nothing.
+
+    ``applied`` is the commit at which the agent has seen the cluster converge last, whose parent names it since.
+    """
 
     mirror: Mirror
+    applied: str = ""
     is_lenient: bool = False
 
     def beginning(self, commit: str) -> str:
@@ -111,8 +115,10 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         return self.repository.is_ancestor(*map(self.mirror.commit_of, (commit, other)))
 
     def history_place(self, given: str, commit: str) -> HistoryPlace:
-        """Return the same; of a commit that was never mirrored, such as one that a pass applied, nothing is known."""
-        return super().history_place(given, commit) if given in self.mirror.history else HistoryPlace.BEFORE
+        """Return the same; a commit that was never mirrored is one that a pass applied, before this one or since."""
+        if given in self.mirror.history:
+            return super().history_place(given, commit)
+        return HistoryPlace.SINCE if commit == self.applied and not self.is_lenient else HistoryPlace.BEFORE
 
     def _read(self, commit: str) -> Previous:
         cluster = self.mirror.cluster

@@ -55,7 +55,7 @@ def make_plan(
     kept = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
     recorded = options.applyset.recorded(observed.parent)
     plan = replace(plan, objects=tuple(objects), deletions=deletions)
-    is_new = plan.writes or _history_place(recorded.commit, desired, inventory, options) is not HistoryPlace.BEFORE
+    is_new = plan.writes or _is_to_be_named(recorded.commit, desired, inventory, options)
     members = options.applyset.containing([*refs, *kept])
     return replace(
         plan,
@@ -69,6 +69,11 @@ def make_plan(
         is_converged=context.is_converged,
         held=inventory.held,
     )
+
+
+def _is_to_be_named(given: str, desired: ClusterDesired, inventory: Inventory, options: PlanOptions) -> bool:
+    """Return whether the parent is to name the commit, and not the one given before, though nothing is written."""
+    return options.names_commit or _history_place(given, desired, inventory, options) is not HistoryPlace.BEFORE
 
 
 def _former(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
@@ -131,6 +136,12 @@ def _backwards(
             kind=FailureKind.INVALID,
             message=f"{desired.commit[:12]} is older than what {desired.cluster!r} holds",
             hint="going back is allowed when it is said: revert in the source, or pass --allow-older",
+        )
+    if place is HistoryPlace.SINCE:
+        return Failure(
+            kind=FailureKind.INVALID,
+            message=f"{desired.cluster!r} was given {given[:12]} since this agent applied {desired.commit[:12]}",
+            hint="take the agent back where passes apply to the cluster now; if it pulls again: --accept-rewind, once",
         )
     if place is HistoryPlace.ELSEWHERE:
         return Failure(

@@ -23,10 +23,14 @@ class ApplyOutcome(StrEnum):
 
 
 class HistoryPlace(StrEnum):
-    """The place of a commit that a cluster was given in the history of another one."""
+    """The place of a commit that a cluster was given in the history of another one.
+
+    ``SINCE``: the other one was applied, and somebody else has given the cluster a commit that its history lacks.
+    """
 
     BEFORE = "Before"
     AFTER = "After"
+    SINCE = "Since"
     ELSEWHERE = "Elsewhere"
 
 

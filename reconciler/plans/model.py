@@ -80,7 +80,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     ``applyset``: the set members belong to. ``former_names``: those that the member had. ``twins``: other members whose
     contexts lead to the same cluster. ``is_older``: the commit is an ancestor of the one applied, which needs
     ``allow_older``. ``history_place`` places a commit that the cluster was given in the history of the one it is given
-    now. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``confirmed``:
+    now; ``names_commit``: the parent names the commit also where nothing is to be written. ``guard`` and
+    ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``confirmed``:
     objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them. ``prune``: whether to
     prune at all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose
     fields become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
@@ -95,6 +96,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     twins: tuple[str, ...] = ()
     is_older: bool = False
     history_place: Callable[[str], HistoryPlace] = _before
+    names_commit: bool = False
     allow_older: bool = False
     guard: RemovalGuard = field(default_factory=RemovalGuard)
     allowed_removals: int | None = None

@@ -264,7 +264,6 @@ def _applied(
     observing = ObserveOptions(open_client=agent.open_client, timeout=min(options.delivery.timeout, MOST_SECONDS))
     observation = observe_members(context, members, observing, agent.clock)
     warn_of(observation, log)
-    commits = MirroredCommits(agent.repository, members, mirror=mirror, is_lenient=options.accepts_rewind)
     run = ApplyRun(
         context=context,
         commit=mirror.rendered,
@@ -273,7 +272,7 @@ def _applied(
         record=PassRecord(observation=observation, desired=desired),
         agree=refuse_orphans,
         clock=agent.clock,
-        commits=commits,
+        commits=_commits(agent, mirror, branch),
     )
     reports = apply_and_log(run, log)
     if options.heartbeat:
@@ -282,3 +281,14 @@ def _applied(
         branch.tell_refusal(refusal, utc(agent.clock()))
     branch.push()
     return next(iter(reports), None), branch.link
+
+
+def _commits(agent: Agent, mirror: Mirror, branch: AgentBranch) -> MirroredCommits:
+    known = read_inventories(branch, branch.tip()).get(agent.options.cluster)
+    return MirroredCommits(
+        agent.repository,
+        mirror.settings.desired.clusters,
+        mirror=mirror,
+        applied=known.converged if known else "",
+        is_lenient=agent.options.accepts_rewind,
+    )

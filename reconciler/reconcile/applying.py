@@ -302,6 +302,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             applyset=replace(self.applyset, member=cluster),
             former_names=self._former_names(cluster),
             is_older=bool(converged) and self._commits.is_before(self.commit, converged),
+            names_commit=self.commits is not None,
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
             allowed_removals=_most(
