@@ -120,6 +120,11 @@ UNOPENABLE = [
         "{path} does not exist\n  hint: name a Git repository or a folder in one: -C FOLDER",
     ),
     Unopenable(
+        "a name that no file can have",
+        lambda path: a_plain_folder(path) / ("x" * 300),
+        "{path}/" + "x" * 300 + ": file name too long\n  hint: name a Git repository or a folder in one: -C FOLDER",
+    ),
+    Unopenable(
         "an empty .git",
         a_folder_with_a_broken_git,
         "{path} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER",

@@ -84,3 +84,25 @@ def test_a_fleet_that_is_gone_leaves_no_gauge() -> None:
     metrics.forget("shop")
     gauges = ("argosy_cluster_", "argosy_unschedulable", "argosy_drift", "argosy_consecutive", "argosy_source")
     assert not any(line.startswith(gauges) for line in samples(metrics))
+
+
+def test_a_cluster_that_passes_apply_to_no_more_leaves_no_gauge() -> None:
+    """It left the fleet, or pulls; of one that a pass did not come to, and of others' fleets, all stays."""
+    metrics = RunMetrics()
+    for fleet in ("shop", "other"):
+        metrics.note_pass(fleet, PASS, failures=0)
+    metrics.note_pass("shop", PassReport(code=4), failures=1)
+    metrics.note_pass("shop", PassReport(code=0, members=("north", "west")), failures=0)
+    shown = {line.partition(" ")[0] for line in samples(metrics)}
+    assert {line for line in shown if line.startswith(("argosy_cluster_", "argosy_drift"))} == {
+        'argosy_cluster_lag_commits{cluster="east",fleet="other"}',
+        'argosy_cluster_lag_commits{cluster="west",fleet="other"}',
+        'argosy_cluster_lag_commits{cluster="west",fleet="shop"}',
+        'argosy_cluster_last_success_timestamp_seconds{cluster="east",fleet="other"}',
+        'argosy_cluster_up{cluster="east",fleet="other"}',
+        'argosy_cluster_up{cluster="west",fleet="other"}',
+        'argosy_cluster_up{cluster="west",fleet="shop"}',
+        'argosy_drift_objects{cluster="east",fleet="other"}',
+        'argosy_drift_objects{cluster="west",fleet="other"}',
+        'argosy_drift_objects{cluster="west",fleet="shop"}',
+    }

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import urlopen
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from .build import Repository, a_config_map
 from .controllers import SETTINGS, Controller, a_fleet, controller, is_rendered
 from .fakes import FakeCluster
 from .served import serving_members
-from .waiting import eventually
+from .waiting import SECONDS, eventually
 
 pytestmark = pytest.mark.waits
 
@@ -223,6 +224,35 @@ def test_another_lease_is_taken_and_the_one_before_given_back(tmp_path: Path) ->
         replaced(file, head, argosy)
         eventually(lambda: holder("kube-system") == "", "the Lease given back")
         is_rendered(bare, commit_and_push(work, "three"))
+        assert argosy.ended() == 0
+
+
+def test_another_lease_that_somebody_holds_ends_the_passes(tmp_path: Path) -> None:
+    """Nor is anything shown of clusters that another controller knows better now, which alerts would wait for."""
+    work, bare, hub = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git", FakeCluster("hub")
+    file, leases = tmp_path / "settings.yaml", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    held = {"metadata": {"name": "argosy-run"}, "spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600}}
+    hub.request("POST", leases, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **held})
+    head = f"{HEAD}  bootstrap: true\n  poll: 100ms\n  inside: '0'\n  fleets: [{{repository: {bare}}}]\n"
+    head += "  members: {kubeconfig: kubeconfigs/hub.yaml}\n"
+    file.write_text(f"{head}  lease: {{context: hub, namespace: default}}\n")
+    with serving_members([hub], tmp_path / "kubeconfigs"), controller(tmp_path, "--settings", str(file)) as argosy:
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        argosy.says("pass ended code=")
+        port = argosy.said.partition("metrics and health at 127.0.0.1:")[2].partition("\n")[0]
+        gauges = "argosy_cluster_", "argosy_consecutive_failures", "argosy_leader", "argosy_source_"
+
+        def shown() -> list[str]:
+            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=SECONDS) as answer:
+                return [line for line in answer.read().decode().splitlines() if line.startswith(gauges)]
+
+        eventually(lambda: 'argosy_cluster_up{cluster="member1",fleet="fleet"} 0.0' in shown(), "a cluster's gauge")
+        replaced(file, f"{head}  lease: {{context: hub, namespace: kube-system}}\n", argosy)
+        argosy.says("following")
+        passes = argosy.said.count("pass cause=")
+        commit_and_push(work, "two")
+        eventually(lambda: shown() == ["argosy_leader 0.0"], "that nothing but that it follows is shown")
+        assert argosy.said.count("pass cause=") == passes
         assert argosy.ended() == 0
 
 

@@ -89,7 +89,12 @@ def without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def find_repository(start: Path) -> GitFolder:
     """Return the repository that ``start`` is in: a work tree, a bare repository, or any folder below one."""
-    if not start.exists():
+    try:
+        is_there = start.exists()
+    except OSError as error:
+        said = os.strerror(error.errno or 0).lower()
+        raise GitError(f"{start}: {said}", hint="name a Git repository or a folder in one: -C FOLDER") from error
+    if not is_there:
         raise GitError(f"{start} does not exist", hint="name a Git repository or a folder in one: -C FOLDER")
     if not start.is_dir():
         raise GitError(f"{start} is no folder", hint="name a Git repository or a folder in one: -C FOLDER")

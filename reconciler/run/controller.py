@@ -211,7 +211,8 @@ class Controller:
             self._take_signal(item)
             return
         if isinstance(item, _LeaseTold):
-            if item.leadership_number == self._leadership_number:
+            is_news = item.is_leading or self._is_leading
+            if is_news and item.leadership_number == self._leadership_number:
                 self._take_leadership(LeadershipChanged(item.is_leading))
             return
         self._take_event(*item)
@@ -227,10 +228,16 @@ class Controller:
                 fleet.open()
             fleet.take(event.ended, self._time_now())
             self.metrics.note_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
-            return
-        fleet.take(event, self._time_now())
+        else:
+            fleet.take(event, self._time_now())
         if isinstance(event, Looked):
             self.metrics.note_look(fleet.source.name, is_answered=event.tip is not None)
+        self._forget_unled()
+
+    def _forget_unled(self) -> None:
+        """Drop the gauges of all fleets while another process leads, which has them as they are now."""
+        for fleet in self.fleets.values() if not self._is_leading else ():
+            self.metrics.forget(fleet.source.name)
 
     def _take_leadership(self, event: LeadershipChanged) -> None:
         """Begin to lead, or stop what is under way: whoever leads now does it again."""
@@ -241,6 +248,7 @@ class Controller:
             fleet.take(event, self._time_now())
             if fleet.worker is not None and not event.is_leading:
                 fleet.worker.kill()
+        self._forget_unled()
 
     def _take_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:
@@ -259,7 +267,7 @@ class Controller:
             settings = self._read_settings()
             sources = found_fleets(settings.locations, settings.names)
             self._serve(settings)
-        except ReconcileError as error:
+        except (ReconcileError, OSError) as error:
             self._log.error(f"the settings stay as they were: {error}")
             return
         before, self._settings = self._settings, settings

@@ -51,12 +51,20 @@ def _expanded(location: str) -> Iterable[str]:
     try:
         find_repository(folder)
     except GitError as error:
-        inside = [str(each) for each in sorted(folder.iterdir()) if _is_repository(each)] if folder.is_dir() else []
+        inside = _inside(folder)
         if not inside:
             hint = "name repositories, their addresses, or a folder of repositories"
             raise ConfigError(f"{error.message}, and holds none", hint=hint) from error
         return inside
     return (str(folder),)
+
+
+def _inside(folder: Path) -> list[str]:
+    """Return the repositories in a folder; none where it cannot be read."""
+    try:
+        return [str(each) for each in sorted(folder.iterdir()) if _is_repository(each)]
+    except OSError:
+        return []
 
 
 def _is_repository(folder: Path) -> bool:

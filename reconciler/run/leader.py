@@ -139,7 +139,8 @@ class Leadership:
         self._thread.join(2 * _REQUEST_SECONDS)
 
     def _keep(self) -> None:
-        was_leading = False
+        # Also what is found first is told: whoever asks may have led by another Lease.
+        was_leading: bool | None = None
         while not self._closed.is_set():
             before, self._state = self._state, self._tried()
             if self._state.fault and self._state.fault != before.fault:

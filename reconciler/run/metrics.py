@@ -5,7 +5,7 @@ many as somebody wrote down; namespaces, objects and commits are none.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
@@ -98,7 +98,9 @@ class ClusterMetrics:
         self.drift = one("argosy_drift_objects", "Objects of an older commit that the last pass had to write again.")
 
     def note(self, fleet: str, report: PassReport) -> None:
-        """Count what a pass did in each cluster."""
+        """Count what a pass did in each cluster, and drop the gauges of those that it is not for any more."""
+        if report.members is not None:
+            self._forget_others(fleet, report.members)
         for cluster, end in report.clusters.items():
             self.up.labels(fleet, cluster).set(1 if end.is_reached else 0)
             self.drift.labels(fleet, cluster).set(0 if report.is_unchanged else end.drifted)
@@ -111,6 +113,12 @@ class ClusterMetrics:
                 self.seconds.labels(fleet, cluster).observe(end.seconds)
                 for action, number in end.actions.items():
                     self.objects.labels(fleet, cluster, action).inc(number)
+
+    def _forget_others(self, fleet: str, members: Container[str]) -> None:
+        labels = [sample.labels for metric in self.up.collect() for sample in metric.samples]
+        for gone in (each for each in labels if each["fleet"] == fleet and each["cluster"] not in members):
+            for gauge in (self.up, self.lag, self.last_success, self.drift):
+                gauge.remove_by_labels(gone)
 
     def forget(self, fleet: str) -> None:
         """Drop the gauges of a fleet that is gone."""

@@ -66,7 +66,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
     """The report of a pass: its exit code and, where it failed, why; and what it did, where it got so far.
 
     ``source`` and ``rendered`` are its commits ("": not known). ``is_committed``: the rendered commit is its own.
-    ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``unplaced`` are objects
+    ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``members`` are those
+    that passes apply to (None: not known), of which ``clusters`` may lack some. ``unplaced`` are objects
     that could not be placed or built, ``moved`` counts replicas that went to another cluster, ``refused`` is the reason
     why the source was refused. ``steps`` are the seconds of each step, ``failed_steps`` those that failed.
     ``notified`` counts notifications by kind and result, ``conflicts`` how often somebody else moved a branch first.
@@ -88,6 +89,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     steps: Mapping[str, float] = field(default_factory=dict)
     failed_steps: tuple[str, ...] = ()
     conflicts: int = 0
+    members: tuple[str, ...] | None = None
     clusters: Mapping[str, ClusterEnd] = field(default_factory=dict)
     notified: Mapping[str, int] = field(default_factory=dict)
     next_wall: float | None = None

@@ -216,6 +216,7 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
+    from render.cluster import is_pulling
 
     problems, flip = problems_of(result.outcome), result.outcome.flip
     report = PassReport(
@@ -229,6 +230,8 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
     )
     try:
         if result.reports is not None:
+            members = tuple(each.name for each in result.outcome.source.desired.clusters if not is_pulling(each))
+            report = replace(report, members=members)
             report = _with_clusters(report, result.reports, is_new=result.commit is not None)
         if result.proposal is not None and result.proposal.error is not None:
             raise result.proposal.error
