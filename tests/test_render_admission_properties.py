@@ -4,7 +4,7 @@ import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -73,6 +73,85 @@ def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
 def test_an_empty_document_has_problems_and_no_more(kind: str) -> None:
     admitted = admit({"apiVersion": all_kinds()[kind].api_version, "kind": kind})
     assert kind == "Fleet" or admitted.problems
+
+
+class Missing(NamedTuple):
+    why: str
+    kind: str
+    spec: dict[str, Any]
+    want: list[str]
+
+
+REQUIRED = "required, but missing"
+MISSING = [
+    Missing(
+        "parts of a fleet",
+        "Fleet",
+        {"clusters": [{}], "emit": [{}], "fieldRules": [{}], "kinds": [{}], "skippedAPIs": [1], "namespaces": "No"},
+        [
+            f"spec.clusters[0].name: {REQUIRED}",
+            f"spec.emit[0].for: {REQUIRED}",
+            f"spec.emit[0].repository: {REQUIRED}",
+            f"spec.fieldRules[0].path: {REQUIRED}",
+            f"spec.fieldRules[0].rule: {REQUIRED}",
+            f"spec.kinds[0].kind: {REQUIRED}",
+            f"spec.kinds[0].scope: {REQUIRED}",
+            "spec.namespaces: unknown value 'No'",
+            "spec.skippedAPIs[0]: must be a string, not a number",
+        ],
+    ),
+    Missing(
+        "parts of a fleet beside a mistake that only a rule finds",
+        "Fleet",
+        {"clusters": [{}], "emit": [{"for": "Flux"}], "removalGuard": {"percent": 101}},
+        [
+            f"spec.clusters[0].name: {REQUIRED}",
+            f"spec.emit[0].repository: {REQUIRED}",
+            "spec.removalGuard.percent: must be at most 100, not 101",
+        ],
+    ),
+    Missing(
+        "the chart of a HelmChart",
+        "HelmChart",
+        {"kubeVersion": "x"},
+        [
+            f"metadata.name: {REQUIRED}",
+            f"spec.chart: {REQUIRED}",
+            "spec.kubeVersion: 'x' is no version of Kubernetes",
+        ],
+    ),
+    Missing(
+        "the address of a Source",
+        "Source",
+        {"git": {}, "path": "/x"},
+        [
+            f"metadata.name: {REQUIRED}",
+            f"spec.git.url: {REQUIRED}",
+            "spec.path: leads out of the content of the Source",
+        ],
+    ),
+    Missing(
+        "parts of a test",
+        "PolicyTest",
+        {"given": {"unschedulable": [{}]}, "expect": [{"fields": [{}]}]},
+        [
+            f"metadata.name: {REQUIRED}",
+            f"spec.expect[0].fields[0].cluster: {REQUIRED}",
+            f"spec.expect[0].fields[0].path: {REQUIRED}",
+            f"spec.expect[0].kind: {REQUIRED}",
+            f"spec.expect[0].name: {REQUIRED}",
+            f"spec.given.unschedulable[0].cluster: {REQUIRED}",
+            f"spec.given.unschedulable[0].since: {REQUIRED}",
+        ],
+    ),
+]
+
+
+@each_row("case", MISSING, ids=lambda case: case.why)
+def test_what_is_missing_is_told_with_all_other_problems(case: Missing) -> None:
+    admitted = admit({"apiVersion": "argosy.dev/v1alpha1", "kind": case.kind, "spec": case.spec})
+    assert admitted.object is None
+    assert [f"{problem.field}: {problem.message}" for problem in admitted.problems] == case.want
 
 
 @each_row(

@@ -103,9 +103,9 @@ def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str
     found: dict[str, Mapping[str, str]] = {}
     for manifest in (each.manifest for each in manifests):
         if manifest["kind"] == "Cluster" and group_of(manifest["apiVersion"]) == "cluster.karmada.io":
-            metadata = manifest.get("metadata") or {}
-            labels = metadata.get("labels") or {}
-            if isinstance(metadata.get("name"), str) and isinstance(labels, dict):
+            metadata = manifest.get("metadata")
+            labels = (metadata.get("labels") or {}) if isinstance(metadata, dict) else None
+            if isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and isinstance(labels, dict):
                 found[metadata["name"]] = labels
     return found
 

@@ -36,7 +36,7 @@ def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
     spec = chart["spec"]
     if not spec["chart"].get("path") and not spec["chart"].get("source"):
         findings.problem("spec.chart", "must name a path, a source or both")
-    release = spec.get("releaseName") or chart["metadata"]["name"]
+    release = spec.get("releaseName") or chart["metadata"].get("name", "")
     field = "spec.releaseName" if spec.get("releaseName") else "metadata.name"
     if len(release) > _RELEASE or dns_label_fault(release):
         message = f"{quoted(release)} is no name of a release: a DNS label of at most {_RELEASE} characters"

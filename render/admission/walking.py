@@ -5,6 +5,7 @@ a field that holds one is absent. Unknown fields are reported and left out.
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -156,11 +157,18 @@ def _table_walk(node: MapOf, reading: Reading) -> Walk:
     return walk
 
 
+class _Missing(NamedTuple):
+    """A required field that is left out: a hint, and the empty value by which rules can go on to the other fields."""
+
+    hint: str
+    zero: Any
+
+
 class _Fields(NamedTuple):
-    """A struct's fields: the check of each, and whether it stays when empty; hints of the required ones; defaults."""
+    """A struct's fields: the check of each, and whether it stays when empty; the required ones; defaults."""
 
     members: Mapping[str, tuple[Walk, bool]]
-    required: Mapping[str, str]
+    required: Mapping[str, _Missing]
     defaults: dict[str, Any]
 
 
@@ -179,7 +187,9 @@ def _record_walk(node: Record, reading: Reading) -> Walk:
             name: (walk_of(each, reading), name in required or not reading.is_typed or _is_kept(each))
             for name, each in named.items()
         },
-        required={} if reading.is_decoded else {name: _choice_hint(named[name]) for name in required},
+        required={}
+        if reading.is_decoded
+        else {name: _Missing(_choice_hint(named[name]), _zero(named[name])) for name in required},
         defaults=defaults,
     )
     return partial(_walk_record, fields)
@@ -200,8 +210,17 @@ def _walk_record(fields: _Fields, value: Any, path: str, findings: Findings) -> 
                 stored[name] = result
     for name in fields.required:
         if value.get(name) is None:
-            findings.required(f"{path}.{name}", hint=fields.required[name])
+            missing = fields.required[name]
+            findings.required(f"{path}.{name}", hint=missing.hint)
+            stored[name] = deepcopy(missing.zero)
     return fields.defaults | stored if fields.defaults else stored
+
+
+def _zero(node: Node) -> Any:
+    """Return the empty value of a node, whose required fields are empty in turn."""
+    if isinstance(node, Record):
+        return {name[:-1]: _zero(each) for name, each in node.fields.items() if name.endswith("!")}
+    return _ZEROS.get(type(node))
 
 
 def _is_kept(node: Node) -> bool:

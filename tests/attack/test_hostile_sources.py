@@ -53,6 +53,20 @@ SOURCES: dict[str, str | bytes] = {
     "containers of wrong types": a_template(containers=[None, 1, {"resources": {"requests": {"cpu": []}}}]),
     "volumes of wrong types": a_template(volumes=[{"configMap": 1}], nodeSelector=[1], tolerations={"a": 1}),
     "a Job of too many": an_object("Job", "batch/v1", spec={"parallelism": 2**62, "completions": -1}),
+    "Clusters whose metadata is anything, beside a federation's objects": "\n---\n".join(
+        [
+            an_object("FederatedConfigMap", "types.kubefed.io/v1beta1", spec={"template": {}, "placement": {}}),
+            *(
+                json.dumps({"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata})
+                for metadata in (None, 1, "x", ["x"], {"name": "x", "labels": ["x"]}, {"name": ["x"]})
+            ),
+        ]
+    ),
+    "a chart without what it needs": json.dumps({"apiVersion": "argosy.dev/v1alpha1", "kind": "HelmChart", "spec": {}}),
+    "a Source without what it needs": an_object("Source", "argosy.dev/v1alpha1", spec={"helm": {}}),
+    "a test without what it needs": an_object(
+        "PolicyTest", "argosy.dev/v1alpha1", spec={"expect": [{"fields": [{}]}], "given": {"unschedulable": [{}]}}
+    ),
     "selectors of null": an_object("PropagationPolicy", POLICIES, spec={"resourceSelectors": [None], "placement": []}),
     "a priority beyond all": an_object("PropagationPolicy", POLICIES, spec={"priority": 2**63}),
     "an operator nobody knows": an_object(
@@ -160,11 +174,12 @@ def test_a_hostile_source_is_answered(why: str, repository: Repository, capsys: 
     assert not any(path.name == "canary" for path in repository.path.rglob("*"))
 
 
-VALUES: list[Any] = [None, 1, True, "x", [], {}, [None], {"a": None}, TEXT, -1, [[[]]], "*" * 5_000]
+VALUES: list[Any] = [None, 1, True, "x", [], {}, [None], [{}], {"a": None}, TEXT, -1, [[[]]], "*" * 5_000]
 FIELDS = [
     *["claims", "rescheduling", "secrets", "namespaces", "skippedNamespaces", "defaultNamespace", "clusters"],
     *["kubeconfigs", "rendered", "movementGuard", "removalGuard", "mirrors", "kinds", "source", "compatibility"],
-    *["tieBreak", "reserveCapacity", "onPolicyRemoval"],
+    *["tieBreak", "reserveCapacity", "onPolicyRemoval", "emit", "fieldRules", "skippedAPIs", "featureGates"],
+    *["failover", "descheduler", "cron", "decryption", "validation", "requireRecordedAPIs"],
 ]
 
 
