@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,16 @@ _LONGEST = 400
 _SPACE = re.compile(r"\s+")
 _WARNINGS = ("#", "WARNING:", "level=")
 _PREFIXES = ("error: ", "Error: ")
+_LOGGED = re.compile(r"([IWEF])\d{4} [\d:.]+ +\d+ [^ ]+\] (?:\"command failed\" err=)?")
+"""The head of a line as kubectl logs it, with a date, a time and the number of a process."""
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": " "}
+_CONTENT = (
+    (re.compile(r"literal sources \[.*|invalid literal source .*"), "a literal is not of the form key=value"),
+    (re.compile(r"(?<=has invalid utf8 bytes) : .*"), ""),
+)
+"""The parts of complaints that repeat what was read, such as literals of a Secret, and what is said instead."""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
@@ -106,9 +116,29 @@ def shortened(complaint: str) -> str:
     >>> shortened("# Warning: 'bases' is deprecated.\nError: no such file\nx: y")
     'no such file'
     """
-    lines = [line for line in complaint.splitlines() if line.strip() and not line.startswith(_WARNINGS)]
+    lines = [line for line in _said(complaint) if line.strip() and not line.startswith(_WARNINGS)]
     first = lines[0] if lines else complaint.partition("\n")[0]
     for prefix in _PREFIXES:
         first = first.removeprefix(prefix)
+    for content, instead in _CONTENT:
+        first = content.sub(instead, first)
     text = _SPACE.sub(" ", first).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _said(complaint: str) -> Iterator[str]:
+    r"""Yield the lines of a complaint, those that kubectl logs as kustomize alone would say them.
+
+    >>> list(_said('I0102 03:04:05.6 7 a.go:8] x\nE0102 03:04:05.6 7 run.go:72] "command failed" err="no \\"a\\"\\nb"'))
+    ['no "a"', 'b']
+    >>> list(_said('E0102 03:04:05.6 7 run.go:72] "command failed" err=<\n\tno file\n >'))
+    ['no file', ' >']
+    """
+    for line in complaint.splitlines():
+        head = _LOGGED.match(line)
+        if head is None:
+            yield line.removeprefix("\t")
+        elif head[1] in "EF" and (rest := line[head.end() :]) != "<":
+            quoted = _QUOTED.fullmatch(rest)
+            said = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), quoted[1]) if quoted else rest
+            yield from said.splitlines()
