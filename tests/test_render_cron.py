@@ -90,6 +90,11 @@ COMING = [
         "a duration", "@every 1h30m", "", "2026-03-04T00:00:00.7Z", ["2026-03-04T01:30:00Z", "2026-03-04T03:00:00Z"]
     ),
     Coming("a day that never comes", "0 0 31 2 *", "", "2026-03-04T00:00:00Z", []),
+    Coming("no minute is left", "* * * * *", "", "9999-12-31T23:59:59Z", []),
+    Coming("no hour is left", "0 * * * *", "Asia/Tokyo", "9999-12-31T14:59:00Z", []),
+    Coming("no month is left", "0 0 1 1 *", "", "9999-02-01T00:00:00Z", []),
+    Coming("a zone in which the calendar has not begun", "@daily", "America/New_York", "0001-01-01T00:00:00Z", []),
+    Coming("a duration beyond the calendar", "@every 24h", "", "9999-12-31T00:00:00Z", []),
 ]
 
 

@@ -6,18 +6,19 @@ with it. Karmada stops at the first rule that it cannot start; rules after it do
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.timing import is_past
+from render.timing import after, is_past
 
 from .occurrences import next_time, time_zone
 from .rules import CronRule, CronState, Execution, RuleHistory, Scale
 from .schedules import parse_schedule
 
-_STRIDES = (timedelta(minutes=5), timedelta(hours=6), timedelta(days=8))
+_STRIDES = (5 * 60, 6 * 3600, 8 * 24 * 3600)
+"""The seconds by which a search begins before the time it is for, the first that finds anything."""
 
 Scaling = Callable[[Scale], str]
 """Set the numbers of a rule; return why that failed, or an empty text."""
@@ -105,7 +106,7 @@ def _firing(
 def _near(rule: CronRule, first: datetime, until: datetime) -> datetime:
     """Return a time of a rule that is not long before an instant, so that little has to be walked through."""
     for back in _STRIDES:
-        start = until - back
+        start = after(until, -back)
         found = upcoming(rule, start) if start > first else None
         if found is not None and found <= until:
             return found

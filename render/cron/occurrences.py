@@ -31,14 +31,19 @@ _SUNDAY = 7
 def next_time(schedule: Schedule, start: datetime, zone: tzinfo) -> datetime | None:
     """Return the first time after ``start`` that a schedule comes, in UTC; None if it does not come within five years.
 
+    No time beyond the calendar comes, whose years are 1 to 9999.
+
     >>> from render.cron import parse_schedule, time_zone
     >>> next_time(parse_schedule("30 2 * * *"), datetime(2026, 3, 29, tzinfo=UTC), time_zone("Europe/Berlin"))
     datetime.datetime(2026, 3, 30, 0, 30, tzinfo=datetime.timezone.utc)
     """
     whole = start.astimezone(UTC).replace(microsecond=0)
-    if isinstance(schedule, Every):
-        return whole + timedelta(seconds=schedule.seconds)
-    return _Search(schedule, whole + timedelta(seconds=1), zone).found()
+    try:
+        if isinstance(schedule, Every):
+            return whole + timedelta(seconds=schedule.seconds)
+        return _Search(schedule, whole + timedelta(seconds=1), zone).found()
+    except (OverflowError, ValueError):
+        return None
 
 
 class _Search:
