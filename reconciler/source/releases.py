@@ -49,7 +49,7 @@ def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> b
     kind = place.manifest["kind"]
     if kind not in rendered or group_of(place.manifest["apiVersion"]) != _GROUPS.get(kind):
         return False
-    return isinstance(place.manifest.get("spec"), dict) and bool(_name_of(place.manifest))
+    return isinstance(place.manifest.get("spec"), dict) and _is_named(place.manifest)
 
 
 class Releases(NamedTuple):
@@ -78,7 +78,7 @@ class Releases(NamedTuple):
         repositories = {
             ObjectRef.of(place.manifest): as_mapping(place.manifest.get("spec"))
             for place in manifests
-            if group_of(place.manifest["apiVersion"]) == _REPOSITORIES and _name_of(place.manifest)
+            if group_of(place.manifest["apiVersion"]) == _REPOSITORIES and _is_named(place.manifest)
         }
         return cls(folder, frozenset(paths), repositories, sources, Destinations.of(manifests), locked)
 
@@ -269,10 +269,10 @@ def _field(path: str, name: str) -> str:
     return f"{path}.{name}" if path.endswith(".spec") else path
 
 
-def _name_of(manifest: Mapping[str, Any]) -> str:
-    metadata = manifest.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    return name if isinstance(name, str) else ""
+def _is_named(manifest: Mapping[str, Any]) -> bool:
+    metadata = as_mapping(manifest.get("metadata"))
+    name, namespace = metadata.get("name"), metadata.get("namespace") or ""
+    return isinstance(name, str) and bool(name) and isinstance(namespace, str)
 
 
 def _chart(name: str, namespace: str, spec: Mapping[str, Any], *, values_namespace: str = "") -> dict[str, Any]:

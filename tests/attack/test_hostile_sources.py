@@ -194,6 +194,31 @@ def test_a_setting_of_any_type_is_taken_or_refused(
         run_all(repository, capsys, "validate")
 
 
+TOOLS = {
+    "HelmRelease": "helm.toolkit.fluxcd.io/v2",
+    "HelmRepository": "source.toolkit.fluxcd.io/v1",
+    "Kustomization": "kustomize.toolkit.fluxcd.io/v1",
+    "Application": "argoproj.io/v1alpha1",
+    "ApplicationSet": "argoproj.io/v1alpha1",
+}
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_metadata_of_any_type_of_an_object_that_is_rendered_is_answered(
+    kind: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    render = [each for each in TOOLS if each != "HelmRepository"]
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"source": {"render": render}}}
+    release = {"chart": {"spec": {"chart": "a", "sourceRef": {"kind": "HelmRepository", "name": "a"}}}}
+    head = {"apiVersion": TOOLS["HelmRelease"], "kind": "HelmRelease", "metadata": {"name": "r"}}
+    repository.commit({**base_files(), "argosy.yaml": fleet, "r.yaml": {**head, "spec": release}})
+    for value in VALUES:
+        for metadata in (value, {"name": value}, {"name": "a", "namespace": value}, {"name": "a", "labels": value}):
+            manifest = {"apiVersion": TOOLS[kind], "kind": kind, "metadata": metadata, "spec": release}
+            repository.write({"x.yaml": json.dumps(manifest)})
+            run_all(repository, capsys, "validate")
+
+
 @pytest.mark.parametrize("path", ["a/" * 500 + "x.yaml", "x" * 20_000 + ".yaml"])
 def test_a_path_of_any_depth_or_length_is_read(
     path: str, repository: Repository, capsys: pytest.CaptureFixture[str]
