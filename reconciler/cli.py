@@ -25,6 +25,7 @@ from render.errors import ConfigError, GitError, ReconcileError
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REFUSED = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+    | {errno.ENAMETOOLONG}
 )
 """Errors of this machine, which nothing but somebody's help removes."""
 

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.cli import run
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from tests.waiting import SECONDS
 from tests.workflows import ROOT
@@ -49,8 +51,8 @@ def ended(command: str, *, limit: Callable[[], None] | None = None) -> tuple[int
 
 @pytest.mark.parametrize("streams", STREAMS)
 def test_streams_that_are_closed_full_or_left_end_no_command_in_a_bug(streams: str, fleet: Repository) -> None:
-    run = f"{sys.executable} -m reconciler -C {fleet.path}"
-    script = "\n".join(f"{run} {command} {streams}; echo $? >&9" for command in COMMANDS)
+    argosy_here = f"{sys.executable} -m reconciler -C {fleet.path}"
+    script = "\n".join(f"{argosy_here} {command} {streams}; echo $? >&9" for command in COMMANDS)
     codes = fleet.path.parent / "codes"
     ended(f"exec 9>{codes}; {script}")
     found = dict(zip(COMMANDS, map(int, codes.read_text().split()), strict=True))
@@ -59,10 +61,10 @@ def test_streams_that_are_closed_full_or_left_end_no_command_in_a_bug(streams: s
 
 
 def test_nothing_that_is_printed_goes_into_a_file_opened_in_place_of_a_closed_stream(fleet: Repository) -> None:
-    run = f"{sys.executable} -m reconciler -C {fleet.path}"
-    assert ended(f"{run} -v reconcile --bootstrap <&- >&- 2>&-")[0] == 0
+    argosy_here = f"{sys.executable} -m reconciler -C {fleet.path}"
+    assert ended(f"{argosy_here} -v reconcile --bootstrap <&- >&- 2>&-")[0] == 0
     assert fleet.git("fsck", "--full") == ""
-    assert ended(f"{run} reconcile")[0] == 0
+    assert ended(f"{argosy_here} reconcile")[0] == 0
 
 
 LIMITS = {
@@ -86,6 +88,21 @@ def test_a_limit_that_is_too_low_is_said_and_damages_nothing(why: str, command: 
     assert code in {0, 3, 4}
     assert fleet.git("fsck", "--full") == ""
     assert code == 0 or fleet.git("rev-parse", "HEAD") == before
+
+
+@pytest.mark.parametrize("said", ["", '{"location": "/x", '])
+def test_a_pass_whose_parent_was_killed_before_it_gave_the_job_ends_quietly(said: str) -> None:
+    begin = "from reconciler.run.passes.process import main; main()"
+    assert ended(f"printf %s {shlex.quote(said)} | {sys.executable} -c {shlex.quote(begin)}") == (0, "")
+
+
+@pytest.mark.parametrize("command", ["init", "validate", "reconcile", "status"])
+def test_a_path_longer_than_any_system_takes_is_said(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = "x" * 5_000
+    assert (run(["-C", path, command]), capsys.readouterr().err.splitlines()[-1]) == (
+        4,
+        f"argosy: {path}: file name too long",
+    )
 
 
 def a_pipe(path: Path) -> None:

@@ -81,11 +81,14 @@ class Steps(Struct):
 
 
 def main() -> None:
-    """Run the pass of stdin's job, print its report, and end the process."""
+    """Run the pass of stdin's job, print its report, and end the process; without a job, its parent is gone."""
     gc.disable()
     stopping, making_way = Stopping(), threading.Event()
     signal.signal(signal.SIGUSR1, lambda *_: making_way.set())
-    job = PassJob.from_json(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):
+        return
+    job = PassJob.from_json(line)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     report = reported_pass(job, stopping, making_way.is_set)
