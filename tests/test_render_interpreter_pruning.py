@@ -109,6 +109,12 @@ LOSSES = [
         annotated("PersistentVolumeClaim", "volume.kubernetes.io/selected-node"),
         {**a("PersistentVolumeClaim"), "metadata": {"name": "x", "annotations": {}}},
     ),
+    Loss(
+        "nothing more where a list of objects has none",
+        a("ServiceAccount", "foo", secrets=[{"name": "foo-token-a"}, "x"], status={}),
+        a("ServiceAccount", "foo", secrets=[{"name": "foo-token-a"}, "x"]),
+    ),
+    Loss("nothing more where an object is a text", a("Service", spec="x", status={}), a("Service", spec="x")),
 ]
 
 

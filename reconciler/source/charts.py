@@ -21,7 +21,7 @@ from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
 from render.documents import emit, read_documents
-from render.model import Manifest
+from render.model import Manifest, as_mapping
 from render.words import listed
 
 from .broken import Broken, broken_by
@@ -323,5 +323,5 @@ def config_maps_in(
     """Yield the ConfigMaps among manifests, by namespace and name."""
     for place in manifests:
         if place.manifest["kind"] == "ConfigMap" and place.manifest["apiVersion"] == "v1":
-            metadata = place.manifest.get("metadata") or {}
-            yield (metadata.get("namespace") or default_namespace, str(metadata.get("name"))), place
+            metadata = as_mapping(place.manifest.get("metadata"))
+            yield (str(metadata.get("namespace") or default_namespace), str(metadata.get("name"))), place

@@ -7,6 +7,7 @@ from render.model import Manifest
 
 from .fields import mapping_at, objects_at, text_at, value_at, without_value
 from .native.storage import TOKEN_TYPE
+from .operations import InterpreterError
 
 METADATA = (
     "creationTimestamp",
@@ -27,7 +28,8 @@ JOB_LABELS = (*CONTROLLER_LABELS, "job-name", "batch.kubernetes.io/job-name")
 def pruned(manifest: Manifest) -> Manifest:
     """Return the manifest as Karmada stores it in a Work; unchanged parts are shared with the input.
 
-    Some kinds lose more than every object does - by kind alone, whatever their group, as in Karmada.
+    Some kinds lose more than every object does - by kind alone, whatever their group, as in Karmada. One whose fields
+    are of wrong types loses nothing more: to refuse it is for those who check it by its schema.
     """
     kept = without_value(manifest, "status") if "status" in manifest else manifest
     metadata = kept.get("metadata")
@@ -36,7 +38,10 @@ def pruned(manifest: Manifest) -> Manifest:
         for field in METADATA:
             kept = without_value(kept, "metadata", field)
     prune = PRUNE_BY_KIND.get(kept.get("kind", ""))
-    return prune(kept) if prune else kept
+    try:
+        return prune(kept) if prune else kept
+    except InterpreterError:
+        return kept
 
 
 def _deployment(manifest: Manifest) -> Manifest:

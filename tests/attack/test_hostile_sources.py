@@ -51,6 +51,19 @@ SOURCES: dict[str, str | bytes] = {
     "encryption that is none": an_object("ConfigMap", sops={"mac": []}),
     "replicas that are a text": an_object("Deployment", "apps/v1", spec={"replicas": "3", "template": []}),
     "containers of wrong types": a_template(containers=[None, 1, {"resources": {"requests": {"cpu": []}}}]),
+    "secrets of a ServiceAccount": an_object("ServiceAccount", secrets=["x", None, {"name": [1]}]),
+    "a Service that is a text": an_object("Service", spec="x"),
+    "labels of a Job": an_object("Job", "batch/v1", spec={"selector": {"matchLabels": ["x"]}, "template": "x"}),
+    "annotations of a claim": an_object("PersistentVolumeClaim", metadata={"name": "x", "annotations": "x"}),
+    "ConfigMaps beside a chart": "\n---\n".join(
+        [
+            an_object("HelmChart", "argosy.dev/v1alpha1", spec={"chart": {"path": "x"}}),
+            *(
+                json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+                for metadata in ("x", ["x"], {"name": "x", "namespace": {"x": 1}}, {"name": ["x"]})
+            ),
+        ]
+    ),
     "volumes of wrong types": a_template(volumes=[{"configMap": 1}], nodeSelector=[1], tolerations={"a": 1}),
     "a Job of too many": an_object("Job", "batch/v1", spec={"parallelism": 2**62, "completions": -1}),
     "Clusters whose metadata is anything, beside a federation's objects": "\n---\n".join(
