@@ -321,3 +321,11 @@ def without_holes(value: Any, number: int) -> Any:
     if isinstance(value, list):
         return [without_holes(item, number) for item in value]
     return number if isinstance(value, Hole) else value
+
+
+@pytest.mark.parametrize("text", ["{}", "{} a", "a {}", "a\n{}\n", "- {}", "x{}: y", "\n{}"])
+def test_half_of_a_character_is_written_as_a_question_mark(text: str) -> None:
+    """Names of files and arguments that are no UTF-8 have such halves, and messages name them."""
+    half, mark = text.format("\udcff"), text.format("?")
+    [document] = parse_documents(emit({half: [half]}))
+    assert document.value == {mark: [mark]}

@@ -75,7 +75,7 @@ def _rule(name: str) -> dict[str, Any]:
 def _result(problem: Problem, level: str) -> dict[str, Any]:
     what = f"{problem.field}: {problem.message}" if problem.field else problem.message
     text = cleaned(f"{what}\nHint: {problem.hint}" if problem.hint else what)
-    place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path)}}
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path, errors="surrogateescape")}}
     if problem.line:
         place["region"] = {"startLine": problem.line}
     identity = f"{problem.path}\0{problem.field}\0{problem.message}"

@@ -47,14 +47,14 @@ def label_value_fault(value: str) -> str:
 
 def dns_label_fault(name: str, *, limit: int = _LIMIT) -> str:
     """Say what is wrong with a DNS-1123 label, such as the name of a namespace or a cluster."""
-    if len(name.encode()) > limit:
+    if _bytes_in(name) > limit:
         return f"{quoted(name)} is longer than {limit} characters"
     return "" if _LABEL.fullmatch(name) else f"{quoted(name)} is no such name: {_LABEL_RULE}"
 
 
 def subdomain_fault(name: str) -> str:
     """Say what is wrong with a DNS-1123 subdomain, such as the name of most objects."""
-    if len(name.encode()) > _SUBDOMAIN_LIMIT:
+    if _bytes_in(name) > _SUBDOMAIN_LIMIT:
         return f"{quoted(name)} is longer than {_SUBDOMAIN_LIMIT} characters"
     if _SUBDOMAIN.fullmatch(name):
         return ""
@@ -68,9 +68,14 @@ def pointer_fault(pointer: str) -> str:
     return f"{quoted(pointer)} is no JSON pointer: it must begin with '/'"
 
 
+def _bytes_in(name: str) -> int:
+    """Return the length that Go sees; an argument that is no UTF-8 has halves of characters."""
+    return len(name.encode(errors="replace"))
+
+
 def _name_fault(name: str, *, of: str = "it") -> str:
     if not name:
         return f"{of} is empty"
-    if len(name.encode()) > _LIMIT:
+    if _bytes_in(name) > _LIMIT:
         return f"{of} is longer than {_LIMIT} characters"
     return "" if _NAME.fullmatch(name) else _NAME_RULE

@@ -31,13 +31,13 @@ def emit(value: Any) -> bytes:
     text = _document(value)
     if _HOLE in text:
         raise ValueError("a hole was not filled in")
-    return _finished(text).encode()
+    return _finished(text).encode(errors="replace")
 
 
 def as_emitted(text: str) -> Emitted:
     """Return a document's text as the bytes around its holes."""
     parts = _finished(text).split(_HOLE)
-    return Emitted(tuple([part.encode() for part in parts[::2]]), tuple(parts[1::2]))
+    return Emitted(tuple([part.encode(errors="replace") for part in parts[::2]]), tuple(parts[1::2]))
 
 
 def _finished(text: str) -> str:
@@ -273,7 +273,7 @@ class SimilarDocuments:
         pieces = around.copy()
         for place in range(1, len(pieces), 2):
             pieces[place] = written[int(pieces[place])]
-        return "".join(pieces).encode()
+        return "".join(pieces).encode(errors="replace")
 
 
 def _around(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str]:

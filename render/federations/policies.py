@@ -48,7 +48,8 @@ def files_of(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
     files: dict[str, list[bytes]] = {}
     for each in written(conversion):
-        files.setdefault(each.path, []).append(f"# from {_sources(each)}\n".encode() + emit(each.manifest))
+        heading = f"# from {_sources(each)}\n".encode(errors="backslashreplace")
+        files.setdefault(each.path, []).append(heading + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
 
 

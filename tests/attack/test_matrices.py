@@ -21,6 +21,8 @@ from .test_writers import HOSTILE, obeyed
 
 # What a file may be called, and what Git takes for a message: no zero, and for a name no slash.
 NAMED = HOSTILE.replace("\x00", "")
+NO_TEXT = b"\xff"
+"""A byte of which no text in UTF-8 consists."""
 LINES = f"{NAMED}\n::error::{NAMED}\n##[error]{NAMED}"
 FORMS = {
     "render": ["table", "wide", "json", "name", "yaml"],
@@ -60,6 +62,7 @@ def hostile_fleet(tmp_path_factory: pytest.TempPathFactory) -> Repository:
             "m1.yaml": a_cluster("m1", region=NAMED),
             f"apps/{NAMED}.yaml": annotated,
             f"broken/{NAMED}.yaml": refused,
+            f"broken/{os.fsdecode(NO_TEXT)}.yaml": refused,
             f"broken/::error::{NAMED}.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n",
             f"tests/{NAMED}.yaml": test,
             "p.yaml": a_policy("p", selectors=selectors, placement=on_clusters("m1")),

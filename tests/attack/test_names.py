@@ -1,5 +1,6 @@
 """Names made to meet where they should not: on file systems that ignore case, and in what is printed."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,38 @@ def test_a_file_is_only_written_below_its_folder(path: str, tmp_path: Path) -> N
     with SafeFolder(root) as folder, pytest.raises(OSError, match="is no path below a folder"):
         folder.write(path, b"")
     assert [each.name for each in tmp_path.rglob("*")] in (["root"], ["root", "a"])
+
+
+NO_TEXT = os.fsdecode(b"x\xff")
+ARGUMENTS = [
+    ["cluster", "label", "m1", f"a={NO_TEXT}"],
+    ["cluster", "join", NO_TEXT],
+    ["init", f"--new-cluster={NO_TEXT}"],
+    ["reconcile", "--bootstrap", f"--kubeconfig={NO_TEXT}"],
+    ["reconcile", "--bootstrap", f"--kubeconfigs={NO_TEXT}"],
+    ["explain", f"cm/{NO_TEXT}"],
+    ["render", f"--cluster={NO_TEXT}"],
+    ["diff", NO_TEXT],
+    ["rbac", "--cluster=m1", f"--service-account={NO_TEXT}"],
+    ["import", ".", "--print"],
+    ["validate", "-o", "sarif"],
+]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=lambda arguments: " ".join(arguments[:2]).rstrip(NO_TEXT))
+def test_what_is_no_utf8_is_answered(
+    arguments: list[str], repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_fleet_of(repository, "Widget", "Gadget")
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"clusters": [{"name": "m1"}]}}
+    repository.commit({"argosy.yaml": fleet, f"{NO_TEXT}.yaml": a_widget("Widget") | {"metadata": {"name": "no name"}}})
+    monkeypatch.chdir(repository.path)
+    repository.git("config", "user.name", NO_TEXT)
+    assert argosy(repository, capsys, *arguments).code in {0, 1, 2, 3, 4, 5}
+
+
+def test_a_path_that_is_no_utf8_stands_in_a_report_by_its_bytes(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({f"{NO_TEXT}.yaml": a_widget("Widget") | {"metadata": {"name": "no name"}}})
+    assert '"uri": "x%FF.yaml"' in argosy(repository, capsys, "validate", "-o", "sarif").out
