@@ -128,6 +128,16 @@ def many_objects(fleet: MemoryFleet) -> None:
     fleet.run()
 
 
+def an_override_that_fails(fleet: MemoryFleet) -> None:
+    fleet.run()
+    edit = {"path": "/spec/nothing", "operator": "remove"}
+    rule = {"targetCluster": {"clusterNames": ["us"]}, "overriders": {"plaintext": [edit]}}
+    head = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy"}
+    override = {**head, "metadata": {"name": "o", "namespace": "default"}, "spec": {"overrideRules": [rule]}}
+    fleet.repository.commit({"override.yaml": override, "nginx.yaml": a_deployment(replicas=5)})
+    fleet.run(60)
+
+
 def not_reached_yet(fleet: MemoryFleet) -> None:
     spec = {"clusters": [{"name": name} for name in BOTH]}
     described = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
@@ -139,6 +149,10 @@ def not_reached_yet(fleet: MemoryFleet) -> None:
 AWAY = "us: not applied: the last run failed (first 3m ago): Unreachable: member is down"
 CLOSED = "AppliedFailed: Forbidden: closed"
 STARTING = "ReplicasMissing: updatedReplicas: 0 of 2"
+NOT_MADE = (
+    f"{NGINX} is not rendered for us: OverrideFailed: us: OverridePolicy default/o:"
+    " spec.overrideRules[0].overriders.plaintext[0]: 'nothing' does not exist in /spec"
+)
 LATE = [
     Late("a source that no pass has seen", a_newer_source, ["source HEAD is not rendered yet"]),
     Late("a fleet that no pass has got to", not_reached_yet, ["no pass has recorded anything yet"]),
@@ -146,6 +160,12 @@ LATE = [
     Late("an object in such a member", a_member_away, [AWAY], "deploy/nginx"),
     Late("an object that was refused", unapplied, [f"{NGINX} is not applied in us: {CLOSED}"], "deploy/nginx"),
     Late("a fleet with such an object", unapplied, [f"{NGINX} is not applied in us: {CLOSED}"]),
+    Late("an object that is not made for a cluster", an_override_that_fails, [NOT_MADE], "deploy/nginx"),
+    Late(
+        "a fleet with an object that is not made",
+        an_override_that_fails,
+        [f"{name}: not applied: not all of it could be rendered" for name in BOTH],
+    ),
     Late(
         "a workload that starts",
         MemoryFleet.run,

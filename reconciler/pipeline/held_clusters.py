@@ -69,16 +69,18 @@ class Hold(NamedTuple):
 
 
 def holds_in(message: str) -> tuple[Hold, ...]:
-    """Return the clusters that the message of a condition holds back.
+    """Return the clusters that the message of a condition holds back; none where it tells of other faults alone.
 
     >>> holds_in("eu: 11 of 12 objects would leave (more than 10; all of shop)")
     (Hold(cluster='eu', leaving=11, words='11 of 12 objects would leave (more than 10; all of shop)'),)
+    >>> holds_in("eu: OverridePolicy shop/web: spec.overrideRules[0]: '/a' does not exist")
+    ()
     """
     found = list(_HELD.finditer(message))
-    ends = [*(each.start() for each in found[1:]), len(message)]
+    starts = [*(each.start() for each in found), len(message)]
     return tuple(
         Hold(each["cluster"], int(each["leaving"]), message[each.start("leaving") : end])
-        for each, end in zip(found, ends, strict=True)
+        for each, end in zip(found, starts[1:], strict=True)
     )
 
 

@@ -18,7 +18,7 @@ from reconciler.record.refusal import SourceRefusal
 from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
-from render.binding import Binding
+from render.binding import Binding, Condition
 from render.cluster import is_pulling
 from render.errors import GitError, GuardRefused, ReconcileError
 from render.model import Manifest
@@ -224,10 +224,13 @@ def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterato
         yield Obstacle(text=text, reason=SUSPENDED, object=str(binding.ref), message=message)
     elif not clusters:
         yield Obstacle(text=f"{binding.ref} is placed nowhere", reason="NotPlaced", object=str(binding.ref))
+    failed = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
     for name in clusters:
         work = branches.recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}")
         if not branches.progress[name].is_reached:
             yield _late_obstacle(branches, name, str(binding.ref))
+        elif failed and name in (failed.clusters or clusters):
+            yield _not_rendered(str(binding.ref), name, failed)
         elif work is None or not _is_so(work, state):
             yield _of_work(str(binding.ref), name, state, work)
 
@@ -263,6 +266,17 @@ def _late_obstacle(branches: RecordedFleet, cluster: str, ref: str = "") -> Obst
         message=progress.message,
         hint=progress.hint,
         since=progress.since,
+    )
+
+
+def _not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
+    """Return why an object is late in a cluster that keeps what it had, as nothing newer could be made for it."""
+    return Obstacle(
+        text=f"{ref} is not rendered for {cluster}: {failed.reason}: {failed.message}",
+        reason=failed.reason,
+        cluster=cluster,
+        object=ref,
+        message=failed.message,
     )
 
 
