@@ -267,7 +267,7 @@ class ChartSource(Struct):
             inputs.append((file.path, file.id))
         for number, wanted in enumerate(spec.get("valuesFrom") or ()):
             found = self.config_maps.get((namespace, wanted["configMap"]))
-            text = (found.manifest.get("data") or {}).get(wanted.get("key") or "values.yaml") if found else None
+            text = as_mapping(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
             if isinstance(text, str) and found is not None:
                 values.append((f"ConfigMap {namespace}/{wanted['configMap']}", text.encode()))
                 inputs += inputs_of(found.file)

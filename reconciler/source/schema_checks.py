@@ -19,6 +19,7 @@ from render.cluster import Cluster
 from render.interpreter.pruning import pruned
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
+from render.schemas.published import written_schema
 from render.values import DiscreetStruct
 
 from .built_files import BuiltFile
@@ -65,9 +66,9 @@ class DefinitionSchemas:
         return check_manifest(check, manifest) if check else Findings()
 
     def _check_of(self, definition: Manifest, version: Manifest) -> Check | None:
-        """Return the check of a version; None where it keeps whatever it is given."""
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if definition["spec"].get("preserveUnknownFields") or not isinstance(schema, dict):
+        """Return the check of a version; None where it keeps whatever it is given, or its schema has no right shape."""
+        schema = written_schema((version.get("schema") or {}).get("openAPIV3Schema"))
+        if definition["spec"].get("preserveUnknownFields") or schema is None:
             return None
         return StructuralSchemas(self._metadata).of_object(schema)
 
@@ -287,7 +288,7 @@ def _check_size(manifest: Manifest, findings: Findings) -> None:
 
 
 def _versions(definition: Manifest) -> Mapping[str, Any]:
-    return {each["name"]: each for each in definition["spec"].get("versions") or () if "name" in each}
+    return {each["name"]: each for each in definition["spec"].get("versions") or () if each and "name" in each}
 
 
 def _not_served(manifest: Manifest, served: list[str]) -> Findings:

@@ -1,8 +1,8 @@
 """Schemas of custom kinds as API servers publish them, reduced to what is checked of an object.
 
 A server publishes the schema of a CustomResourceDefinition whole: with descriptions, patterns and rules of CEL, which
-are most of its size and are not checked here. What came from a server may have any shape, so every part that is kept is
-looked at; a schema with a part of another type is not used at all.
+are most of its size and are not checked here. What came from a server, or stands in a definition, may have any shape,
+so every part that is kept is looked at; a schema with a part of another type is not used at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,6 +37,17 @@ def kept_schema(published: Any) -> Schema | None:
     except UnusableSchema:
         return None
     return {**kept, "properties": _without_metadata(kept["properties"])}
+
+
+def written_schema(schema: Any) -> Schema | None:
+    """Return what is checked of a definition's schema; None for one with a part of another type.
+
+    The schema of definitions themselves says nothing of what ``items`` and ``additionalProperties`` hold.
+    """
+    try:
+        return _kept(schema)
+    except UnusableSchema:
+        return None
 
 
 def _kept(schema: Any) -> dict[str, Any]:

@@ -34,6 +34,29 @@ def a_template(**pod: Any) -> str:
     return an_object("Deployment", "apps/v1", spec={"replicas": 3, "template": {"spec": pod}})
 
 
+def a_definition(singular: str, items: Any) -> str:
+    """A definition with a schema where the schema of definitions says nothing."""
+    spec = {"type": "object", "properties": {"a": {"type": "array", "items": items}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    names = {"kind": singular.capitalize(), "plural": f"{singular}s", "singular": singular}
+    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    metadata = {"name": f"{singular}s.example.com"}
+    return json.dumps(
+        {
+            **head,
+            "metadata": metadata,
+            "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+        }
+    )
+
+
+SCHEMAS: list[Any] = [
+    *["x", [1], {"type": {"a": "b"}}, {"type": ["string"]}, {"format": [1]}, {"enum": 1}, {"enum": [[1], {}]}],
+    *[{"properties": [1]}, {"properties": {"a": 1}}, {"required": 1}, {"required": [[1]]}, {"$ref": [1]}],
+    *[{"type": "string", "enum": [{"a": 1}]}, {"type": "array", "items": [1]}, {"additionalProperties": {"type": [1]}}],
+    {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [[1]], "items": {}},
+]
 LISTS = '{"apiVersion":"v1","kind":"List","items":['
 SOURCES: dict[str, str | bytes] = {
     "a name of hostile characters": an_object("ConfigMap", name=TEXT),
@@ -47,6 +70,12 @@ SOURCES: dict[str, str | bytes] = {
     ),
     "names of a definition": an_object(
         "CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={"names": {"kind": ["a"], "shortNames": "x"}}
+    ),
+    "schemas of wrong types in a definition": "\n---\n".join(
+        [
+            *(a_definition(f"k{number}", schema) for number, schema in enumerate(SCHEMAS)),
+            *(an_object(f"K{number}", "example.com/v1", spec={"a": [1, "x", {}]}) for number in range(len(SCHEMAS))),
+        ]
     ),
     "encryption that is none": an_object("ConfigMap", sops={"mac": []}),
     "replicas that are a text": an_object("Deployment", "apps/v1", spec={"replicas": "3", "template": []}),
@@ -62,6 +91,10 @@ SOURCES: dict[str, str | bytes] = {
                 json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
                 for metadata in ("x", ["x"], {"name": "x", "namespace": {"x": 1}}, {"name": ["x"]})
             ),
+            an_object(
+                "HelmChart", "argosy.dev/v1alpha1", spec={"chart": {"path": "c"}, "valuesFrom": [{"configMap": "v"}]}
+            ),
+            an_object("ConfigMap", name="v", data="x"),
         ]
     ),
     "volumes of wrong types": a_template(volumes=[{"configMap": 1}], nodeSelector=[1], tolerations={"a": 1}),
@@ -75,6 +108,37 @@ SOURCES: dict[str, str | bytes] = {
             ),
         ]
     ),
+    "overrides of KubeFed for no cluster, whose replicas are divided": "\n---\n".join(
+        [
+            an_object(
+                "FederatedDeployment",
+                "types.kubefed.io/v1beta1",
+                spec={
+                    "template": {"spec": {"replicas": 3}},
+                    "placement": {"clusters": [{"name": "m1"}]},
+                    "overrides": [{"clusterOverrides": []}, {}],
+                },
+            ),
+            an_object(
+                "ReplicaSchedulingPreference",
+                "scheduling.kubefed.io/v1alpha1",
+                spec={"targetKind": "FederatedDeployment", "totalReplicas": 9},
+            ),
+        ]
+    ),
+    "versions of a definition": an_object(
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io/v1",
+        name="ks.example.com",
+        spec={
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "K", "plural": "ks"},
+            "versions": [None, {"name": "v1", "served": True, "storage": True}],
+        },
+    )
+    + "\n---\n"
+    + an_object("K", "example.com/v1"),
     "a chart without what it needs": json.dumps({"apiVersion": "argosy.dev/v1alpha1", "kind": "HelmChart", "spec": {}}),
     "a Source without what it needs": an_object("Source", "argosy.dev/v1alpha1", spec={"helm": {}}),
     "a test without what it needs": an_object(
@@ -182,7 +246,8 @@ def base_files() -> dict[str, Any]:
 
 @pytest.mark.parametrize("why", SOURCES)
 def test_a_hostile_source_is_answered(why: str, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    repository.commit({**base_files(), "x.yaml": SOURCES[why]})
+    chart = {"c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "c/templates/a.yaml": ""}
+    repository.commit({**base_files(), **chart, "x.yaml": SOURCES[why]})
     run_all(repository, capsys, "reconcile --bootstrap", "validate -o github", "test", "diff -o markdown")
     assert not any(path.name == "canary" for path in repository.path.rglob("*"))
 

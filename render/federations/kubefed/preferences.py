@@ -127,7 +127,7 @@ def written_to(federated: Manifest, replicas: Mapping[str, int]) -> dict[str, An
 def _written_overrides(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     overrides_of(federated)
     spec = federated.get("spec") or {}
-    return {each["clusterName"]: each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
+    return {each.get("clusterName") or "": each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
 
 
 def _intersected(inputs: PreferenceInputs) -> tuple[str, ...] | Divided:
