@@ -148,6 +148,12 @@ class Foreign(NamedTuple):
 
 BROKEN_BINDING = {"bindings/default/Deployment.apps/nginx.yaml": "a: [\n"}
 EMPTY_BINDING = {"bindings/default/Deployment.apps/nginx.yaml": "# nothing\n"}
+ODD_BINDING = {
+    "bindings/default/Deployment.apps/nginx.yaml": (
+        "metadata: {name: nginx, namespace: default, annotations: {a: b}}\n"
+        "spec: {placement: 1, resource: {apiVersion: apps/v1, kind: Deployment, name: nginx, namespace: default}}\n"
+    )
+}
 NO_BINDING = (
     "argosy: bindings/default/Deployment.apps/nginx.yaml in rendered commit <rendered> is no binding\n"
     "  hint: the rendered branch is Argosy's to write; restore its last good commit\n"
@@ -173,6 +179,7 @@ FOREIGN = [
     ),
     Foreign("a binding that is none", BROKEN_BINDING, f"mine{TRAILERS}", NO_BINDING),
     Foreign("an empty file for a binding", EMPTY_BINDING, f"mine{TRAILERS}", NO_BINDING),
+    Foreign("a binding with a number for its placement", ODD_BINDING, f"mine{TRAILERS}", NO_BINDING),
 ]
 
 

@@ -247,7 +247,7 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         """Return what is read of a file; GitError where it is no binding."""
         try:
             return read(content)
-        except (DocumentErrors, LookupError, TypeError, ValueError) as error:
+        except (DocumentErrors, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise GitError(
                 f"{'/'.join(path)} in rendered commit {self._commit[:12]} is no binding",
                 hint="the rendered branch is Argosy's to write; restore its last good commit",

@@ -13,6 +13,8 @@ from reconciler.source.observed_schemas import MemberSchemas
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
 from render.model import Manifest
+from render.parsing.clusters import cluster
+from render.quantity import parse_quantity
 
 MOST_BYTES = 8 << 20
 _LARGEST_CODE = 256
@@ -95,7 +97,23 @@ def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
         return _schemas_fault(manifest)
     if path.startswith("inventory/") or path in _BESIDE_CLUSTERS:
         return ""
-    return _head_fault(manifest) or _status_fault(manifest.get("status") or {})
+    status = manifest.get("status") or {}
+    is_cluster = path.startswith(("clusters/", "facts/"))
+    return _head_fault(manifest) or _status_fault(status) or (_cluster_fault(status) if is_cluster else "")
+
+
+def _cluster_fault(status: Mapping[str, Any]) -> str:
+    try:
+        summary = cluster({"metadata": {"name": ""}, "spec": {}, "status": status}).resource_summary
+        for amounts in (summary.allocatable, summary.allocating, summary.allocated) if summary else ():
+            for amount in amounts.values():
+                parse_quantity(amount)
+    except _WRONG_SHAPES:
+        return "status is not that of a cluster"
+    if not all(type(number) is int for pair in (summary.modelings if summary else ()) for number in pair):
+        return "status.resourceSummary.allocatableModelings has a grade or count that is no number"
+    is_text = isinstance(status.get("kubernetesVersion") or "", str)
+    return "" if is_text else "status.kubernetesVersion is no text"
 
 
 def _refusal_fault(manifest: Mapping[str, Any]) -> str:

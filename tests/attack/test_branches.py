@@ -16,8 +16,18 @@ from tests.served import serving_members
 from tests.workflows import ROOT
 
 ARGOSY = (sys.executable, "-m", "reconciler")
+STATUSES = [
+    *["apiEnablements: [{resources: [{kind: a}]}]", "apiEnablements: [{groupVersion: [v1], resources: [{kind: a}]}]"],
+    *["kubernetesVersion: 1", "apiEnablements: [{groupVersion: v1, resources: [x]}]"],
+    *["resourceSummary: {allocatableModelings: [x]}", "resourceSummary: {allocatableModelings: [{grade: 1}]}"],
+    *["resourceSummary: {allocatable: x}", "resourceSummary: {allocatable: {cpu: x}}"],
+    *["resourceSummary: {allocated: {cpu: [1]}}", "resourceSummary: {allocatableModelings: [{grade: x, count: 1}]}"],
+]
 FILES = {
-    "facts/member1.yaml": ["x", "metadata: {name: 1}", "metadata: {name: member1}\nstatus: {apiEnablements: x}"],
+    "facts/member1.yaml": [
+        *["x", "metadata: {name: 1}", "metadata: {name: member1}\nstatus: {apiEnablements: x}"],
+        *(f"metadata: {{name: member1}}\nstatus: {{{status}}}" for status in STATUSES),
+    ],
     "clusters/member1.yaml": ["x", "metadata: x", "metadata: {name: member1}\nstatus: [1]\n", "[1]", "a: [\n"],
     "works/member1/**/*.yaml": [
         "x",
