@@ -66,6 +66,16 @@ def test_everything_wrong_with_metadata_is_said_at_once() -> None:
     ]
 
 
+def test_finalizers_are_a_list_of_texts() -> None:
+    found = [
+        faults({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "finalizers": finalizers}})
+        for finalizers in (["a.b/c"], None, "a", {"a": "b"}, [True, "a", {}])
+    ]
+    listed, first, third = "metadata.finalizers", "metadata.finalizers[0]", "metadata.finalizers[2]"
+    wrong = "TypeInvalid"
+    assert found == [[], [], [(listed, wrong)], [(listed, wrong)], [(first, wrong), (third, wrong)]]
+
+
 def test_fields_of_metadata_nobody_reads_are_not_ours_to_judge() -> None:
     assert faults({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "clusterName": 5}}) == []
 

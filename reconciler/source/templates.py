@@ -91,7 +91,17 @@ def _has_right_types(metadata: Mapping[str, Any], findings: Findings) -> bool:
         for key, text in (value or {}).items():
             if not isinstance(text, str):
                 findings.wrong_type(f"metadata.{name}[{key}]", text, "a string", hint="put it in quotes")
+    _check_finalizers(metadata.get("finalizers"), findings)
     return len(findings.problems) == count
+
+
+def _check_finalizers(finalizers: Any, findings: Findings) -> None:
+    if not isinstance(finalizers, list | None):
+        findings.wrong_type("metadata.finalizers", finalizers, "a list")
+        return
+    for number, each in enumerate(finalizers or ()):
+        if not isinstance(each, str):
+            findings.wrong_type(f"metadata.finalizers[{number}]", each, "a string", hint="put it in quotes")
 
 
 def _name_fault_of(manifest: Manifest) -> NameFault:
