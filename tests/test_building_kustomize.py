@@ -93,6 +93,21 @@ def test_files_that_a_kustomization_does_not_list_are_one_warning_a_folder() -> 
     ]
 
 
+def test_what_a_refused_build_names_is_left_out_with_it_and_not_called_unlisted() -> None:
+    files: dict[str, Content] = {
+        **BASE,
+        "base/stray.yaml": BASE["base/web.yaml"],
+        "top/kustomization.yaml": "resources: [gone.yaml, ../base, ../plain/settings.yaml]\n",
+        "plain/settings.yaml": _emitted(a_config_map("settings")),
+    }
+    found = loaded(files)
+    assert objects_of(found) == []
+    assert [str(warning) for warning in found.warnings] == [
+        "base/stray.yaml: not read: in the folder of a kustomization that does not list it",
+        "top/kustomization.yaml:1: resources[0]: left out: there is no 'gone.yaml'\n  hint: it would be top/gone.yaml",
+    ]
+
+
 def test_a_file_that_has_an_object_that_is_built_as_well_is_the_one_that_counts() -> None:
     """A repository that has what kustomize makes beside the kustomization is delivered as before."""
     plain = a_deployment("web", namespace="default")

@@ -170,13 +170,13 @@ def _claimed(
 ) -> Iterator[str]:
     """Yield the files that builds read; all of a folder that may not be built, as nobody knows what it would read."""
     for closure in closures:
-        yield from (path for path, _ in closure.inputs)
+        yield from (path for path, _ in closure.claimed)
         if closure.refusal is not None:
             base = f"{closure.folder}/" if closure.folder else ""
             yield from (file.path for file in selection.beside if file.path.startswith(base))
     for folder in chosen:
         if known.is_component(folder):
-            yield from (file.path for file in closure_of(known, folder).files)
+            yield from (path for path, _ in closure_of(known, folder).claimed)
 
 
 def _refused(closures: Iterable[Closure]) -> Iterator[Broken]:

@@ -5,7 +5,7 @@ repository, an address, a path that leads out, a link - is refused here, so that
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -39,6 +39,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
     ``kustomizations`` and ``resources`` are the paths of those that say what is built, and that hold manifests.
     ``reaches_beside``: some kustomization names a file
     outside its own folder, which kustomize has to be allowed. ``is_printed``: the text matters that kustomize prints.
+    ``beyond`` are the files that a build which is refused names after the reason for that.
     """
 
     UNSHOWN = ("stand_ins", "read")
@@ -51,6 +52,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
     refusal: BuildRefusal | None = None
     reaches_beside: bool = False
     is_printed: bool = False
+    beyond: tuple[SourceFile, ...] = ()
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
     read: ReadBlobs
 
@@ -62,11 +64,17 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
     @property
     def inputs(self) -> tuple[tuple[str, bytes], ...]:
         """The path and id of each file of the repository that is read, or that something else was written for."""
-        found = {each for path, id_ in self.contents for each in self._inputs_of(path, id_)}
-        return tuple(sorted(found))
+        return self._inputs_of(self.files)
 
-    def _inputs_of(self, path: str, id_: bytes) -> tuple[tuple[str, bytes], ...]:
-        return self.stand_ins[path].inputs if path in self.stand_ins else ((path, id_),)
+    @property
+    def claimed(self) -> tuple[tuple[str, bytes], ...]:
+        """The same, with all that the build would read if it were not refused."""
+        return self._inputs_of((*self.files, *self.beyond))
+
+    def _inputs_of(self, files: Iterable[SourceFile]) -> tuple[tuple[str, bytes], ...]:
+        own = {(file.path, file.id) for file in files}
+        found = (self.stand_ins[path].inputs if path in self.stand_ins else ((path, id_),) for path, id_ in own)
+        return tuple(sorted({each for inputs in found for each in inputs}))
 
     @property
     def key(self) -> bytes:
@@ -81,7 +89,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
 
 
 class _RefusedError(Exception):
-    """The walk has met what may not be built."""
+    """Something named may not be built."""
 
     def __init__(self, refusal: BuildRefusal) -> None:
         super().__init__(refusal.problem.message)
@@ -90,17 +98,15 @@ class _RefusedError(Exception):
 
 def closure_of(known: Kustomizations, folder: str) -> Closure:
     """Return the files that a build of a folder reads, or why it may not be built."""
-    walk, refusal = _Walk(known), None
-    try:
-        walk.go(folder)
-    except _RefusedError as refused:
-        refusal = refused.refusal
+    walk = _Walk(known)
+    walk.go(folder)
     return Closure(
         folder=folder,
         files=tuple(walk.found[path] for path in sorted(walk.found)),
         kustomizations=tuple(walk.kustomizations),
         resources=frozenset(walk.resources),
-        refusal=refusal,
+        refusal=walk.refusal,
+        beyond=tuple(walk.beyond[path] for path in sorted(walk.beyond)),
         reaches_beside=walk.beside is not None,
         stand_ins=known.stand_ins,
         read=known.read,
@@ -111,11 +117,14 @@ class _Walk(Struct):
     """The walk from one kustomization through all that it names.
 
     ``beside`` is the first place that names a file outside its folder. ``has_plugins``: some configuration of
-    generators or transformers is read, which may name files in any field.
+    generators or transformers is read, which may name files in any field. The walk goes on after the first ``refusal``,
+    and what it finds then is ``beyond``: of that no more needs to be known than that the build names it.
     """
 
     known: Kustomizations
     found: dict[str, SourceFile] = field(default_factory=dict)
+    refusal: BuildRefusal | None = None
+    beyond: dict[str, SourceFile] = field(default_factory=dict)
     kustomizations: list[str] = field(default_factory=list)
     resources: set[str] = field(default_factory=set)
     beside: BuildRefusal | None = None
@@ -124,30 +133,43 @@ class _Walk(Struct):
     def go(self, folder: str) -> None:
         """Visit a folder and those it builds upon, each once."""
         unseen, seen = [folder], {folder}
-        while unseen:
+        while unseen and len(self.found) + len(self.beyond) <= MOST_FILES:
             at = unseen.pop()
             for file, parsed in self.known.at(at):
-                self.found[file.path] = file
+                self._add(file)
                 self.kustomizations.append(file.path)
                 for inner in self._folders_named(at, file, parsed):
                     if inner not in seen:
                         seen.add(inner)
                         unseen.append(inner)
         if self.beside and self.has_plugins:
-            raise _RefusedError(self.beside)
+            self._refuse(self.beside)
+
+    def _add(self, file: SourceFile) -> None:
+        (self.found if self.refusal is None else self.beyond)[file.path] = file
+
+    def _refuse(self, refusal: BuildRefusal) -> None:
+        self.refusal = self.refusal or refusal
 
     def _folders_named(self, at: str, file: SourceFile, parsed: Kustomization) -> Iterator[str]:
         for name in parsed.refused:
             message = "charts in a kustomization are not built, as kustomize would run helm and fetch them"
-            raise _refused(file, name, message, "write a HelmChart for argosy instead, or commit what the chart makes")
+            hint = "write a HelmChart for argosy instead, or commit what the chart makes"
+            self._refuse(_refused(file, name, message, hint).refusal)
         for reference in parsed.references:
-            path = self._checked(at, file, reference)
-            if path in self.known.folders and path not in self.known.files:
-                yield path
-            else:
-                self._add_file(at, file, reference, path)
+            try:
+                path = self._checked(at, file, reference)
+                if path in self.known.folders and path not in self.known.files:
+                    yield path
+                else:
+                    self._add_file(at, file, reference, path)
+            except _RefusedError as refused:
+                self._refuse(refused.refusal)
         documents = [document.value for text in parsed.inline for document in read_documents(text.encode())[0]]
-        self._add_named(at, file, documents)
+        try:
+            self._add_named(at, file, documents)
+        except _RefusedError as refused:
+            self._refuse(refused.refusal)
 
     def _checked(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
@@ -190,7 +212,7 @@ class _Walk(Struct):
             raise _refused(file, reference.field, message, "name the file that the link leads to")
         if not is_plain(named):
             raise _refused(file, reference.field, f"{reference.text!r} is too large, or no file of this repository")
-        self.found[path] = named
+        self._add(named)
         if reference.role is Role.RESOURCE:
             self.resources.add(path)
         if len(self.found) > MOST_FILES:
@@ -209,7 +231,7 @@ class _Walk(Struct):
             is_known = path is not None and (_is_in_content(path) or not _is_in_content(at))
             named = self.known.files.get(path) if path is not None and is_known else None
             if named is not None and is_plain(named):
-                self.found[named.path] = named
+                self._add(named)
             elif key in _READING_KEYS and (not is_known or ELSEWHERE.search(text)):
                 raise _refused(file, "", f"{key} names {text!r}, which is not in this repository", _LOCK)
         self.has_plugins = self.has_plugins or bool(documents)

@@ -53,7 +53,8 @@ class _Prepared(Struct, frozen=True, kw_only=True):
     @property
     def claimed(self) -> frozenset[str]:
         """The paths of these files, without those that only say which content the tree has."""
-        return frozenset(path for path, _ in self.inputs - set(self.request.tree.inputs))
+        found = frozenset(self.request.tree.inputs_at(self.closure.claimed))
+        return frozenset(path for path, _ in found - set(self.request.tree.inputs))
 
 
 class FolderBuilds(Struct, kw_only=True):
