@@ -15,6 +15,7 @@ import pytest
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
 from reconciler.building.tools import find_kustomize
+from reconciler.check.source_warnings import pruned_field_warnings
 from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
 from render.documents import read_documents
@@ -123,6 +124,55 @@ def test_a_file_that_has_an_object_that_is_built_as_well_is_the_one_that_counts(
             "kustomized/a.yaml:2: not taken from what is built, as files have it: Deployment.apps default/web "
             "(out/web.yaml), as kustomized/kustomization.yaml builds it"
         )
+    ]
+
+
+def test_a_manifest_that_several_kustomizations_list_is_one_object() -> None:
+    files: dict[str, Content] = {
+        "shared/settings.yaml": _emitted(a_config_map("settings")),
+        "us/kustomization.yaml": "resources: [../shared/settings.yaml]\n",
+        "eu/kustomization.yaml": "resources: [../shared/settings.yaml]\n",
+    }
+    found = loaded(files)
+    assert [(str(each.ref), each.path) for each in found.desired.templates] == [
+        ("ConfigMap default/settings", "eu/kustomization.yaml")
+    ]
+    assert (found.problems, found.warnings) == ((), ())
+
+
+def test_a_manifest_that_two_kustomizations_change_otherwise_is_defined_twice_at_its_own_line() -> None:
+    files: dict[str, Content] = {
+        "shared/settings.yaml": _emitted(a_config_map("settings")),
+        "us/kustomization.yaml": "resources: [../shared/settings.yaml]\ncommonLabels: {at: us}\n",
+        "eu/kustomization.yaml": "resources: [../shared/settings.yaml]\ncommonLabels: {at: eu}\n",
+    }
+    assert said(loaded(files)).splitlines()[0] == (
+        "shared/settings.yaml:1: ConfigMap default/settings is defined twice, also at shared/settings.yaml:1 as "
+        "eu/kustomization.yaml builds it, as us/kustomization.yaml builds it"
+    )
+
+
+def test_a_namespace_that_a_build_gives_to_a_cluster_scoped_object_is_left_out_without_a_word() -> None:
+    files: dict[str, Content] = {
+        "eu/kustomization.yaml": "resources: [issuer.yaml]\nnamespace: shop\n",
+        "eu/issuer.yaml": "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: ca}\n",
+    }
+    found = loaded(files)
+    assert objects_of(found) == ["ClusterIssuer.cert-manager.io ca"]
+    assert found.warnings == ()
+
+
+def test_a_warning_about_a_field_of_something_generated_names_the_object() -> None:
+    files = {
+        "eu/kustomization.yaml": (
+            "configMapGenerator: [{name: a, literals: [b=c], options: {disableNameSuffixHash: true}}]\n"
+            "patches:\n- target: {kind: ConfigMap}\n  patch: |\n"
+            "    - {op: add, path: /metadata/finalizers, value: [acme.io/hold]}\n"
+        )
+    }
+    why = "no cluster gets it: they belong to the controllers of each cluster"
+    assert [str(each) for each in pruned_field_warnings(loaded(files).desired.templates, None)] == [
+        f"eu/kustomization.yaml: metadata.finalizers: ConfigMap default/a: {why}"
     ]
 
 

@@ -66,6 +66,11 @@ CASES = [
     Case("text that is no YAML and speaks of no kind", "{{ .Values }}: [\n", [], Reason.NO_MANIFEST),
     Case("a word that contains kind", "mankind: [1, 2\n", [], Reason.NO_MANIFEST),
     Case("half a manifest", "kind: ConfigMap\n", [], Reason.HALF_MANIFEST),
+    Case("half a custom resource", "kind: Gate\nmetadata: {name: a}\n", [], Reason.HALF_MANIFEST),
+    Case("a manifest without a kind", "apiVersion: v1\nmetadata: {name: a}\n", [], Reason.HALF_MANIFEST),
+    Case("the index of charts", "apiVersion: v1\nentries: {web: []}\n", [], Reason.NO_MANIFEST),
+    Case("data sources of Grafana", "apiVersion: 1\ndatasources: []\n", [], Reason.NO_MANIFEST),
+    Case("a pipeline", "kind: pipeline\nname: web\nsteps: []\n", [], Reason.NO_MANIFEST),
     Case("a kubeconfig", "apiVersion: v1\nkind: Config\nclusters: []\n", [], Reason.NO_OBJECT),
     Case(
         "a file for kind, though it has a name",

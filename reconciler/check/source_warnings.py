@@ -13,6 +13,7 @@ from typing import Any
 from overrides.lint import LineOf
 from reconciler.source.built_in_kinds import BUILT_IN
 from reconciler.source.desired import Desired
+from reconciler.source.lines import template_problem
 from render.errors import Problem
 from render.interpreter.fields import value_at
 from render.interpreter.pruning import pruned
@@ -50,8 +51,8 @@ def template_texts(templates: Iterable[Template], line_of: LineOf | None) -> Ite
             continue
         for field, text in _texts_in(template.manifest, ""):
             if (found := _left_in(text, is_image=field.endswith(".image"))) is not None:
-                line = line_of(template.path, template.document, field) if line_of else 0
-                yield Problem(template.path, line, field, found[0], found[1], _TEMPLATE_TEXT)
+                problem = Problem(template.path, 0, field, found[0], found[1], _TEMPLATE_TEXT)
+                yield template_problem(template, problem, line_of)
 
 
 def _texts_in(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -86,8 +87,8 @@ def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None)
             path = tuple(field.split("."))
             is_taken = value_at(template.manifest, *path) and not value_at(left, *path)
             if kind in {"", template.ref.kind} and is_taken:
-                line = line_of(template.path, template.document, field) if line_of else 0
-                yield Problem(template.path, line, field, f"no cluster gets it: {why}", hint, _PRUNED_FIELD)
+                problem = Problem(template.path, 0, field, f"no cluster gets it: {why}", hint, _PRUNED_FIELD)
+                yield template_problem(template, problem, line_of)
 
 
 def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:

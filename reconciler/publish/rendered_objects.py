@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from reconciler.console.log import Log
 from reconciler.pipeline.assembly import TreeContext
 from reconciler.source.kubernetes_schemas import minor_version
+from reconciler.source.lines import template_problem
 from reconciler.source.observed_schemas import KindVersion, ObservedSchemas
 from reconciler.source.schema_checks import EVERY_MINOR, SchemaChecks
 from render.bits import Mask, members
@@ -207,13 +208,13 @@ def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:
     rule, finding, lines = mistake.cause.rule, mistake.cause.finding, outcome.source.lines
     if rule is None:
         (template,) = (each for each in outcome.source.desired.templates if each.ref == mistake.refs[0])
-        path, document, where = template.path, template.document, finding.field
         message = f"{finding.message}{_where(mistake, outcome)}"
-    else:
-        path, document, where = rule.origin.path, rule.origin.document, rule.rule
-        what = f"{finding.field}: {finding.message}" if finding.field else finding.message
-        message = f"makes {listed(list(map(str, mistake.refs)))} wrong in {_names(mistake.clusters, outcome)}: {what}"
-        message += ", by the schema observed there" if mistake.is_observed else ""
+        problem = Problem(template.path, 0, finding.field, message, finding.hint, finding.kind)
+        return template_problem(template, problem, lines.line_of if lines else None)
+    path, document, where = rule.origin.path, rule.origin.document, rule.rule
+    what = f"{finding.field}: {finding.message}" if finding.field else finding.message
+    message = f"makes {listed(list(map(str, mistake.refs)))} wrong in {_names(mistake.clusters, outcome)}: {what}"
+    message += ", by the schema observed there" if mistake.is_observed else ""
     line = lines.line_of(path, document, where) if lines else 0
     return Problem(path, line, where, message, finding.hint, finding.kind)
 

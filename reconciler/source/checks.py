@@ -33,8 +33,9 @@ def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> It
     for name, place in named:
         other = first.setdefault(name, place)
         if other is not place:
-            where = f"{other.file.path}:{lines.line_of(other)}"
-            yield place.problem("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
+            yield place.problem(
+                "", f"{name} is defined twice, also at {lines.where(other)}", hint="keep one", kind="Duplicate"
+            )
 
 
 class DuplicateTemplates(Struct, frozen=True, kw_only=True):
@@ -100,7 +101,7 @@ def _duplicates_in(
     place = next(each for _, each in first[1:] if _parting(first[0][1].file.path, each.file.path) == folders)
     if len(found) == 1:
         other = first[0][1]
-        message = f"{first[0][0].ref} is defined twice, also at {other.file.path}:{lines.line_of(other)}"
+        message = f"{first[0][0].ref} is defined twice, also at {lines.where(other)}"
     else:
         names = _enumeration([str(definitions[0][0].ref) for definitions in found], "and")
         message = f"{len(found)} objects of {folders[1]} are defined in {folders[0]} as well: {names}"
@@ -145,8 +146,7 @@ def kinds_of_equal_letters(placed: Iterable[tuple[Template, LocatedManifest]], l
         seen.add((ref.group, ref.kind))
         other, where = first.setdefault(kind_folder(ref).lower(), (ref, place))
         if other.group_kind != ref.group_kind:
-            at = f"{where.file.path}:{lines.line_of(where)}"
-            message = f"{ref.group_kind} and {other.group_kind} (at {at}) differ in capitals alone"
+            message = f"{ref.group_kind} and {other.group_kind} (at {lines.where(where)}) differ in capitals alone"
             hint = "their files could not stand side by side everywhere: keep one of the kinds"
             yield place.problem("kind", message, hint=hint, kind="NotSupported")
 

@@ -6,8 +6,9 @@ their programs use the same machinery; no API server stores them.
 
 from typing import Any
 
-from render.model import group_of
+from render.model import ARGOSY_GROUP, group_of
 
+from .built_in_kinds import BUILT_IN
 from .files import Reason
 
 _CONFIGURATION_GROUPS = frozenset(
@@ -45,6 +46,9 @@ _CONFIGURATION_GROUPS = frozenset(
 )
 """Groups of documents that programs read from files."""
 
+_KUBERNETES_KINDS = frozenset(
+    kind for group, kind in BUILT_IN if group != ARGOSY_GROUP and not group.endswith(".karmada.io")
+)
 _ENCRYPTED = "ENC["
 _TEMPLATE = "{{"
 
@@ -63,6 +67,17 @@ def foreign_reason(manifest: Any, *, is_built_in: bool) -> Reason | None:
     if group_of(api_version) in _CONFIGURATION_GROUPS or _is_kubeconfig(manifest):
         return Reason.NO_OBJECT
     return Reason.NO_OBJECT if metadata is None and not is_built_in else None
+
+
+def is_half_manifest(value: Any) -> bool:
+    """Say whether a document was meant to be a Kubernetes object, and lacks its apiVersion or its kind.
+
+    The index of a chart repository, what Grafana is provisioned with, and pipelines have one of both, and no metadata.
+    """
+    if not isinstance(value, dict) or value.keys().isdisjoint({"apiVersion", "kind"}):
+        return False
+    kind = value.get("kind")
+    return "metadata" in value or (isinstance(kind, str) and kind in _KUBERNETES_KINDS)
 
 
 def is_wholly_encrypted(value: Any) -> bool:

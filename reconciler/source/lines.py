@@ -1,18 +1,20 @@
 """The file and line of a problem's field, found by reading the file once more."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
+from render.model import Template
 
 from .built_files import BuiltFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 if TYPE_CHECKING:  # most sources have nothing to point at
+    from overrides.lint import LineOf
     from render.documents import Places
 
 _REMEMBERED = 32
@@ -27,6 +29,13 @@ class Lines(Struct):
 
     read: ReadBlobs
     _places: "dict[bytes, Places]" = field(default_factory=dict)
+
+    def where(self, place: LocatedManifest) -> str:
+        """Return the file and line of a manifest, of what was built as far as they are known, for a message."""
+        origin = place.file.origin_of(place.position) if isinstance(place.file, BuiltFile) else None
+        path, line = origin or (place.file.path, self.line_of(place))
+        built = f" as {place.file.path} builds it" if path != place.file.path else ""
+        return f"{path}:{line}{built}" if line else f"{path}{built}"
 
     def line_of(self, place: LocatedManifest, path: str = "") -> int:
         """Return the line of a manifest's field, or of the nearest parent it has; 0 for what was built."""
@@ -57,9 +66,14 @@ class Lines(Struct):
         place, problem = found
         if isinstance(place.file, BuiltFile):
             origin = place.file.origin_of(place.position)
-            is_told = origin.path != place.file.path and not problem.hint.startswith(NOT_AT_HAND)
-            built = f", as {place.file.path} builds it" if is_told else ""
-            return replace(problem, path=origin.path, line=origin.line, message=f"{problem.message}{built}")
+            message = problem.message
+            if problem.hint.startswith(NOT_AT_HAND):
+                pass
+            elif origin.path != place.file.path:
+                message = f"{message}, as {place.file.path} builds it"
+            elif problem.field and (name := _name_of(place.manifest)) not in message:
+                message = f"{name}: {message}"
+            return replace(problem, path=origin.path, line=origin.line, message=message)
         return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
 
 
@@ -73,3 +87,21 @@ class PlacedLines(Struct):
         """Return the line of a field; 0 for what is not of this source."""
         place = self.places.get((path, number))
         return self.lines.line_of(place, field) if place else 0
+
+
+def template_problem(template: Template, problem: Problem, line_of: "LineOf | None") -> Problem:
+    """Return a problem of a template with its file and line: of what was built, those it was built from."""
+    if not template.origin:
+        line = line_of(template.path, template.document, problem.field) if line_of else 0
+        return replace(problem, path=template.path, line=line)
+    path, _, number = template.origin.rpartition(":")
+    line = int(number) if number.isdecimal() else 0
+    if not line or path == template.path:
+        return replace(problem, path=template.path, line=line, message=f"{template.ref}: {problem.message}")
+    return replace(problem, path=path, line=line, message=f"{problem.message}, as {template.path} builds it")
+
+
+def _name_of(manifest: Any) -> str:
+    """Return the kind and the name of a manifest, of which nothing is checked yet."""
+    metadata = manifest.get("metadata")
+    return f"{manifest['kind']} {metadata.get('name') if isinstance(metadata, dict) else None}"

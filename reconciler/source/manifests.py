@@ -19,7 +19,7 @@ from render.model import ARGOSY_GROUP, group_of
 from .built_files import BuiltFile
 from .built_in_kinds import BUILT_IN
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
-from .foreign_documents import foreign_reason, is_wholly_encrypted
+from .foreign_documents import foreign_reason, is_half_manifest, is_wholly_encrypted
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -206,8 +206,8 @@ def may_be_secret(content: bytes, values: Iterable[Any]) -> bool:
 
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
     if not any(_has_identity(value) for _, value in documents):
-        half = any(isinstance(value, dict) and not value.keys().isdisjoint(_IDENTITY) for _, value in documents)
-        reason = Reason.HALF_MANIFEST if half else Reason.NO_MANIFEST
+        is_half = any(is_half_manifest(value) for _, value in documents)
+        reason = Reason.HALF_MANIFEST if is_half else Reason.NO_MANIFEST
         is_encrypted = any(is_wholly_encrypted(value) for _, value in documents)
         yield Skipped(file.path, Reason.ENCRYPTED if is_encrypted else reason)
         return

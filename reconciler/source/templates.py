@@ -170,6 +170,7 @@ class Templates(Struct):
 
     def leave_out_repetitions(self) -> None:
         """Leave out what was built of objects that stand in a file as well: the file is what was read before."""
+        self._leave_out_equal_builds()
         path_by_ref = {each.ref: each.path for each, place in self.placed if not isinstance(place.file, BuiltFile)}
         repeated: dict[str, list[tuple[Template, LocatedManifest]]] = {}
         for template, place in self.placed:
@@ -179,6 +180,21 @@ class Templates(Struct):
             names = listed([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in each])
             self.warnings.append(each[0][1].problem("", f"not taken from what is built, as files have it: {names}"))
             self.leave_out({id(template) for template, _ in each})
+
+    def _leave_out_equal_builds(self) -> None:
+        """Leave out what further builds make of a manifest that one of them makes as well, if it is the same object.
+
+        It is written once: many kustomizations may list the file that all of them need.
+        """
+        first: dict[tuple[ObjectRef, str], Template] = {}
+        repeated: set[int] = set()
+        for template, place in self.placed:
+            if isinstance(place.file, BuiltFile) and not template.variants:
+                other = first.setdefault((template.ref, template.origin), template)
+                if other is not template and other.manifest == template.manifest:
+                    repeated.add(id(template))
+        if repeated:
+            self.leave_out(repeated)
 
     def leave_out(self, ids: Collection[int]) -> None:
         """Forget templates, known by identity."""
@@ -205,7 +221,8 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
             loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
             continue
         template = _with_default_replicas(template_of(place, manifest), manifest, fleet)
-        if is_inside is False and manifest is not place.manifest:
+        # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
+        if is_inside is False and manifest is not place.manifest and not isinstance(place.file, BuiltFile):
             loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
