@@ -110,6 +110,25 @@ BROKEN = [
         ),
     ),
     Broken(
+        "objects that two folders share, one of which has another object as well",
+        {
+            **{
+                f"{folder}/{name}.yaml": CONFIG.replace("settings", name) + f"data: {{at: {folder}}}\n"
+                for folder in ("production", "staging")
+                for name in ("one", "two")
+            },
+            "staging/own/own.yaml": CONFIG.replace("settings", "own"),
+        },
+        problems=(
+            "staging/one.yaml:1: 2 objects of staging are defined in production as well: ConfigMap default/one and"
+            " ConfigMap default/two\n"
+            "  hint: keep one, or leave out a folder, with what is nowhere else (ConfigMap default/own), in argosy.yaml:\n"
+            "    spec:\n"
+            "      source:\n"
+            "        ignore: [/staging/]"
+        ),
+    ),
+    Broken(
         "objects that two folders share",
         {
             f"{folder}/{name}.yaml": CONFIG.replace("settings", name) + f"data: {{at: {folder}}}\n"

@@ -236,6 +236,18 @@ LAYOUTS = [
         ("/staging/ holds objects of another folder again: argosy.yaml leaves it out",),
     ),
     Layout(
+        "a folder that repeats another one and holds something of its own",
+        {
+            **{f"{folder}/web.yaml": a_config_map("web", at=folder) for folder in ("production", "staging")},
+            "staging/own.yaml": a_config_map("own"),
+        },
+        (
+            "1 object in 1 file of staging/",
+            "/staging/ holds objects of another folder again: argosy.yaml leaves it out",
+            "1 object that is nowhere else, and left out with the folder: ConfigMap default/own",
+        ),
+    ),
+    Layout(
         "a base of another repository",
         {
             "a.yaml": a_config_map("a"),
@@ -284,6 +296,22 @@ def test_locking_comes_next_where_an_object_names_another_repository(
     assert f"found 1 HelmRelease read as objects: {rendered}\n" in ended.err
 
 
+def test_files_that_git_ignores_are_added_all_the_same(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a repository that ignores all but some folders, nothing else would be read, and git add would refuse it."""
+    repository.commit({".gitignore": "*\n!/apps\n"})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "one")
+    said = "git ignores argosy.yaml, clusters/one.yaml, policies/starter.yaml, so that nothing reads what was written"
+    assert f"{said}: git add -f adds it\n" in ended.err
+    add = ended.out.splitlines()[1]
+    assert add == "  git add -f argosy.yaml clusters/one.yaml policies/starter.yaml"
+    repository.git(*shlex.split(add)[1:])
+    assert "1 cluster in 3 files" in argosy(repository, capsys, "validate").out
+    joined = argosy(repository, capsys, "cluster", "join", "two")
+    assert "git ignores clusters/two.yaml, so that" in joined.err
+
+
 def flux(name: str, path: str, **spec: Any) -> dict[str, Any]:
     """A Kustomization of Flux."""
     metadata = {"name": name, "namespace": "flux-system"}
@@ -325,6 +353,7 @@ class Deployment(NamedTuple):
 
 
 AS_FLUX = "argosy.yaml has its Kustomizations read, which are then no objects"
+AS_APPS = "argosy.yaml has its Applications read, which are then no objects"
 AS_ARGO = (
     "Argo CD deploys 3 folders: argosy.yaml has its Applications and ApplicationSets read, which are then no objects"
 )
@@ -336,6 +365,24 @@ DEPLOYMENTS = [
         (
             f"Flux deploys 2 folders named in clusters/production: {AS_FLUX}",
             "clusters/staging is another environment of Flux: its folders are not read; overrides say what differs",
+        ),
+        "2 templates",
+    ),
+    Deployment(
+        "environments of two apps, each of which has one that is read",
+        {
+            **{f"mail/{name}/mail.yaml": argo("mail", {"source": {"path": "a"}}) for name in ("plain", "tolerant")},
+            **{f"chat/{name}/chat.yaml": argo("chat", {"source": {"path": "b"}}) for name in ("beta", "tolerant")},
+            "a/a.yaml": a_config_map("a"),
+            "b/b.yaml": a_config_map("b"),
+        },
+        {"paths": ["clusters", "policies", "chat/beta", "mail/plain"], "render": ["Application"]},
+        (
+            f"Argo CD deploys 2 folders named in chat/beta, mail/plain: {AS_APPS}",
+            *(
+                f"{each} is another environment of Argo CD: its folders are not read; overrides say what differs"
+                for each in ("chat/tolerant", "mail/tolerant")
+            ),
         ),
         "2 templates",
     ),

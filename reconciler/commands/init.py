@@ -1,6 +1,6 @@
 """``argosy init``: the first files of a fleet."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-from render.words import counted
+from render.words import counted, listed
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
@@ -58,7 +58,7 @@ def command(log: Log, /, **options: Any) -> int:
 def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.edit.beginning import Beginning, new_fleet
-    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.cluster_files import opened_source, warn_of_ignored
     from reconciler.edit.layout import layout_lines
     from reconciler.repository.opening import begun_repository
 
@@ -69,23 +69,31 @@ def write_first_files(log: Log, options: InitOptions) -> int:
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         fleet, found_here = new_fleet(source, wanted), tuple(layout_lines(source))
-        if not options.is_printed:
-            source.repository.put_files(fleet.files)
-    for line in found_here:
-        log.info(f"found {line}")
+        for line in (*found_here, *_lines_of(fleet)):
+            log.info(f"found {line}")
+        if options.is_printed:
+            _print_files(fleet.files)
+            return 0
+        source.repository.put_files(fleet.files)
+        for path in fleet.files:
+            log.info("wrote", file=path)
+        is_ignored = warn_of_ignored(source.repository, fleet.files, log)
+    _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored)
+    return 0
+
+
+def _lines_of(fleet: "NewFleet") -> Iterator[str]:
+    """Yield what follows from the files that begin a fleet."""
+    if fleet.lost:
+        are = "is" if len(fleet.lost) == 1 else "are"
+        what = counted(len(fleet.lost), "object")
+        yield f"{what} that {are} nowhere else, and left out with the folder: {listed(fleet.lost)}"
     if fleet.releases:
         what = counted(fleet.releases, "HelmRelease")
-        log.info(f"found {what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered")
+        yield f"{what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered"
     if fleet.unlocked:
         what = counted(fleet.unlocked, "chart or repository", "charts and repositories")
-        log.info(f"found {what} of others, which argosy lock pins and fetches")
-    if options.is_printed:
-        _print_files(fleet.files)
-        return 0
-    for path in fleet.files:
-        log.info("wrote", file=path)
-    _print_next_steps(fleet, is_reaching=bool(found))
-    return 0
+        yield f"{what} of others, which argosy lock pins and fetches"
 
 
 def _contexts(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,11 +119,12 @@ def _print_files(files: Mapping[str, bytes]) -> None:
         print_text(f"# {path}\n{content.decode()}")
 
 
-def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool) -> None:
+def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool, is_ignored: bool) -> None:
     print_text("next:")
     if fleet.unlocked:
         print_text("  argosy lock")
-    print_text(f"  git add {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}")
+    add = "git add -f" if is_ignored else "git add"
+    print_text(f"  {add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}")
     print_text("  git commit -m 'Begin a fleet'")
     print_text("  argosy reconcile --bootstrap --dry-run")
     if is_reaching:

@@ -68,6 +68,7 @@ def lock_and_show(log: Log, options: LockOptions) -> int:
 
 def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOptions) -> int:
     """Resolve, write and say what changed; return the exit code."""
+    from reconciler.edit.cluster_files import warn_of_ignored
     from reconciler.edit.locking import updated_lock
 
     update = updated_lock(source, fetcher, options.update)
@@ -79,6 +80,7 @@ def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOpt
     if options.check:
         return 1 if update.changes else 0
     source.repository.put_files(update.contents)
+    warn_of_ignored(source.repository, update.contents, log)
     if not update.changes:
         log.info("argosy.lock is up to date")
     return 0

@@ -5,16 +5,17 @@ there.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from reconciler.source.broken import Broken
 from reconciler.source.files import FLEET_FILE
+from reconciler.source.loading import Loaded
 from render.documents import emit
 from render.errors import ConfigError
-from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION
+from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef
 from render.words import nearest
 
 from .cluster_files import MemberSource
@@ -41,11 +42,13 @@ class Beginning(Struct, frozen=True, kw_only=True):
 class NewFleet(Struct, frozen=True, kw_only=True):
     """The files that begin a fleet, by path, and the number of charts and repositories that ``lock`` has to have.
 
-    ``releases`` is the number of HelmReleases that are read as objects.
+    ``releases`` is the number of HelmReleases that are read as objects, ``lost`` are objects that stand only in folders
+    which are left out because they repeat others.
     """
 
     files: Mapping[str, bytes]
     releases: int = 0
+    lost: tuple[str, ...] = ()
     unlocked: int = 0
     lock: str = ""
 
@@ -78,10 +81,17 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
     after = source.checked(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
-    if after.locked is None:
-        return NewFleet(files=files, releases=releases)
-    unlocked = len(differences(after.locked))
-    return NewFleet(files=files, releases=releases, unlocked=unlocked, lock=after.locked.lock.path)
+    lost = () if deployed else tuple(map(str, sorted({*_objects(source.loaded)} - {*_objects(after)})))
+    unlocked, lock = (len(differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
+    return NewFleet(files=files, releases=releases, lost=lost, unlocked=unlocked, lock=lock)
+
+
+def _objects(loaded: Loaded) -> Iterator[ObjectRef]:
+    """Yield what a source holds, whether it can be used or not."""
+    for place in loaded.lines.places.values() if loaded.lines else ():
+        metadata = place.manifest.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+            yield ObjectRef.of(place.manifest)
 
 
 def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:

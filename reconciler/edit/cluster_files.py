@@ -29,6 +29,7 @@ from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id
 from render.model import Manifest
 from render.quantity import parse_quantity
+from render.words import listed
 
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
@@ -142,6 +143,13 @@ def opened_source(log: Log) -> Iterator[MemberSource]:
         yield MemberSource.of(repository)
 
 
+def warn_of_ignored(repository: Repository, paths: Iterable[str], log: Log) -> bool:
+    """Warn of files that were written and that git ignores, so that nothing reads them; say whether there are any."""
+    if found := repository.ignored_paths(paths):
+        log.warning(f"git ignores {listed(found)}, so that nothing reads what was written: git add -f adds it")
+    return bool(found)
+
+
 def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit: bool) -> None:
     """Write files, and commit them with ``commit``; when they cannot be committed they are put back as they were."""
     paths, repository = sorted(change.contents), source.repository
@@ -154,6 +162,7 @@ def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit
     for path in paths:
         log.info("removed" if change.contents[path] is None else "wrote", file=path)
     if not commit:
+        warn_of_ignored(repository, [path for path in paths if change.contents[path] is not None], log)
         return
     try:
         commit_id = repository.commit_paths(paths, change.message)

@@ -45,7 +45,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
 
 def _deployed(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
-    named = f" named in {deployed.environment}" if deployed.environment else ""
+    named = f" named in {listed(deployed.environments)}" if deployed.environments else ""
     folders, kinds = counted(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)
     yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml has its {kinds} read, which are then no objects"
     for other in deployed.left_out:
@@ -62,8 +62,8 @@ def _unbuilt(desired: Desired) -> Iterator[str]:
     """Yield what a tool builds, and what is not read because none does."""
     found = Counter(each.reason for each in desired.skipped)
     if count := len({each.path for each in desired.templates if each.origin}):
-        are = "is" if count == 1 else "are"
-        by = f" by {' and '.join(desired.tools)}" if desired.tools else ", and need no tool for it"
+        are, need = ("is", "needs") if count == 1 else ("are", "need")
+        by = f" by {' and '.join(desired.tools)}" if desired.tools else f", and {need} no tool for it"
         yield f"{counted(count, 'kustomization')} {are} built{by}"
     if count := found[Reason.HELM]:
         are = "is" if count == 1 else "are"

@@ -2,11 +2,12 @@
 
 A folder that only holds such objects is an entry point: what it deploys is in the folders that they name, and follows
 from reading them as the tool does. Where objects of one name stand in several folders, these are environments, each
-with overlays of its own: one of them is read, for the others hold the same objects again.
+with overlays of its own: one of them is read, for the others hold the same objects again. Of two apps, each may have
+environments of its own.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from posixpath import commonpath, dirname
 from typing import Any
@@ -30,7 +31,7 @@ Placed = tuple[str, Manifest]
 
 
 class DeployedFolders(Struct, frozen=True, kw_only=True):
-    """The folders that a tool deploys, the environment whose they are, and the environments that are left out.
+    """The folders that a tool deploys, the environments whose they are, and the environments that are left out.
 
     All of them follow from ``entries``, folders and files with objects of these ``kinds``.
     """
@@ -39,7 +40,7 @@ class DeployedFolders(Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...]
     entries: tuple[str, ...]
     kinds: tuple[str, ...]
-    environment: str = ""
+    environments: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -65,7 +66,7 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
     placed = [(path.removeprefix(base), manifest) for path, manifest in objects]
     for group, tool in _TOOL_BY_GROUP.items():
         deployers = list(_deployers(placed, group, known))
-        environment, others = _environments(deployers)
+        environments, others = _environments(deployers)
         chosen = [each for each in deployers if not _is_below(each.path, others)]
         folders = _without_entry_points(chosen)
         if folders:
@@ -74,7 +75,7 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
                 folders=folders,
                 entries=_entries(chosen),
                 kinds=tuple(sorted({each.manifest["kind"] for each in chosen})),
-                environment=environment,
+                environments=environments,
                 left_out=others,
             )
     return None
@@ -94,19 +95,36 @@ def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -
                 yield _Deployer(path=path, manifest=manifest, folders=folders)
 
 
-def _environments(deployers: Iterable[_Deployer]) -> tuple[str, tuple[str, ...]]:
-    """Return the environment to read, and the others: folders in which objects of the same name stand."""
+def _environments(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the environments to read, and the others: folders in which objects of the same name stand.
+
+    One is read of those that have names in common, if possible of the same name everywhere.
+    """
     paths_by_identity: dict[tuple[str, str, str], list[str]] = {}
     for each in deployers:
         paths_by_identity.setdefault(each.identity, []).append(each.path)
-    found: set[str] = set()
+    groups: list[set[str]] = []
     for paths in paths_by_identity.values():
         if len(set(paths)) > 1:
             shared = len(commonpath(paths).split("/")) if commonpath(paths) else 0
-            found |= {"/".join(path.split("/")[: shared + 1]) for path in paths if path.count("/") > shared}
-    names = sorted(found)
-    chosen = next((each for each in names if _PRODUCTION.search(each.rpartition("/")[2])), "".join(names[:1]))
-    return chosen, tuple(each for each in names if each != chosen)
+            found = {"/".join(path.split("/")[: shared + 1]) for path in paths if path.count("/") > shared}
+            apart = [group for group in groups if group.isdisjoint(found)]
+            groups = [*apart, found.union(*(group for group in groups if group not in apart))]
+    chosen: list[str] = []
+    for group in sorted(sorted(group) for group in groups if group):
+        chosen.append(_chosen(group, {_leaf(each) for each in chosen}))
+    others = tuple(sorted({each for group in groups for each in group} - {*chosen}))
+    return tuple(each for each in chosen if not _is_below(f"{each}/", others)), others
+
+
+def _chosen(environments: Sequence[str], names: Collection[str]) -> str:
+    """Return the environment to read: production, else one of these names, else the first."""
+    production = (each for each in environments if _PRODUCTION.search(_leaf(each)))
+    return [*production, *(each for each in environments if _leaf(each) in names), environments[0]][0]
+
+
+def _leaf(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:

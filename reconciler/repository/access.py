@@ -308,6 +308,12 @@ class Repository:
 
         put_files(self.work_tree_to("change"), contents)
 
+    def ignored_paths(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these files that git ignores, so that nothing reads them as they stand in the work tree."""
+        from .worktree import ignored_paths
+
+        return ignored_paths(self.git, paths)
+
     def put_back(self, contents: Mapping[str, bytes | None]) -> None:
         """Give files that could not be committed the contents they had, in the index too where it can be written."""
         from .worktree import stage_paths

@@ -97,6 +97,13 @@ def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
     return WorkTree(files=tuple(sorted(files, key=lambda file: os.fsencode(file.path))), contents=reader.contents)
 
 
+def ignored_paths(git: GitCommand, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of these paths that git ignores, sorted; none of them is in the index."""
+    named = list(paths)
+    found = git.run("ls-files", "-o", "-i", "--exclude-standard", "-z", "--", *named).stdout if named else b""
+    return tuple(sorted(filter(None, _text(found).split("\0"))))
+
+
 def dirty_files(git: GitCommand) -> tuple[str, ...]:
     """Return the paths that differ between the last commit and the work tree or the index, untracked ones included."""
     options = ("--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames")

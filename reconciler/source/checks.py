@@ -1,9 +1,9 @@
 """Problems and warnings that only show when the objects of a source are compared with each other."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import absent_names
 from render.selectors import implicit_priority
-from render.words import nearest
+from render.words import listed, nearest
 
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
@@ -50,6 +50,13 @@ class DuplicateTemplates(Struct, frozen=True, kw_only=True):
     ignore: str = ""
 
 
+class IgnoredFolder(NamedTuple):
+    """The line that leaves out a folder, and the objects that stand in this folder alone."""
+
+    ignore: str
+    alone: tuple[str, ...]
+
+
 def duplicate_templates(
     placed: Iterable[tuple[Template, LocatedManifest]], folder: str, lines: Lines
 ) -> Iterator[DuplicateTemplates]:
@@ -60,6 +67,7 @@ def duplicate_templates(
     if all(len(found) == 1 for found in definitions.values()):
         return
     held = _objects_by_folder(place.file.path for found in definitions.values() for _, place in found)
+    alone = _objects_alone({ref: [place.file.path for _, place in found] for ref, found in definitions.items()})
     groups: dict[tuple[str, str], list[ObjectRef]] = {}
     for ref, found in definitions.items():
         for _, place in found[1:]:
@@ -67,7 +75,8 @@ def duplicate_templates(
     for folders, refs in groups.items():
         shared = [definitions[ref] for ref in dict.fromkeys(refs)]
         repeated = next((each for each in reversed(folders) if held[each] <= 2 * len(shared)), "")
-        yield _duplicates_in(folders, shared, _ignore_line(repeated, folder), lines)
+        left_out = IgnoredFolder(_ignore_line(repeated, folder), tuple(alone.get(repeated, ())))
+        yield _duplicates_in(folders, shared, left_out, lines)
 
 
 def _objects_by_folder(paths: Iterable[str]) -> Counter[str]:
@@ -81,6 +90,22 @@ def _objects_by_folder(paths: Iterable[str]) -> Counter[str]:
     return counts
 
 
+def _objects_alone(paths_by_ref: Mapping[ObjectRef, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the objects that stand below a folder and nowhere else, by folder.
+
+    >>> _objects_alone({ObjectRef("", "Node", "", "a"): ["x/y/a.yaml", "x/z/a.yaml"]})
+    {'x': ['Node a']}
+    """
+    found: dict[str, list[str]] = {}
+    for ref, paths in paths_by_ref.items():
+        steps = [path.split("/")[:-1] for path in paths]
+        for number, names in enumerate(zip(*steps, strict=False), 1):
+            if len(set(names)) > 1:
+                break
+            found.setdefault("/".join(steps[0][:number]), []).append(str(ref))
+    return found
+
+
 def _ignore_line(path: str, folder: str) -> str:
     """Return the ignore line for a folder of a fleet ("" for none).
 
@@ -91,12 +116,16 @@ def _ignore_line(path: str, folder: str) -> str:
 
 
 def _duplicates_in(
-    folders: tuple[str, str], found: Sequence[list[tuple[Template, LocatedManifest]]], ignore: str, lines: Lines
+    folders: tuple[str, str],
+    found: Sequence[list[tuple[Template, LocatedManifest]]],
+    left_out: IgnoredFolder,
+    lines: Lines,
 ) -> DuplicateTemplates:
     """Return the duplicates of two folders or files as one problem, which stands at the second place of the first.
 
-    ``ignore`` leaves out that folder of the two which holds little else ("": both hold much else, or they are files).
+    ``left_out`` is that folder of the two which holds little else (none: both hold much else, or they are files).
     """
+    ignore = left_out.ignore
     first = found[0]
     place = next(each for _, each in first[1:] if _parting(first[0][1].file.path, each.file.path) == folders)
     if len(found) == 1:
@@ -115,7 +144,9 @@ def _duplicates_in(
     if any(each.file.path in folders for definitions in found for _, each in definitions):
         ignore = ""
     if ignore:
-        hint = f"keep one, or leave out a folder in argosy.yaml:\n    spec:\n      source:\n        ignore: [{ignore}]"
+        lost = f", with what is nowhere else ({listed(left_out.alone)})," if left_out.alone else ""
+        said = f"keep one, or leave out a folder{lost} in argosy.yaml:"
+        hint = f"{said}\n    spec:\n      source:\n        ignore: [{ignore}]"
     return DuplicateTemplates(
         found=place.problem("", message, hint=hint, kind="Duplicate"),
         places=tuple(each for definitions in found for _, each in definitions),
