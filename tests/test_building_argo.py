@@ -257,3 +257,21 @@ def test_an_application_of_a_wrong_shape_is_no_crash(field: str) -> None:
     applications = b"".join(an_application(f"a{number}", **spec) for number, spec in enumerate(specs))
     files: dict[str, Content] = {"a.yaml": applications, "x.yaml": MAP.replace("one", "x")}
     assert "ConfigMap default/x" in objects_of(argo(files))
+
+
+def test_overlays_of_one_base_that_deploy_a_third_are_read_side_by_side() -> None:
+    """All of them read the files of the base, but none of the overlays is a part of another one."""
+    found = argo(
+        {
+            **{
+                f"{name}/kustomization.yaml": f"resources: [../base]\nnamespace: {name}\n"
+                for name in ("eu", "us", "all")
+            },
+            "argosy.yaml": FLEET + b"    paths: [eu, us]\n",
+            "base/kustomization.yaml": "resources: [app.yaml, one.yaml]\n",
+            "base/app.yaml": an_application("base", path="all"),
+            "base/one.yaml": MAP,
+        }
+    )
+    assert said(found) == ""
+    assert objects_of(found) == ["ConfigMap all/one", "ConfigMap eu/one", "ConfigMap us/one"]

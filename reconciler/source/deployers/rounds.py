@@ -248,8 +248,7 @@ def _after(
                 made.setdefault(ObjectRef.of(place.manifest), {}).setdefault(maker, place)
     after = {ref: by[each] for ref, by in made.items() for each in reversed(by) if each != ref}
     for ref, place in first.items():
-        paths = {path for path, _ in inputs_of(place.file)}
-        is_taken = any(maker != ref and paths & each.claimed for (maker, _), each in outcomes.items())
+        is_taken = any(maker != ref and place.file.path in each.claimed for (maker, _), each in outcomes.items())
         if ref not in after and (is_of_chart(place.file) or not is_taken):
             own = made.get(ref, {}).get(ref)
             after[ref] = place._replace(manifest=own.manifest) if own else place
