@@ -222,6 +222,22 @@ LAYOUTS = [
         ),
     ),
     Layout(
+        "what other languages and templates make",
+        {
+            "a.cue": "a: 1\n",
+            "lib/b.libsonnet": "{}\n",
+            "c.jsonnet": "{}\n",
+            "d.yaml.j2": "a: {{ a }}\n",
+            "e.yaml": "#@ load('@ytt:data', 'data')\n---\napiVersion: v1\nkind: Service\n",
+        },
+        (
+            "1 template of ytt is not read: commit what it makes",
+            "1 file in CUE is not read: commit what CUE makes",
+            "1 file in Jinja is not read: commit what Jinja makes",
+            "2 files in Jsonnet are not read: commit what Jsonnet makes",
+        ),
+    ),
+    Layout(
         "charts that Argo CD installs",
         {"web/Chart.yaml": CHART, "web/templates/a.yaml": "a: {{ .Values.a }}\n", "argocd/web.yaml": APPLICATION},
         (

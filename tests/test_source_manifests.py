@@ -81,6 +81,10 @@ CASES = [
     Case("a file for kubeadm", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n", [], Reason.NO_OBJECT),
     Case("an audit policy", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []\n", [], Reason.NO_OBJECT),
     Case("a configuration without metadata", "apiVersion: acme.io/v1\nkind: GateConfiguration\n", [], Reason.NO_OBJECT),
+    Case("a template of ytt", f"#@ load('@ytt:data', 'data')\n---\n{MAP % 'a'}\n", [], Reason.YTT),
+    Case("an overlay of ytt", f"#@overlay/match by=overlay.all\n---\n{MAP % 'a'}\n", [], Reason.YTT),
+    Case("values of ytt, which are no manifest", "#@data/values\n---\nreplicas: 2\n", [], Reason.NO_MANIFEST),
+    Case("a comment that looks alike", f"#@example\n  #@ more\n{MAP % 'a'}\n", [(0, 0, "", a_map("a"))]),
     Case("a pointer of Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", [], Reason.LFS),
 ]
 

@@ -5,7 +5,7 @@ there.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -81,15 +81,20 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
     after = source.checked(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
-    lost = () if deployed else tuple(map(str, sorted({*_objects(source.loaded)} - {*_objects(after)})))
+    repeated = (
+        [] if deployed else [f"{base}{each.removeprefix('/')}" for each in repeated_folders(source.loaded.broken)]
+    )
+    lost = tuple(map(str, sorted({*_objects(source.loaded, repeated)} - {*_objects(after)})))
     unlocked, lock = (len(differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
     return NewFleet(files=files, releases=releases, lost=lost, unlocked=unlocked, lock=lock)
 
 
-def _objects(loaded: Loaded) -> Iterator[ObjectRef]:
-    """Yield what a source holds, whether it can be used or not."""
+def _objects(loaded: Loaded, folders: Sequence[str] = ("",)) -> Iterator[ObjectRef]:
+    """Yield what stands in these folders of a source, whether it can be used or not."""
     for place in loaded.lines.places.values() if loaded.lines else ():
         metadata = place.manifest.get("metadata")
+        if not place.file.path.startswith(tuple(folders)):
+            continue
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
             yield ObjectRef.of(place.manifest)
 

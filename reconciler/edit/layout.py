@@ -16,6 +16,14 @@ from .other_tools import DeployedFolders
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
 _FLUX_FOLDER = "flux-system"
+_LANGUAGES = {
+    "CUE": (".cue",),
+    "Jinja": (".yaml.j2", ".yml.j2"),
+    "Jsonnet": (".jsonnet", ".libsonnet"),
+    "KCL": (".k",),
+    "Starlark": (".star",),
+}
+"""Languages that manifests are written in and nothing here runs, with what the names of their files end in."""
 
 
 def layout_lines(source: MemberSource) -> Iterator[str]:
@@ -26,6 +34,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
         objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
         yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
     yield from _unbuilt(desired)
+    yield from _written_otherwise(source)
     deployed = deployed_in(source)
     for tool in _tools(source, desired):
         if deployed is None or tool != deployed.tool:
@@ -71,6 +80,18 @@ def _unbuilt(desired: Desired) -> Iterator[str]:
     if count := found[Reason.TEMPLATE]:
         are = "is" if count == 1 else "are"
         yield f"{counted(count, 'template')} with {{{{ }}}} {are} not read"
+    if count := found[Reason.YTT]:
+        are = "is" if count == 1 else "are"
+        yield f"{counted(count, 'template')} of ytt {are} not read: commit what it makes"
+
+
+def _written_otherwise(source: MemberSource) -> Iterator[str]:
+    """Yield the files in languages that make manifests, and that nothing here runs."""
+    base = f"{source.home.folder}/" if source.home.folder else ""
+    for language, ends in _LANGUAGES.items():
+        if count := sum(1 for file in source.files if file.path.startswith(base) and file.path.endswith(ends)):
+            are = "is" if count == 1 else "are"
+            yield f"{counted(count, 'file')} in {language} {are} not read: commit what {language} makes"
 
 
 def _tools(source: MemberSource, desired: Desired) -> Iterator[str]:

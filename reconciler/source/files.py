@@ -54,6 +54,7 @@ class Reason(StrEnum):
     HALF_MANIFEST = "a document in it has apiVersion or kind, but none has both"
     NO_OBJECT = "no Kubernetes object, but the configuration of a tool"
     TEMPLATE = "a template; what stands in {{ }} is not filled in"
+    YTT = "a template of ytt, which is not run: commit what it makes"
     ENCRYPTED = "encrypted as a whole by SOPS, so that nothing tells what it is"
 
 
@@ -68,6 +69,7 @@ WARNED = frozenset(
         Reason.LFS,
         Reason.HALF_MANIFEST,
         Reason.TEMPLATE,
+        Reason.YTT,
         Reason.ENCRYPTED,
     }
 )

@@ -57,6 +57,8 @@ _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MANIFEST = re.compile(rb"apiVersion|\bkind\b|\bsops\b")
 _TEMPLATE = re.compile(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
+_YTT = re.compile(rb"^#@(?:[ \t]|(?:data|library|overlay|schema|text|yaml)/)", re.MULTILINE)
+"""Comments that are code: of such a file as it stands, values are missing. In texts no line begins so far left."""
 _CONFLICT = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 _OURS = re.compile(rb"karmada\.io|argosy\.dev")
 _SECRET_WORDS = (b"secret", b"passw", b"passphrase", b"token", b"credential", b"key", b"last-applied")
@@ -162,8 +164,8 @@ def may_hold_manifest(content: bytes) -> bool:
 
 
 def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
-    if content.startswith(_LFS):
-        yield Skipped(file.path, Reason.LFS)
+    if reason := _reason_to_skip(content):
+        yield Skipped(file.path, reason)
         return
     documents: ParsedBlob = ()
     if may_hold_manifest(content):
@@ -182,6 +184,14 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
     if not may_be_secret(content, (value for _, value in documents)):
         fresh[file.id] = documents
     yield from _manifests(file, documents)
+
+
+def _reason_to_skip(content: bytes) -> Reason | None:
+    """Return why a file is not even parsed."""
+    if content.startswith(_LFS):
+        return Reason.LFS
+    is_of_ytt = b"#@" in content and _YTT.search(content) and may_hold_manifest(content)
+    return Reason.YTT if is_of_ytt else None
 
 
 def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentError]) -> Iterator[Problem]:
