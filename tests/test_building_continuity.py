@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.publish.reading import worktree_of
+from reconciler.repository import open_repository
 from render.documents import emit
 from tests.build import Repository, a_cluster, a_policy, argosy, on_clusters
 from tests.test_building_application_sets import a_fleet, a_set
@@ -70,3 +72,19 @@ def test_nothing_vanishes_because_another_file_than_its_own_is_broken(
     repository.commit(case.change)
     ended = argosy(repository, capsys, "reconcile")
     assert (ended.code, case.said in ended.err, repository.files("argosy/rendered", "clusters")) == (3, True, before)
+
+
+TREES = {
+    "a chart alone": {"web/Chart.yaml": "name: web\n", "web/templates/_web.tpl": "{{ }}", "web/.helmignore": "*.md\n"},
+    "a kustomization alone": {"web/kustomization.yaml": "", "web/settings.txt": "a=b\n"},
+    "locked content alone": {"argosy.lock": "", "values.conf": "a: b\n"},
+}
+
+
+@pytest.mark.parametrize("why", TREES)
+def test_of_a_work_tree_that_has_something_to_build_every_file_is_read(why: str, tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.write(TREES[why])
+    with open_repository(str(repository.path)) as opened:
+        files = worktree_of(opened).files
+    assert {file.path: bool(file.id) for file in files} == dict.fromkeys(TREES[why], True)

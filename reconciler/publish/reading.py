@@ -25,7 +25,7 @@ from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts, FactsOf
-from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_kustomization, may_be_read
+from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_built_from, may_be_read
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
@@ -166,7 +166,7 @@ def read_loaded(
 def worktree_of(repository: Repository) -> Snapshot:
     """Return the work tree as it stands, with the contents of all files that may be manifests or be built from."""
     snapshot = repository.worktree_snapshot(wanted=may_be_read)
-    if not any(is_kustomization(file.path) for file in snapshot.files):
+    if not any(is_built_from(file.path) for file in snapshot.files):
         return snapshot
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
 

@@ -169,9 +169,9 @@ def _inside(folders: Collection[str]) -> Callable[[str], bool]:
     return is_inside
 
 
-def is_kustomization(path: str) -> bool:
-    """Say whether a file makes its folder one that kustomize builds."""
-    return path.rpartition("/")[2] in KUSTOMIZATIONS
+def is_built_from(path: str) -> bool:
+    """Say whether a file of a kustomization, a chart or locked content tells that builds read files of any name."""
+    return path.rpartition("/")[2] in {*KUSTOMIZATIONS, *_HELM, LOCK_FILE}
 
 
 def may_be_read(path: str, size: int) -> bool:
