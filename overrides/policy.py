@@ -68,6 +68,11 @@ class Overriders(Struct, frozen=True, kw_only=True):
         """True where they can make a right object wrong: images, commands and labels stay texts, whatever they say."""
         return bool(self.plaintext or self.field)
 
+    @property
+    def may_annotate(self) -> bool:
+        """True where they can write an annotation."""
+        return bool(self.annotations) or self.may_harm
+
 
 class RuleWithCluster(Struct, frozen=True, kw_only=True):
     """One override rule.

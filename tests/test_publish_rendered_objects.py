@@ -64,6 +64,57 @@ def test_a_check_of_the_source_finds_it(tmp_path: Path, capsys: pytest.CaptureFi
     assert (ended.code, ended.out.startswith(f"warning: {SAID}0 problems, 1 warning: ")) == (0, True)
 
 
+class Annotated(NamedTuple):
+    why: str
+    annotations: dict[str, str]
+    code: int
+    said: str
+
+
+ANNOTATED = [
+    Annotated("a path that is one", {"argosy.dev/own-fields": ".spec.replicas"}, 0, ""),
+    Annotated(
+        "a path that is none",
+        {"argosy.dev/yield-fields": "/spec/replicas"},
+        3,
+        "override.yaml:8: spec.overrideRules[0]: makes Deployment.apps default/nginx wrong in two:"
+        " metadata.annotations[argosy.dev/yield-fields]: '/spec/replicas' is a JSON pointer\n"
+        "  hint: write '.spec.replicas'\n",
+    ),
+    Annotated(
+        "a name that nothing reads",
+        {"argosy.dev/yield-field": ".spec.replicas"},
+        0,
+        "override.yaml:8: spec.overrideRules[0]: makes Deployment.apps default/nginx wrong in two:"
+        " metadata.annotations[argosy.dev/yield-field]: unknown annotation, which nothing reads\n"
+        "  hint: did you mean 'argosy.dev/yield-fields'?\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", ANNOTATED, ids=lambda case: case.why)
+def test_annotations_for_argosy_are_checked_where_a_rule_writes_them(
+    case: Annotated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were checked in templates alone, and an apply took a path that is none for a rule about no field."""
+    repository = Repository.create(tmp_path / "fleet")
+    policy = adding("/metadata", None, clusterNames=["two"])
+    rule = {"annotationsOverrider": [{"operator": "add", "value": case.annotations}]}
+    policy["spec"]["overrideRules"][0]["overriders"] = rule
+    repository.commit({**FLEET, "override.yaml": policy})
+    checked = argosy(repository, capsys, "validate")
+    reconciled = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (checked.code, reconciled.code) == (case.code, case.code)
+    if case.code:
+        assert (checked.out, reconciled.err) == (
+            f"{case.said}1 problem, 0 warnings\n",
+            f"{case.said}1 problem; nothing was changed\n",
+        )
+    else:
+        warning = f"warning: {case.said}" if case.said else ""
+        assert (checked.out.partition(" problems")[0], reconciled.err.startswith(warning)) == (f"{warning}0", True)
+
+
 def test_a_clone_that_knows_no_past_excuses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A job that fetched one branch alone still refuses the mistake that it was made for."""
     origin = Repository.create(tmp_path / "origin")

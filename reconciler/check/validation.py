@@ -104,7 +104,7 @@ def _may_differ(desired: Desired, facts: Facts) -> bool:
     """Say whether clusters may refuse what templates do not show: a rule changes it, or their version is known."""
     rules = (rule for policy in desired.override_policies for rule in policy.rules)
     versions = (cluster.kubernetes_version for cluster in with_facts(desired.clusters, facts))
-    return any(rule.overriders.may_harm for rule in rules) or any(versions)
+    return any(rule.overriders.may_annotate for rule in rules) or any(versions)
 
 
 def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:

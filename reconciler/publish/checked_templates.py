@@ -1,6 +1,6 @@
 """A template beside what rules made of it: what schemas find wrong with each, and which rule is the cause."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from msgspec.structs import replace
@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from overrides.record import AppliedRule, RuleRun
 from reconciler.source.observed_schemas import KindVersion
 from reconciler.source.schema_checks import NO_MINOR, SchemaChecks
+from render.admission.findings import Findings
+from render.admission.template_annotations import check_template_annotations
 from render.errors import Problem
 from render.interpreter.pruning import pruned
 from render.model import Manifest, ObjectRef, Template
@@ -23,12 +25,14 @@ class AttributedFinding(NamedTuple):
     """A finding about an object, and the rule that is its cause (None: the template).
 
     ``is_left``: the template is as wrong as it stands; ``left_by`` is the last rule that could have corrected it.
+    ``is_advice``: no cluster refuses the object, and nothing else does.
     """
 
     finding: Problem
     rule: AppliedRule | None = None
     is_left: bool = False
     left_by: AppliedRule | None = None
+    is_advice: bool = False
 
     def key(self, ref: ObjectRef) -> tuple[object, ...]:
         """Return what tells a mistake from others; of a rule it is one however many objects it makes wrong."""
@@ -116,6 +120,20 @@ class CheckedTemplate:
             elif self._is_new or key in late:
                 yield AttributedFinding(finding)
 
+    def annotation_causes(self, content: Content) -> Iterator[AttributedFinding]:
+        """Yield what is wrong with annotations for Argosy that rules wrote, each finding with the rule that did."""
+        if _annotations(content.manifest) == _annotations(self._manifest):
+            return
+        own = {_key(each) for each, _ in _annotation_findings(self._manifest)}
+        runs = cast("list[RuleRun]", content.runs)
+        for finding, is_refused in _annotation_findings(content.manifest):
+            key = _key(finding)
+            if key not in own:
+                first = (
+                    run.applied for run in runs if key in {_key(each) for each, _ in _annotation_findings(run.after)}
+                )
+                yield AttributedFinding(finding, next(first, None), is_advice=not is_refused)
+
     def _is_left(self, finding: Problem) -> bool:
         """Say whether the template is wrong as it stands, whatever version takes it, and nobody has said so."""
         return self._is_new and has_finding(self.own(None), finding)
@@ -127,6 +145,17 @@ class CheckedTemplate:
         later = range(minor + 1, self._checks.schemas.newest + 1)
         known = next((each for each in later if _key(finding) not in _keys(self.own(each))), None)
         return replace(finding, hint=f"Kubernetes has it from 1.{known} on") if known else finding
+
+
+def _annotations(manifest: Manifest) -> Mapping[str, str]:
+    return manifest["metadata"].get("annotations") or {}
+
+
+def _annotation_findings(manifest: Manifest) -> list[tuple[Problem, bool]]:
+    """Return what is wrong with annotations for Argosy, each finding with whether it is refused in a template."""
+    findings = Findings()
+    check_template_annotations(manifest, findings)
+    return [*((each, True) for each in findings.problems), *((each, False) for each in findings.warnings)]
 
 
 def _is_harmed(content: Content) -> bool:

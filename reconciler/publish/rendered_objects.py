@@ -6,7 +6,9 @@
    So is what a rule could have corrected in a template, and left as wrong as it was.
 3. Of a kind that neither Kubernetes nor the source defines, the schema is the one that was observed in a cluster. Each
    may have another one, and what was not observed is not judged.
-4. What clusters hold already, byte for byte, is only a warning, so that no fleet stops by an upgrade.
+4. What annotations say to Argosy is read of what a cluster gets, so those that a rule writes are checked as those of a
+   template are.
+5. What clusters hold already, byte for byte, is only a warning, so that no fleet stops by an upgrade.
 
 A cluster of unknown version may run any that has a schema; one that runs another has no schema to be judged by.
 """
@@ -125,17 +127,24 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         for ref, works in self.outcome.rendered.built.works.items():
             template = self._checked(templates[ref])
             for content in works.contents:
-                for edition, clusters in self._wrong_groups(template, content):
-                    for cause in template.causes(content, edition if self._is_known(edition) else None):
-                        mistake = found.setdefault(cause.key(ref), _Mistake(cause))
-                        mistake.refs += [ref] if ref not in mistake.refs else []
-                        mistake.clusters |= clusters
-                        mistake.is_kept &= _is_held(ref, works, clusters, self._tree)
-                        mistake.is_certain &= self._is_known(edition)
-                        if isinstance(edition, str):
-                            mistake.is_observed = True
-                            mistake.takers |= self._takers(template, content, cause.finding)
+                for cause, edition, clusters in self._causes(template, content):
+                    mistake = found.setdefault(cause.key(ref), _Mistake(cause))
+                    mistake.refs += [ref] if ref not in mistake.refs else []
+                    mistake.clusters |= clusters
+                    mistake.is_kept &= _is_held(ref, works, clusters, self._tree)
+                    mistake.is_certain &= self._is_known(edition) and not cause.is_advice
+                    if isinstance(edition, str):
+                        mistake.is_observed = True
+                        mistake.takers |= self._takers(template, content, cause.finding)
         return [*found.values(), *self._undelivered(templates)]
+
+    def _causes(self, template: CheckedTemplate, content: Content) -> Iterator[tuple[AttributedFinding, Edition, Mask]]:
+        """Yield what is wrong with a content, each finding with its cause, and with the clusters of an edition."""
+        for edition, clusters in self._wrong_groups(template, content):
+            for cause in template.causes(content, edition if self._is_known(edition) else None):
+                yield cause, edition, clusters
+        for cause in template.annotation_causes(content):
+            yield cause, None, content.clusters
 
     def _checked(self, template: Template) -> CheckedTemplate:
         desired = self.outcome.source.desired
