@@ -60,7 +60,7 @@ TRIES = [
     Tried("credentials are renewed once", refused(401), FailureKind.UNAUTHORIZED, 2),
     Tried("a page of somebody else's", Reply(200, "<html>hello</html>", {}), FailureKind.UNREACHABLE, 3),
     Tried(
-        "a redirect is not followed", Reply(302, "", {"Location": "http://127.0.0.1:1/"}), FailureKind.BAD_REQUEST, 1
+        "a redirect is not followed", Reply(302, "", {"Location": "http://127.0.0.1:1/"}), FailureKind.UNREACHABLE, 3
     ),
 ]
 
@@ -71,6 +71,42 @@ def test_each_failure_is_tried_as_often_as_it_is_worth(case: Tried) -> None:
         outcome = client_for(wire).send(ASK)
     assert isinstance(outcome, Failure)
     assert (outcome.kind, len(wire.asked)) == (case.kind, case.tries)
+
+
+def test_a_redirect_is_no_answer_of_an_api_server() -> None:
+    """A proxy that wants a person to log in was called BadRequest, with nothing to go by but the status."""
+    with answering(Reply(302, "", {"Location": "https://login.example.com/"})) as wire:
+        outcome = client_for(wire).send(ASK)
+    assert outcome == Failure(
+        kind=FailureKind.UNREACHABLE,
+        message=f"what answers at {wire.host} is no Kubernetes API server: it redirects elsewhere (HTTP status 302)",
+        hint="see the server address of this cluster's context; a proxy with a page to log in may stand before the"
+        " API server",
+    )
+
+
+class Stranger(NamedTuple):
+    why: str
+    reply: Reply
+    hint: str
+
+
+STRANGER = "what answers may be no API server: see what stands before it"
+STRANGERS = [
+    Stranger("a page of a proxy that forbids", Reply(403, "<html>Forbidden</html>", {}), STRANGER),
+    Stranger("a page of a web server that finds nothing", Reply(404, "<html>404</html>", {}), STRANGER),
+    Stranger("TLS is wanted", Reply(400, "Client sent an HTTP request to an HTTPS server.\n", {}), STRANGER),
+    Stranger("an API server that does not serve the path", Reply(404, "404 page not found\n", {}), ""),
+    Stranger("an API server that refuses", refused(400), ""),
+]
+
+
+@each_row("case", STRANGERS, ids=lambda case: case.why)
+def test_a_refusal_that_is_no_status_may_be_of_something_else(case: Stranger) -> None:
+    with answering(case.reply) as wire:
+        outcome = client_for(wire).send(ASK)
+    assert isinstance(outcome, Failure)
+    assert outcome.hint == case.hint
 
 
 def test_a_server_that_is_too_busy_for_ever_stops_its_client() -> None:

@@ -31,6 +31,7 @@ DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
 _SHORTEST_TOKEN = 8
+_REDIRECTS = range(300, 400)
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Hosts to which bytes travel faster than they are compressed."""
 
@@ -189,7 +190,9 @@ class KubeClient:
 
     def _other_cluster(self, answer: Received) -> Failure:
         """Return the failure for a new connection whose cluster, asked for its identity, gave this answer."""
-        if answer.status >= 300:
+        if answer.status in _REDIRECTS:
+            return self._no_api_server(answer.status)
+        if answer.status >= 400:
             return _refused(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
@@ -197,15 +200,19 @@ class KubeClient:
             hint="see what stands between here and the cluster",
         )
 
-    def _no_api_server(self) -> Failure:
+    def _no_api_server(self, redirect: int = 0) -> Failure:
+        redirects = f": it redirects elsewhere (HTTP status {redirect})" if redirect else ""
+        before = "; a proxy with a page to log in may stand before the API server" if redirect else ""
         return Failure(
             kind=FailureKind.UNREACHABLE,
-            message=f"what answers at {self._connection.host} is no Kubernetes API server",
-            hint="see the server address of this cluster's context",
+            message=f"what answers at {self._connection.host} is no Kubernetes API server{redirects}",
+            hint=f"see the server address of this cluster's context{before}",
         )
 
     def _answer(self, request: Request, answer: Received, identity: list[tuple[str, str]]) -> Answer | Failure:
-        if answer.status >= 300:
+        if answer.status in _REDIRECTS:
+            return self._no_api_server(answer.status)
+        if answer.status >= 400:
             credential = dict(identity).get("Authorization", "")
             return _refused(request, answer, _without(credential.rpartition(" ")[2], answer.content))
         return Answer(

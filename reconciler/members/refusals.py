@@ -63,6 +63,7 @@ _NAMES_ALONE = re.compile(
     r"|[.\w]+: field not declared in schema"
 )
 _UNREPEATED = "the server's answer is not repeated, for it may quote what is secret"
+_NO_PAGE = b"404 page not found"
 _MOST_BYTES = "may not be more than 1048576 bytes"
 _MOST_DIGITS = 9
 _NO_FIELDS = frozenset({"", "<nil>", "[]"})
@@ -78,11 +79,20 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
     return Failure(
         kind=kind,
         message=_message(kind, status, refusal, request),
-        hint=_HINTS.get(kind, "") or _admission_hint(status, message),
+        hint=_HINTS.get(kind, "") or _stranger_hint(status, refusal, body) or _admission_hint(status, message),
         status=status,
         causes=tuple(cause for cause in causes if cause.field or cause.manager),
         retry_after=_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
+
+
+def _stranger_hint(status: int, refusal: Mapping[str, Any], body: bytes) -> str:
+    """Return what to do about a refusal that is none of an API server's: servers refuse with a Status in JSON.
+
+    A path that they do not serve is the exception, and one that has too much to do has its own words.
+    """
+    is_known = refusal["isStatus"] or body.strip() == _NO_PAGE or status == 429
+    return "" if is_known or status >= 500 else "what answers may be no API server: see what stands before it"
 
 
 def _admission_hint(status: int, message: str) -> str:
