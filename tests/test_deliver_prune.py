@@ -101,6 +101,20 @@ class TestWhatIsKept:
         agreed = frozenset({ObjectRef.of(orphan)})
         assert self.told(cluster, known, kept, orphans=agreed)["ConfigMap orphan"] == "deleted NotWanted"
 
+    def test_a_forgotten_namespace_is_told_how_it_is_confirmed(self, cluster: Cluster) -> None:
+        """It was to be deleted by hand, though --confirm is the way."""
+        name = f"{cluster.space}-forgotten"
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        kept, orphan = some(cluster, "kept", "orphan")
+        given(cluster, kept, orphan, namespace)
+        applied = cluster.apply(kept, inventory=cluster.inventory(kept))
+        end = "deletes it if this fleet once rendered it here; otherwise delete it by hand"
+        assert {result.ref.name: result.hint for result in applied.results if result.hint} == {
+            "orphan": f"--orphans {end}",
+            name: f"--orphans --confirm Namespace/{name} {end}",
+        }
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{name}")
+
     def test_what_lost_our_label(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")
         inventory = given(cluster, kept, going)
@@ -186,6 +200,26 @@ class TestWhatIsKept:
         assert applied.results[0].message == f"ConfigMap {name}/theirs is in it"
         cluster.server.request("DELETE", f"/api/v1/namespaces/{name}")
 
+    def test_what_a_rehearsal_foresees_of_namespaces(self, cluster: Cluster) -> None:
+        """It said that both go; the real run kept the one for what others have in it."""
+        full, emptied = f"{cluster.space}-full", f"{cluster.space}-emptied"
+        namespaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in (full, emptied)]
+        inventory = given(cluster, *namespaces, a_config_map("ours", namespace=emptied))
+        theirs = a_config_map("theirs", namespace=full)
+        cluster.server.request("POST", f"/api/v1/namespaces/{full}/configmaps", theirs)
+        rehearsal = replace(QUICK, dry_run=True)
+        chosen: dict[str, Any] = {"inventory": inventory, "confirm_all": True, "allowed_removals": 3}
+        foreseen = cluster.apply(how=rehearsal, **chosen)
+        assert outcomes(foreseen) == {
+            "ConfigMap ours": "prune NotWanted",
+            f"Namespace {emptied}": "prune NotWanted",
+            f"Namespace {full}": "kept NotEmpty",
+        }
+        done = outcomes(cluster.apply(**chosen))
+        assert done[f"Namespace {full}"] == "kept NotEmpty"
+        assert done[f"Namespace {emptied}"].startswith("deleted")
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{full}")
+
     def test_an_object_of_finalizers_is_told_and_remembered(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")
         going["metadata"]["finalizers"] = ["example.com/hold"]
@@ -211,6 +245,18 @@ class TestHandOff:
         managers = {entry.get("manager") for entry in live["metadata"].get("managedFields") or ()}
         assert cluster.applyset.manager not in managers
         assert outcomes(cluster.apply(kept)) == {"ConfigMap kept": "unchanged UpToDate"}
+
+    def test_a_namespace_that_is_preserved_needs_no_confirmation_and_need_not_be_empty(self, cluster: Cluster) -> None:
+        """It asked to confirm a deletion that never happens, and then waited for the namespace to be empty."""
+        name = f"{cluster.space}-stays"
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        (kept,) = some(cluster, "kept")
+        given(cluster, kept, namespace)
+        cluster.server.request("POST", f"/api/v1/namespaces/{name}/configmaps", a_config_map("theirs", namespace=name))
+        applied = cluster.apply(kept, inventory=cluster.inventory(kept, namespace, preserve=True))
+        assert outcomes(applied)[f"Namespace {name}"] == "handedOff PreserveResourcesOnDeletion"
+        assert applied.outcome is ApplyOutcome.CONVERGED
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
 class TestHolds:

@@ -19,7 +19,7 @@ from render.model import Manifest, ObjectRef
 
 from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
 from .lease import await_lease, release_lease
-from .prune import carry_out_deletions
+from .prune import carry_out_deletions, rehearsed_deletions
 from .results import FINALIZING, UNDONE, WAITING, ApplySettings, ClusterResult, ObjectResult, object_result
 from .server_side_apply import ApplyContext, apply_object
 
@@ -87,7 +87,7 @@ def _rehearsed(context: ApplyContext) -> list[ObjectResult]:
     planned, client = context.plan.objects, context.client
     created = frozenset(_created_names(planned))
     results = in_parallel(lambda item: _rehearsed_object(dry, item, created), planned, limit=client.concurrency)
-    return results + [object_result(item) for item in context.plan.deletions]
+    return results + rehearsed_deletions(context)
 
 
 def _rehearsed_object(dry: ApplyContext, item: PlannedObject, created: frozenset[str]) -> ObjectResult:

@@ -1,6 +1,6 @@
 """Deletions carried out in waves: each object is read again, and kept wherever an error may be the reason for it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -33,8 +33,11 @@ _PAUSE = 0.1
 _LAST = frozenset({"Namespace", CRD})
 
 
-def occupied_by(client: Client, plan: Plan, ref: ObjectRef) -> str:
-    """Return what keeps a Namespace or CRD from being deleted: an object in it, or a kind that cannot be listed."""
+def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[ObjectRef] = ()) -> str:
+    """Return what keeps a Namespace or CRD from being deleted: an object in it, or a kind that cannot be listed.
+
+    Objects that are ``going`` before it do not count.
+    """
     if ref.group_kind == CRD:
         resources = [item for item in _served(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][:1]
         namespace = ""
@@ -50,7 +53,7 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef) -> str:
             if objects.kind is FailureKind.NOT_SERVED:
                 continue
             return f"{listing.resource.group_kind} could not be listed in it"
-        others = [other for other, live in objects.items() if _counts(other, live, plan)]
+        others = [other for other, live in objects.items() if other not in going and _counts(other, live, plan)]
         if others:
             return f"{others[0]} is in it" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
     return ""
@@ -72,6 +75,26 @@ def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
     if ref == plan.options.applyset.parent:
         return False
     return not any(owner.get("controller") for owner in live["metadata"].get("ownerReferences") or ())
+
+
+def rehearsed_deletions(context: ApplyContext) -> list[ObjectResult]:
+    """Return the result of each deletion as far as it shows without one: what would still stand in a namespace."""
+    planned = context.plan.deletions
+    going = frozenset(item.ref for item in planned if item.action is Action.PRUNE)
+    return [_unless_occupied(context, item, going) or object_result(item) for item in planned]
+
+
+def _unless_occupied(
+    context: ApplyContext, item: PlannedObject, going: Container[ObjectRef] = ()
+) -> ObjectResult | None:
+    """Return the result of a Namespace or CRD that is kept for what is in it, None for everything else."""
+    if item.action is not Action.PRUNE or item.ref.group_kind not in _LAST:
+        return None
+    occupied = occupied_by(context.client, context.plan, item.ref, going)
+    if not occupied:
+        return None
+    hint = "delete it by hand, or wait until it is gone"
+    return replace(object_result(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
 
 
 def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) -> list[ObjectResult]:
@@ -123,10 +146,8 @@ def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
         return failed_result(
             item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind")
         )
-    occupied = occupied_by(context.client, context.plan, item.ref) if item.ref.group_kind in _LAST else ""
-    if occupied:
-        hint = "delete it by hand, or wait until it is gone"
-        return replace(object_result(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
+    if occupied := _unless_occupied(context, item):
+        return occupied
     for attempt in range(_TRIES):
         live = read_object(context.client, resource, item.ref)
         outcome = _attempt(context, item, resource, live)

@@ -110,11 +110,14 @@ def _protection(
     owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
     if owner:
         return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
-    if held is None and ref not in options.orphans:
-        hint = "--orphans deletes it if this fleet once rendered it here; otherwise delete it by hand"
-        return "Orphan", "no commit this cluster was given names it", hint
     word = confirmation_of(ref)
-    if needs_confirmation(ref) and not (options.confirm_all or word in options.confirmed):
+    is_unconfirmed = needs_confirmation(ref) and not (options.confirm_all or word in options.confirmed)
+    if held is None and ref not in options.orphans:
+        means = f"--orphans --confirm {word}" if is_unconfirmed else "--orphans"
+        hint = f"{means} deletes it if this fleet once rendered it here; otherwise delete it by hand"
+        return "Orphan", "no commit this cluster was given names it", hint
+    # What is preserved stays in any case, and only leaves our set.
+    if is_unconfirmed and not (held is not None and held.preserve):
         return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
     return None
 
