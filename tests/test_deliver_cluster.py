@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplySettings
-from reconciler.members.exchange import Failure, FailureKind, Request
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, DesiredObject
 from render.model import ObjectRef
@@ -107,6 +108,25 @@ def test_a_server_that_learns_late_of_a_new_namespace_is_asked_again_less_and_le
     applied = Cluster(server=server, space="default").apply(a_config_map("settings", namespace="new"), namespace)
     assert outcomes(applied) == {"Namespace new": "created Missing", "ConfigMap settings": case.want}
     assert pauses == case.pauses
+
+
+def test_a_kind_is_as_well_as_the_last_look_at_it_says(cluster: Cluster) -> None:
+    """A first pass waited until it was established, and then told the status branch of the answer from before."""
+
+    def unestablished(request: Request, send: Send) -> Answer | Failure:
+        answer = send(request)
+        if isinstance(answer, Answer) and request.method == "PATCH" and "customresourcedefinitions" in request.path:
+            return replace(answer, body={**answer.body, "status": {}})
+        return answer
+
+    client = cluster.client()
+    client.wire = unestablished
+    crd = a_crd(f"{cluster.space}-late.example.com")
+    (result,) = cluster.apply(crd, client=client).results
+    cluster.apply(inventory=cluster.inventory(crd), confirm_all=True, allowed_removals=9)
+    assert result.live is not None
+    conditions = {each["type"]: each["status"] for each in (result.live["status"] or {}).get("conditions") or ()}
+    assert conditions.get("Established") == "True"
 
 
 def test_a_kind_and_its_objects_come_in_one_pass(cluster: Cluster) -> None:

@@ -188,7 +188,7 @@ def _established(context: ApplyContext, result: ObjectResult) -> ObjectResult:
             return _not_established(result, live)
         waited, pause = waited + pause, min(pause * 2, 1.0)
         live = read_object(context.client, resource, result.ref)
-    return result
+    return result if isinstance(live, Failure) or live is None else replace(result, live=live)
 
 
 def _is_established(live: Manifest | Failure | None) -> bool:
