@@ -48,7 +48,7 @@ def failing(name: str, state: str, hint: str = "", *, member: str = "eu") -> Che
     return Check(name=f"member {member}: {name}", member=member, is_well=False, state=state, hint=hint)
 
 
-def refusing(path: str, failure: Failure) -> FakeCluster:
+def refusing(path: str, failure: Answer | Failure) -> FakeCluster:
     made = FakeCluster(now=NOW)
     made.faults.append(lambda request: failure if path in request.path else None)
     return made
@@ -76,6 +76,51 @@ SHOP = (
     a_rule("list", "replicasets", "apps", namespace="shop"),
     a_rule("list", "horizontalpodautoscalers", "autoscaling", namespace="shop"),
 )
+
+
+def running(version: str) -> FakeCluster:
+    return refusing("/version", Answer(status=200, body={"gitVersion": version}))
+
+
+class Aged(NamedTuple):
+    version: str
+    want: list[Check]
+
+
+CLOCKLESS = replace(WELL, state=WELL.state.replace("Kubernetes v0.0.0, clock like here, ", ""))
+BETA = (
+    "Kubernetes v1.21.14-eks-1 is older than 1.22: its server-side apply is a beta that does not record who scaled a"
+    " workload, so that such replicas are taken back where no autoscaler is listed"
+)
+AGED = [
+    Aged("v1.22.0", [replace(WELL, state=WELL.state.replace("v0.0.0, clock like here", "v1.22.0"))]),
+    Aged(
+        "v1.21.14-eks-1",
+        [CLOCKLESS, replace(failing("version", BETA, "upgrade the cluster"), is_well=True, is_warning=True)],
+    ),
+    Aged(
+        "v1.15.9",
+        [
+            failing(
+                "version",
+                "Kubernetes v1.15.9 is older than 1.16, which has the first usable server-side apply",
+                "upgrade the cluster",
+            )
+        ],
+    ),
+]
+
+
+@each_row("case", AGED, ids=lambda case: case.version)
+def test_a_member_that_is_older_than_an_apply_needs_is_told(case: Aged) -> None:
+    assert asked(running(case.version)) == case.want
+
+
+def test_a_server_without_readyz_is_asked_for_healthz() -> None:
+    """An API server answers a path that it does not have as if that were a kind, so that it was never asked."""
+    member = refusing("/readyz", Failure(kind=FailureKind.NOT_SERVED, message="not here", status=404))
+    member.faults.append(lambda request: Answer(status=200, body="ok") if request.path == "/healthz" else None)
+    assert asked(member) == [WELL]
 
 
 class Broken(NamedTuple):

@@ -21,6 +21,7 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
+from reconciler.source.kubernetes_schemas import minor_version
 from render.model import ObjectRef, group_of
 from render.words import counted, listed
 
@@ -31,6 +32,13 @@ MOST_SECONDS = 30.0
 MOST_SKEW = 30.0
 """The seconds by which a member's clock may differ from ours: tokens and leases go by time."""
 _CREDENTIALS = frozenset({FailureKind.CREDENTIALS, FailureKind.UNAUTHORIZED, FailureKind.CERTIFICATE})
+FIRST_APPLY, FINISHED_APPLY = 16, 22
+"""The minor versions of Kubernetes that first had server-side apply switched on, and that called it finished."""
+_UNFINISHED = (
+    "its server-side apply is a beta that does not record who scaled a workload, so that such replicas are taken back"
+    " where no autoscaler is listed"
+)
+_UPGRADE = "upgrade the cluster"
 _READY = "see what kubectl get --raw '/readyz?verbose' says there; whoever stands in between must let /readyz through"
 _GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 
@@ -162,7 +170,17 @@ def _identity(question: MemberQuestion, uid: str) -> Check:
 
 
 def _version(answer: Answer) -> Check:
-    return Check(name="version", is_well=True, state=f"Kubernetes {answer.body.get('gitVersion') or 'unknown'}")
+    """Tell the version, and what a server lacks that is older than what an apply builds upon."""
+    version = str(answer.body.get("gitVersion") or "")
+    check = Check(name="version", is_well=True, state=f"Kubernetes {version or 'unknown'}")
+    minor = minor_version(version)
+    if minor is None or minor >= FINISHED_APPLY:
+        return check
+    if minor >= FIRST_APPLY:
+        state = f"{check.state} is older than 1.{FINISHED_APPLY}: {_UNFINISHED}"
+        return replace(check, is_warning=True, state=state, hint=_UPGRADE)
+    state = f"{check.state} is older than 1.{FIRST_APPLY}, which has the first usable server-side apply"
+    return replace(check, is_well=False, state=state, hint=_UPGRADE)
 
 
 def _readiness(client: Client) -> Iterator[Check]:

@@ -22,13 +22,17 @@ _MANY_PACKS = 200
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One thing that was checked, of a ``member`` if of one, its state in words, and what to do if it is not well."""
+    """One thing that was checked, of a ``member`` if of one, its state in words, and what to do if it is not well.
+
+    ``is_warning``: it stops nothing, and somebody should know it.
+    """
 
     name: str
     is_well: bool
     state: str
     hint: str = ""
     member: str = ""
+    is_warning: bool = False
 
 
 CheckMembers = Callable[[Desired], Iterable[Check]]
@@ -65,16 +69,17 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
 
 
 def printed_checks(checks: Iterable[Check]) -> Iterator[Check]:
-    """Yield what people read: of a member one line if it is well, and else a line for each check that is not."""
+    """Yield what people read: of a member one line if it is well, and a line for each check that is not, or warns."""
     for member, group in groupby(checks, key=attrgetter("member")):
         found = list(group)
         if not member:
             yield from found
-        elif all(check.is_well for check in found):
-            yield replace(found[0], name=f"member {member}", state=", ".join(check.state for check in found))
-        else:
-            failed = (check for check in found if not check.is_well)
-            yield from (replace(check, name=f"member {member}: {check.name}") for check in failed)
+            continue
+        told = [check for check in found if check.is_warning or not check.is_well]
+        well = [check for check in found if check not in told]
+        if well and all(check.is_well for check in told):
+            yield replace(well[0], name=f"member {member}", state=", ".join(check.state for check in well))
+        yield from (replace(check, name=f"member {member}: {check.name}") for check in told)
 
 
 def _reach(fleet: Fleet, names: Sequence[str]) -> str:

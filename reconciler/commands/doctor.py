@@ -41,7 +41,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     The members that passes apply to are asked, all at once and each for half a minute at most: do the credentials do,
     is it the cluster that is recorded, which version it has, does its clock go like the one here, does it serve the
-    kinds of its tree, and may the user read, apply and delete them. One that is well has one line. Members of a fleet
+    kinds of its tree, and may the user read, apply and delete them. One that is well has one line; what is only worth
+    knowing, such as a Kubernetes that is older than what an apply builds upon, is a warning. Members of a fleet
     that is only rendered are not asked, unless an option says which or how.
     """
     chosen = DoctorOptions(**options, is_asked=any(map(is_given, AccessOptions.names())))
@@ -79,6 +80,7 @@ def _show_json(checks: "Sequence[Check]") -> None:
             "name": each.name,
             **({"member": each.member} if each.member else {}),
             "ok": each.is_well,
+            **({"warning": True} if each.is_warning else {}),
             "found": masked(each.state),
             "hint": masked(each.hint),
         }
@@ -92,6 +94,7 @@ def _show_lines(checks: "Sequence[Check]", log: Log) -> None:
 
     for check in printed_checks(checks):
         mark = click.style("ok  ", fg="green") if check.is_well else click.style("FAIL", fg="red")
+        mark = click.style("warn", fg="yellow") if check.is_warning else mark
         print_text(f" {check.name}: {check.state}", mark=mark, color=log.color)
-        if not check.is_well and check.hint:
+        if check.hint and (check.is_warning or not check.is_well):
             print_text(f"       hint: {check.hint}")

@@ -31,6 +31,7 @@ GRACE = 2.0
 RETRY_SECONDS = 5.0
 """The time within which a member that failed the last time has to say that it is healthy."""
 _PROBE_SECONDS = 10.0
+_ABSENT = frozenset({FailureKind.NOT_FOUND, FailureKind.NOT_SERVED})
 MOST_ERROR = 60.0
 """The seconds by which most members' clocks may be away from the one here before it counts as wrong."""
 NODES = Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False)
@@ -236,6 +237,6 @@ def health(client: Client) -> Failure | None:
         if isinstance(answer, Answer):
             return None
         failure = answer
-        if answer.kind is not FailureKind.NOT_FOUND:
+        if answer.kind not in _ABSENT:
             break
     return failure

@@ -68,6 +68,7 @@ DIAGNOSIS = {
             ),
             "member?": text("The member, if it is about one."),
             "ok": flag(),
+            "warning?": flag("True where nothing fails by it, and somebody should know it."),
             "found": text(),
             "hint": text(),
         },
