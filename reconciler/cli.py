@@ -18,6 +18,7 @@ import click
 from reconciler import VERSION
 from reconciler.commands.options.completion import completed_param, with_completion
 from reconciler.commands.options.global_options import shared_options, with_global_options
+from reconciler.console.meant_commands import meant_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
 from render.errors import ConfigError, GitError, ReconcileError
@@ -61,10 +62,21 @@ COMMANDS = {
 
 _ELSEWHERE = {
     "version": "--version",
-    **{word: f"cluster {word}" for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon")},
-    "drain": "cluster drain",
+    **{
+        word: f"cluster {word}"
+        for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon", "drain", "rename")
+    },
     "new": "init",
     "get": "status",
+    "list": "status",
+    "list-targets": "status",
+    "events": "status",
+    "top": "status cluster/NAME",
+    "tree": "explain KIND/NAME",
+    "trace": "explain KIND/NAME",
+    "deploy": "reconcile",
+    "prune": "reconcile",
+    "promote": "import",
     "describe": "explain",
     "lint": "validate",
     "build": "render",
@@ -75,6 +87,23 @@ _ELSEWHERE = {
     "daemon": "run",
 }
 """Names that kubectl, karmadactl and other tools have for a command or option of ours."""
+
+_BY_GIT = {
+    **dict.fromkeys(
+        ("rollback", "undo", "revert"),
+        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once.",
+    ),
+    "history": "Git has it: 'git log argosy/rendered' and 'git log argosy/status'.",
+    "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
+    "edit": "Edit the files of the source, and see 'argosy diff'.",
+    **dict.fromkeys(
+        ("suspend", "pause", "resume"),
+        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again.",
+    ),
+    "logs": "Ask the member: 'kubectl --context CLUSTER logs'.",
+    "exec": "Ask the member: 'kubectl --context CLUSTER exec'.",
+}
+"""Commands of other tools for what Argosy leaves to Git, policies or kubectl, each with how it is done here."""
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
@@ -101,13 +130,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], [*_ELSEWHERE, *COMMANDS], n=1)
-            if near:
-                word = _ELSEWHERE.get(near[0], near[0])
-                raise click.UsageError(f"{error.message} Did you mean 'argosy {word}'?", ctx) from error
-            raise
+            advice = _BY_GIT.get(args[0]) or meant_command("argosy", args[0], COMMANDS, _ELSEWHERE)
+            raise click.UsageError(f"{error.message} {advice}".rstrip(), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing them."""

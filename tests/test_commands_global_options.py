@@ -87,9 +87,49 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) 
 
 @pytest.mark.parametrize(
     ("word", "meant"),
-    [("rendr", "render"), ("join", "cluster join"), ("uncodron", "cluster uncordon"), ("version", "--version")],
+    [
+        ("rendr", "render"),
+        ("join", "cluster join"),
+        ("uncodron", "cluster uncordon"),
+        ("version", "--version"),
+        ("trace", "explain KIND/NAME"),
+        ("prune", "reconcile"),
+    ],
 )
 def test_another_word_for_a_command_leads_to_it(word: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([word]) == 2
     said = f"Error: No such command {word!r}. Did you mean 'argosy {meant}'?"
     assert capsys.readouterr().err.splitlines()[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("cordn", " Did you mean 'argosy cluster cordon'?"),
+        ("list", " Did you mean 'argosy status'?"),
+        ("add", " Did you mean 'argosy cluster join'?"),
+        ("xyz", ""),
+    ],
+)
+def test_another_word_for_a_command_about_members_leads_to_it(
+    word: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["cluster", word]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"Error: No such command {word!r}.{said}"
+
+
+@pytest.mark.parametrize(
+    ("word", "way"),
+    [
+        (
+            "rollback",
+            "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back",
+        ),
+        ("history", "Git has it: 'git log argosy/rendered' and 'git log argosy/status'."),
+        ("suspend", "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again."),
+    ],
+)
+def test_what_is_done_without_a_command_says_how(word: str, way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """These got the command that is spelt most alike: 'argosy rbac' for a rollback."""
+    assert run([word]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"Error: No such command {word!r}. {way}")

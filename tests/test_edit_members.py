@@ -115,6 +115,15 @@ def test_what_is_cordoned_is_uncordoned_byte_for_byte(
     assert repository.git("status", "--short") == ""
 
 
+def test_what_is_drained_is_uncordoned_byte_for_byte(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with kubectl; it said that the member was uncordoned already, and nothing came back."""
+    assert argosy(repository, capsys, "cluster", "drain", "paris").code == 0
+    assert argosy(repository, capsys, "cluster", "uncordon", "paris").out == "cluster/paris uncordoned\n"
+    assert repository.git("status", "--short") == ""
+
+
 def test_a_member_among_others_in_a_file(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     before = (repository.path / "fleet.yaml").read_text()
     assert argosy(repository, capsys, "cluster", "label", "oregon", "env=test").code == 0
@@ -174,7 +183,10 @@ def test_drain_is_the_first_half_of_leaving(repository: Repository, capsys: pyte
     drained = argosy(repository, capsys, "cluster", "drain", "paris")
     text = (repository.path / "paris.yaml").read_text()
     repository.git("checkout", "paris.yaml")
-    assert argosy(repository, capsys, "cluster", "unjoin", "paris", "--drain") == drained
+    leaving = argosy(repository, capsys, "cluster", "unjoin", "paris", "--drain")
+    before, last = drained.out.rsplit("\n  ", 1)
+    assert last == "argosy cluster uncordon paris  # when things may come back\n"
+    assert leaving == drained._replace(out=f"{before}\n  argosy cluster unjoin paris\n")
     assert (repository.path / "paris.yaml").read_text() == text != PARIS
     assert argosy(repository, capsys, "cluster", "taint", "paris", "argosy.dev/drain-").code == 0
     assert (repository.path / "paris.yaml").read_text() == PARIS

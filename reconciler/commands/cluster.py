@@ -6,6 +6,7 @@ import click
 from msgspec import Struct
 
 from reconciler.console.log import Log
+from reconciler.console.meant_commands import meant_command
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
 
@@ -18,14 +19,38 @@ if TYPE_CHECKING:
 
 _COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
 _NAME = click.argument("name")
+_SHOWING = frozenset({"list", "ls", "get", "show", "status"})
+_ELSEWHERE = {"add": "join", "remove": "unjoin", "delete": "unjoin", "untaint": "taint", "unlabel": "label"}
+"""Words of other tools, and the commands that they are here."""
 
 
-@click.group("cluster", epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.")
+class ClusterGroup(click.Group):
+    """The group of commands about members, which names the one that was meant by another word."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if args[0] in _SHOWING:
+                raise click.UsageError(f"{error.message} Did you mean 'argosy status'?", ctx) from error
+            meant = meant_command("argosy cluster", args[0], self.commands, _ELSEWHERE)
+            raise click.UsageError(f"{error.message} {meant}".rstrip(), ctx) from error
+
+
+@click.group(
+    "cluster",
+    cls=ClusterGroup,
+    epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.",
+)
 def command() -> None:
     """Join, label, taint, cordon, drain, size and rename members by changing their files; take rebuilt ones in again.
 
     Cluster files are edited where they are: comments, order and every other byte stay. What would make the source
-    worse is refused, and no cluster is asked. Only rejoin asks a cluster, and changes no file.
+    worse is refused, and no cluster is asked. Only rejoin asks a cluster, and changes no file. 'argosy status' lists
+    the members, and 'argosy explain cluster/NAME' tells of one what it holds and which taints it has.
     """
 
 
@@ -94,7 +119,9 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
     """Take a member out, once nothing is rendered for it."""
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
-    return _drain(log, name, commit=commit) if drain else _remove(log, name, disconnect=disconnect, commit=commit)
+    if drain:
+        return _drain(log, name, f"argosy cluster unjoin {name}", commit=commit)
+    return _remove(log, name, disconnect=disconnect, commit=commit)
 
 
 @command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
@@ -157,7 +184,7 @@ def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
     return 0
 
 
-def _drain(log: Log, name: str, *, commit: bool) -> int:
+def _drain(log: Log, name: str, last_step: str, *, commit: bool) -> int:
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.leaving import drain_member
 
@@ -167,7 +194,7 @@ def _drain(log: Log, name: str, *, commit: bool) -> int:
     if source.fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
     print_text("next:")
-    for step in drain.next_steps:
+    for step in (*drain.next_steps, last_step):
         print_text(f"  {step}")
     return 0
 
@@ -235,10 +262,14 @@ def cordon(log: Log, name: str, *, commit: bool) -> int:
 @_COMMIT
 @click.pass_obj
 def uncordon(log: Log, name: str, *, commit: bool) -> int:
-    """Let things be placed in a member again."""
-    from reconciler.edit.labels import CORDON, TaintChange, taint_edits
+    """Let things be placed in a member again.
 
-    change = TaintChange(wanted=(), removed=(CORDON,))
+    This ends a cordon and a drain. Divided replicas that left the member stay where they are; argosy rebalance moves
+    them.
+    """
+    from reconciler.edit.labels import CORDON, DRAIN, TaintChange, taint_edits
+
+    change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
     messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
     return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
 
@@ -250,9 +281,9 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
 def drain(log: Log, name: str, *, commit: bool) -> int:
     """Make everything leave a member, and say what to run next.
 
-    The member stays in the fleet. Taking its taint away again lets things come back.
+    The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things come back.
     """
-    return _drain(log, name, commit=commit)
+    return _drain(log, name, f"argosy cluster uncordon {name}  # when things may come back", commit=commit)
 
 
 @command.command("set")

@@ -32,7 +32,7 @@ _LISTED = 5
 
 
 class Drain(Struct, frozen=True, kw_only=True):
-    """A member that is being emptied: whether that is new, what leaves in words, and the commands to run next."""
+    """A member that is being emptied: whether that is new, what leaves in words, and the commands that carry it out."""
 
     is_new: bool
     leaving: str
@@ -83,7 +83,6 @@ def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> I
     if source_remote(repository):
         yield "git push"
     yield "argosy reconcile"
-    yield f"argosy cluster unjoin {name}"
 
 
 def _refuse_full(source: MemberSource, name: str) -> None:

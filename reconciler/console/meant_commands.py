@@ -1,0 +1,17 @@
+"""Commands that somebody meant who wrote another word for one."""
+
+from collections.abc import Iterable, Mapping
+
+
+def meant_command(program: str, word: str, commands: Iterable[str], others: Mapping[str, str]) -> str:
+    """Return the question for the command that was meant, nothing where none is near.
+
+    ``others`` are words of other tools, each with what it is here.
+
+    >>> meant_command("argosy", "rendr", ["render", "diff"], {}), meant_command("argosy", "x", ["render"], {})
+    ("Did you mean 'argosy render'?", '')
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, [*others, *commands], n=1)
+    return f"Did you mean '{program} {others.get(near[0], near[0])}'?" if near else ""
