@@ -55,6 +55,22 @@ def test_nothing_is_pushed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "ok   members: not reached: argosy.yaml says of none how it is reached, and no pass has applied" in ended.out
 
 
+def test_a_remote_that_is_away_is_one_check_among_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It ended the whole command with one line, where somebody asked what is wrong."""
+    hub, repository = tmp_path / "hub.git", Repository.create(tmp_path / "fleet")
+    repository.commit(
+        {"clusters/eu.yaml": a_cluster("eu"), "argosy.yaml": {**FLEET, "spec": {"clusters": [{"name": "eu"}]}}}
+    )
+    repository.git("remote", "add", "origin", str(hub))
+    ended = argosy(repository, capsys, "doctor")
+    failed = [line.split(": ")[0] for line in ended.out.splitlines() if line.startswith("FAIL")]
+    assert (ended.code, failed, ended.err) == (
+        1,
+        ["FAIL remote", "FAIL push", "FAIL rendered branch", "FAIL members"],
+        "",
+    )
+
+
 def test_members_are_asked_or_nobody_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"clusters/eu.yaml": a_cluster("eu")})

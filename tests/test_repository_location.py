@@ -185,6 +185,20 @@ FAILURES = [
         "the network",
     ),
     Failure(
+        "a server that is down",
+        "fatal: unable to access 'https://x/': Failed to connect to x port 443: No route to host\n",
+        GitError,
+        "git push: unable to access 'https://x/': Failed to connect to x port 443: No route to host"
+        "\n  hint: check the address of the server and the network",
+    ),
+    Failure(
+        "a server with a fault",
+        "fatal: unable to access 'https://x/': The requested URL returned error: 503\n",
+        GitError,
+        "git push: unable to access 'https://x/': The requested URL returned error: 503\n"
+        "  hint: the server has a problem of its own; run again later",
+    ),
+    Failure(
         "an unknown host key",
         "Host key verification failed.\nfatal: Could not read from remote repository.\n",
         GitError,

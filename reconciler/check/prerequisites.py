@@ -63,7 +63,7 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     yield Check(name="clusters", is_well=True, state=_reach(fleet, [cluster.name for cluster in desired.clusters]))
     if offline:
         return
-    yield from check_members(desired)
+    yield from _checks_of_members(check_members, desired)
     if fleet.clusters or fleet.kubeconfigs:
         yield from _webhooks(desired)
 
@@ -80,6 +80,15 @@ def printed_checks(checks: Iterable[Check]) -> Iterator[Check]:
         if well and all(check.is_well for check in told):
             yield replace(well[0], name=f"member {member}", state=", ".join(check.state for check in well))
         yield from (replace(check, name=f"member {member}: {check.name}") for check in told)
+
+
+def _checks_of_members(check_members: CheckMembers, desired: Desired) -> Iterable[Check]:
+    """Return the checks of the members; one check where a remote does not say which objects they must hold."""
+    try:
+        return tuple(check_members(desired))
+    except GitError as error:
+        state = f"not asked: {error.message.splitlines()[0]}"
+        return (Check(name="members", is_well=False, state=state, hint=error.hint),)
 
 
 def _reach(fleet: Fleet, names: Sequence[str]) -> str:
