@@ -271,6 +271,8 @@ def test_another_cluster_behind_the_context_is_refused(cluster: Cluster) -> None
 def test_an_older_commit_is_refused_until_it_is_said(cluster: Cluster) -> None:
     settings = a_config_map("settings", namespace=cluster.space)
     refused = cluster.apply(settings, is_older=True)
+    assert refused.failure
+    assert str(refused.failure.kind) == "OlderCommit"
     assert str(refused.failure) == (
         "c0ffee is older than what 'member1' holds\n"
         "  hint: going back is allowed when it is said: revert in the source, or pass --allow-older"

@@ -39,6 +39,8 @@ class FailureKind(StrEnum):
     CERTIFICATE = "CertificateRejected"
     CREDENTIALS = "NoCredentials"
     WRONG_CLUSTER = "WrongCluster"
+    OLDER = "OlderCommit"
+    ELSEWHERE = "OtherHistory"
     DEADLINE = "DeadlineExceeded"
     ANSWER = "UnusableAnswer"
     ANSWER_TOO_LARGE = "AnswerTooLarge"

@@ -133,7 +133,7 @@ def _backwards(
     place = _history_place(given, desired, inventory, options)
     if options.is_older or place is HistoryPlace.AFTER:
         return Failure(
-            kind=FailureKind.INVALID,
+            kind=FailureKind.OLDER,
             message=f"{desired.commit[:12]} is older than what {desired.cluster!r} holds",
             hint="going back is allowed when it is said: revert in the source, or pass --allow-older",
         )
@@ -145,7 +145,7 @@ def _backwards(
         )
     if place is HistoryPlace.ELSEWHERE:
         return Failure(
-            kind=FailureKind.INVALID,
+            kind=FailureKind.ELSEWHERE,
             message=f"{desired.cluster!r} was given {given[:12]}, which {desired.commit[:12]} does not follow: another"
             " clone of this fleet applies to it, or the rendered branch was rewound",
             hint="let one of them apply to it, and bootstrap the other as a fleet of its own; if this one is right:"
