@@ -330,6 +330,34 @@ def test_released_and_unheld_objects_say_so(repository: Repository, capsys: pyte
     assert [line.split() for line in told(text, "Kept")][1] == ["member1", "NoPolicy", "no", "policy", "selects", "it"]
 
 
+class Missed(NamedTuple):
+    why: str
+    selector: dict[str, Any]
+    verdict: str
+
+
+WOULD = "No policy selects it; PropagationPolicy default/nginx would, if it were in namespace 'team' or a"
+MISSED = [
+    Missed("by its name", {**CONFIG_MAPS, "name": "one"}, f"{WOULD} ClusterPropagationPolicy."),
+    Missed("by its labels", {**CONFIG_MAPS, "labelSelector": {}}, f"{WOULD} ClusterPropagationPolicy."),
+    Missed("by its kind alone, as policies of other teams do", CONFIG_MAPS, "No policy selects it."),
+    Missed("by another name", {**CONFIG_MAPS, "name": "two"}, "No policy selects it."),
+]
+
+
+@pytest.mark.parametrize("case", MISSED, ids=lambda case: case.why)
+def test_a_policy_that_misses_an_object_by_its_namespace_is_named(
+    case: Missed, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It went nowhere, without a word about the policy that was written for it."""
+    one = a_config_map("one", namespace="team")
+    repository.commit({"one.yaml": one, "policy.yaml": a_policy(selectors=[case.selector])})
+    assert explain(repository, capsys, "cm/one", "-n", "team").splitlines()[1:] == [
+        f"  {case.verdict}",
+        "  It goes nowhere.",
+    ]
+
+
 def test_what_another_scheduler_is_to_place_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(schedulerName="other", placement={})})
     assert explain(repository, capsys, "deploy/nginx").splitlines()[1] == (

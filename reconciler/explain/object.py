@@ -7,6 +7,7 @@ that the explanation fits what is rendered.
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
@@ -21,12 +22,12 @@ from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
 from render.matching.match import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
-from render.model import ObjectRef, TargetCluster
+from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
-from render.selectors import ImplicitPriority
+from render.selectors import ImplicitPriority, implicit_priority
 from render.timing import written
 from render.words import counted, listed
 
@@ -98,14 +99,15 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
     binding = next((each for each in built.bindings if each.ref == ref), None)
     match = built.claims.matches.get(ref, Match())
     decision = next(built.schedule.explanations({ref}), None)
+    targets = _targets(ref, binding, rendered)
     return ObjectExplanation(
         ref=ref,
         path=template.path,
         origin=template.origin,
-        verdict=verdict_of(ref, binding, match, rendered),
+        verdict=verdict_of(ref, binding, match, rendered) + ("" if targets else _near_miss(template, match, desired)),
         policies=tuple(_policy_verdict(each, match) for each in match.considered),
         replicas=binding.replicas if binding and binding.is_workload else None,
-        targets=_targets(ref, binding, rendered),
+        targets=targets,
         required_by=binding.required_by if binding else (),
         decision=decision,
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
@@ -172,6 +174,23 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
     if binding is not None:
         return f"released: {match.message or 'no policy selects it'}; its objects stay as they are"
     return match.message or "no policy selects it"
+
+
+def _near_miss(template: Template, match: Match, desired: Desired) -> str:
+    """Name a policy that would select an object which none selects, were it not for its namespace."""
+    if match.considered or match.reason is NoPolicyReason.NEVER_PROPAGATED:
+        return ""
+    found = [
+        (-selects_by, str(policy))
+        for policy in desired.policies
+        if policy.is_namespaced and policy.namespace != template.ref.namespace
+        for selector in policy.resource_selectors
+        if (selects_by := implicit_priority(replace(selector, namespace=""), template)) > ImplicitPriority.ALL
+    ]
+    if not found:
+        return ""
+    there = f"in namespace {template.ref.namespace!r} or " if template.ref.namespace else ""
+    return f"; {min(found)[1]} would, if it were {there}a ClusterPropagationPolicy"
 
 
 def _obstacle(ref: ObjectRef, policy: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
