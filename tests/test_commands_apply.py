@@ -39,6 +39,17 @@ def test_what_is_rendered_is_applied_whatever_has_become_of_the_source_since(rep
     assert [template.ref.name for template in desired.templates] == ["web"]
 
 
+def test_a_dry_run_is_a_servers_without_saying_so(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A reconcile pass has --dry-run without a value, and so it was written here, and refused without the choices."""
+    nowhere = ("--kubeconfig", str(tmp_path / "nowhere"))
+    said = argosy(repository, capsys, "apply", "--dry-run", "server", *nowhere)
+    assert (said.code, said.out.startswith("member1: not known: ")) == (5, True)
+    assert argosy(repository, capsys, "apply", "--dry-run", *nowhere) == said
+    assert argosy(repository, capsys, "apply", *nowhere, "--dry-run") == said
+
+
 def test_how_members_are_reached_must_be_readable(repository: Repository) -> None:
     repository.commit({"argosy.yaml": {**FLEET, "spec": {"kubeconfig": "clusters"}}})
     with open_repository(str(repository.path)) as opened, pytest.raises(InputError) as refused:

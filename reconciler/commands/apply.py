@@ -36,8 +36,10 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
 @click.option(
     "--dry-run",
     type=click.Choice(["none", "server"]),
+    is_flag=False,
+    flag_value="server",
     default="none",
-    help="server: ask each server, and write nothing.",
+    help="server, or nothing behind it: ask each server, and write nothing.",
 )
 @with_removal_option
 @click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="Output format.")
