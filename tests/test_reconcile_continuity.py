@@ -194,6 +194,34 @@ def test_a_file_that_is_emptied_says_that_it_is_meant(tmp_path: Path, capsys: py
     ]
 
 
+class Copied(NamedTuple):
+    why: str
+    path: str
+
+
+COPIED = [
+    Copied("written by render --output-dir", "out/clusters/member1/default/ConfigMap/one.yaml"),
+    Copied("behind a dot", ".old/one.yaml"),
+]
+
+
+@pytest.mark.parametrize("case", COPIED, ids=lambda case: case.why)
+def test_a_file_that_is_removed_has_not_moved_to_where_a_copy_stood_before(
+    case: Copied, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever had a copy of a file could not remove it, and the hint was to remove it."""
+    repository = rendered(tmp_path / "fleet", capsys)
+    if case.path.startswith("out/"):
+        assert argosy(repository, capsys, "render", "--output-dir", str(repository.path / "out")).code == 0
+        repository.commit({"apps/one.yaml": (repository.path / case.path).read_bytes()})
+    else:
+        repository.commit({case.path: (repository.path / "apps/one.yaml").read_bytes(), "apps/two.yaml": None})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    repository.commit({"apps/one.yaml": None})
+    ended = argosy(repository, capsys, "reconcile", "--allow-removal", "member1=2")
+    assert (ended.code, "apps/one.yaml" in ended.err) == (0, False)
+
+
 def test_text_that_changes_does_not_read_the_source_before_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

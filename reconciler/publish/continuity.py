@@ -104,7 +104,7 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
         return ()
     paths = home.fleet.source.paths
     chosen = select_files(before.values(), folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
-    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen.marking}))
+    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen.marking}, before))
     found = _in_question(repository, source, before, not_read)
     if not found:
         return ()
@@ -154,15 +154,20 @@ def _files_before(repository: Repository, previous: Previous) -> Mapping[str, So
         return {}
 
 
-def _not_read(source: Source, chosen: Mapping[str, SourceFile]) -> Iterator[tuple[str, Skipped]]:
+def _not_read(
+    source: Source, chosen: Mapping[str, SourceFile], before: Mapping[str, SourceFile]
+) -> Iterator[tuple[str, Skipped]]:
     """Yield the files that were read and are not, with what leaves them out, where they stand or where they moved.
 
-    A file that is read in part is read: what is missing from it was taken out.
+    A file that is read in part is read: what is missing from it was taken out. No file has moved to where a copy stood
+    ``before``, nor to where Argosy writes copies.
     """
     covering = _coverings(source.desired.skipped)
     is_read = {part.path for part in _parts(source.desired)}
     now = {file.path: file for file in source.files}
-    moved = {file.id: path for path, file in now.items() if path not in chosen and covering(path)}
+    copies = {path for path, file in before.items() if path in now and now[path].id == file.id}
+    places = {path: skipped for path in now if path not in chosen and path not in copies if (skipped := covering(path))}
+    moved = {now[path].id: path for path, skipped in places.items() if skipped.reason is not Reason.WRITTEN}
     for path, file in chosen.items():
         if path in is_read:
             continue
