@@ -12,13 +12,18 @@ from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.errors import Problem
 from render.interpreter.pruning import pruned
-from render.model import Manifest, ObjectRef, Template
+from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template
+from render.template_annotations import CONFLICT_RESOLUTION
 from render.works import Content
 
 Edition = int | str | None
 """The reason for the schema that clusters have of a kind: the minor version of Kubernetes that they run, None where it
 is not known; or the digest of what was observed, of a custom kind.
 """
+
+
+_READ_HERE = (f"{ARGOSY_GROUP}/", CONFLICT_RESOLUTION)
+"""The beginnings of the names of annotations that are read here."""
 
 
 class AttributedFinding(NamedTuple):
@@ -122,7 +127,7 @@ class CheckedTemplate:
 
     def annotation_causes(self, content: Content) -> Iterator[AttributedFinding]:
         """Yield what is wrong with annotations for Argosy that rules wrote, each finding with the rule that did."""
-        if _annotations(content.manifest) == _annotations(self._manifest):
+        if not _is_addressed(content.manifest) or _annotations(content.manifest) == _annotations(self._manifest):
             return
         own = {_key(each) for each, _ in _annotation_findings(self._manifest)}
         runs = cast("list[RuleRun]", content.runs)
@@ -149,6 +154,12 @@ class CheckedTemplate:
 
 def _annotations(manifest: Manifest) -> Mapping[str, str]:
     return manifest["metadata"].get("annotations") or {}
+
+
+def _is_addressed(manifest: Manifest) -> bool:
+    """Say whether an annotation is for Argosy: of a thousand clusters' objects, hardly any has one."""
+    annotations = manifest["metadata"].get("annotations")
+    return bool(annotations) and any(name.startswith(_READ_HERE) for name in annotations)
 
 
 def _annotation_findings(manifest: Manifest) -> list[tuple[Problem, bool]]:
