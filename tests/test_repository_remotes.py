@@ -14,6 +14,8 @@ import pytest
 
 from reconciler.repository import Fetching, NewCommit, RefUpdate, RemoteTips, open_repository
 from reconciler.repository import Repository as Opened
+from reconciler.repository.command import GitCommand
+from reconciler.repository.porcelain import run_with_progress
 from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
@@ -283,6 +285,16 @@ def test_a_fetch_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(GitError) as caught:
         opened.fetch("origin", Fetching(refspecs=["refs/heads/nope:refs/remotes/origin/nope"]))
     assert str(caught.value) == "git fetch: couldn't find remote ref refs/heads/nope"
+
+
+def test_a_folder_that_goes_away_before_a_fetch_is_told_as_git_tells_it(tmp_path: Path) -> None:
+    git = GitCommand(folder=tmp_path / "gone")
+    said = []
+    for run in (lambda: git.run("fetch", "origin"), lambda: run_with_progress(git, ["fetch", "origin"], None)):
+        with pytest.raises(GitError) as caught:
+            run()
+        said.append(str(caught.value))
+    assert said == [f"git fetch: cannot change to '{tmp_path}/gone': No such file or directory"] * 2
 
 
 def test_what_a_remote_has(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from typing import IO
 
 from msgspec import field
 
-from render.errors import ConfigError, GitError
+from render.errors import ConfigError
 from render.values import DiscreetStruct
 
-from .failures import git_error, too_slow
+from .failures import git_error, not_installed, too_slow
 
 LOCAL_TIMEOUT = 300.0
 """Seconds a command that reads or writes only this machine may take."""
@@ -196,7 +196,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise GitError("git is not installed", hint="install git 2.32 or newer and put it on PATH") from error
+            raise not_installed() from error
         try:
             with process:
                 try:

@@ -90,6 +90,11 @@ def git_error(command: str, stderr: bytes, code: int) -> GitError:
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
 
+def not_installed() -> GitError:
+    """Return the error for a git that cannot be started."""
+    return GitError("git is not installed", hint="install git 2.32 or newer and put it on PATH")
+
+
 def unreached(ancestor: str, commit: str) -> GitError:
     """Return the error for a history that was cut off before it answered."""
     return GitError(

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from .command import GitCommand
-from .failures import git_error, too_slow
+from .failures import git_error, not_installed, too_slow
 
 Progress = Callable[[str, int, int], None]
 """Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
@@ -32,13 +32,18 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
     reporter = _reporter(library, progress)
     printed: list[str] = []
     with _shielded(git, network=True) as environment:
-        process = library.Git(git.folder).execute(
-            git.command_line(arguments),
-            env=environment,
-            as_process=True,
-            universal_newlines=True,
-            start_new_session=True,
-        )
+        try:
+            process = library.Git(git.folder).execute(
+                git.command_line(arguments),
+                env=environment,
+                as_process=True,
+                universal_newlines=True,
+                start_new_session=True,
+            )
+        except library.GitCommandNotFound as error:
+            # It is told of a folder that is not there, too, which git itself would say.
+            gone = f"cannot change to '{git.folder}': No such file or directory".encode(errors="surrogateescape")
+            raise (not_installed() if git.folder.is_dir() else git_error(arguments[0], gone, 128)) from error
     group, lines = process.pid, list[str]()
     try:
         with _deadline(group, git.network_timeout) as expired:
