@@ -7,6 +7,7 @@ import pytest
 
 from reconciler.source.loading import Loaded
 from render.documents import emit
+from tests.build import a_cluster
 from tests.sources import Content
 from tests.tables import each_row
 from tests.test_building_flux import MAP, WEB, metadata_of
@@ -275,3 +276,15 @@ def test_overlays_of_one_base_that_deploy_a_third_are_read_side_by_side() -> Non
     )
     assert said(found) == ""
     assert objects_of(found) == ["ConfigMap all/one", "ConfigMap eu/one", "ConfigMap us/one"]
+
+
+def test_a_cluster_that_several_applications_name_and_that_is_not_there_is_one_problem() -> None:
+    files: dict[str, Content] = {
+        f"argocd/{name}.yaml": an_application(name).replace(b"    namespace: team\n", b"    name: us\n")
+        for name in "abc"
+    }
+    found = argo({**files, "apps/one.yaml": MAP, "eu.yaml": emit(a_cluster("eu"))})
+    assert said(found) == (
+        "argocd/a.yaml:8: spec.destination.name: there is no Cluster 'us' in the source (needed in 2 more places)\n"
+        "  hint: write a Cluster of that name, or with that spec.apiEndpoint"
+    )

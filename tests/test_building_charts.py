@@ -321,6 +321,18 @@ def test_a_second_render_that_fails_is_told_as_what_it_is(tmp_path: Path) -> Non
     )
 
 
+def test_a_chart_without_its_dependencies_is_told_what_to_commit(tmp_path: Path) -> None:
+    path = a_script(
+        tmp_path / "bin",
+        "helm",
+        "echo 'Error: it is missing in charts/ directory: redis' >&2; exit 1",
+    )
+    assert said(loaded({**CHART, "shop.yaml": a_chart()}, path)) == (
+        "shop.yaml: helm v9.9.9 cannot render charts/web: it is missing in charts/ directory: redis\n"
+        "  hint: commit what 'helm dependency build' puts into its folder charts/, as nothing is fetched"
+    )
+
+
 def test_output_with_secrets_is_not_remembered_but_compared_once(tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     secret = "echo 'apiVersion: v1'; echo 'kind: Secret'; echo 'metadata: {name: a}'; echo 'stringData: {a: hidden}'"

@@ -49,6 +49,8 @@ _NOTES = "/NOTES.txt"
 _AGGREGATED = "apiregistration.k8s.io/v1"
 """The API of all servers that helm does not count among its own, so that charts would take an older version of it."""
 
+_WITHOUT_DEPENDENCIES = "missing in charts/ directory"
+_VENDOR = "commit what 'helm dependency build' puts into its folder charts/, as nothing is fetched"
 _ELSEWHERE = "refers to another file or address, which no render reads, so that no values are compared with it"
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
@@ -160,7 +162,9 @@ class Renderings(Struct, frozen=True, kw_only=True):
         for _ in range(1 if is_compared else 2):
             run = run_in_copy(command, contents, limits=self.limits)
             if run.complaint:
-                return Rendering(request=request, complaint=shortened(run.complaint), is_bounded=run.is_bounded)
+                said = shortened(run.complaint)
+                hint = _VENDOR if _WITHOUT_DEPENDENCIES in said else ""
+                return Rendering(request=request, complaint=said, hint=hint, is_bounded=run.is_bounded)
             outputs.append(_with_documents(request, run.output))
         rendering, again = outputs[0], outputs[-1]
         if rendering.output != again.output:

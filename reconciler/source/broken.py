@@ -18,6 +18,11 @@ from render.words import counted
 from .built_files import inputs_of
 from .files import SourceFile
 
+NO_CLUSTER = "write a Cluster of that name, or with that spec.apiEndpoint"
+"""The hint for what is meant for a cluster that the source does not have."""
+TOLD_ONCE = (*NOT_AT_HAND, NO_CLUSTER)
+"""The beginnings of the hints for what one cause is behind, however many objects it leaves out."""
+
 
 class Broken(Struct, frozen=True, kw_only=True):
     """A problem of templates alone, and the path and blob id of each file it is about.
@@ -63,14 +68,14 @@ def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "")
 
 
 def told_by_source(broken: Iterable[Broken]) -> tuple[Broken, ...]:
-    """Return the same, in which all that lacks the content of one Source has one problem, at the first place.
+    """Return the same, in which all that lacks the content of one Source, or a Cluster, has one problem, the first.
 
-    One command mends all of it, so that a line for each object would say nothing more.
+    One command, or one file, mends all of it, so that a line for each object would say nothing more.
     """
     every = tuple(broken)
     lacking: dict[tuple[str, str], set[Problem]] = {}
     for each in every:
-        if each.problem.hint.startswith(NOT_AT_HAND):
+        if each.problem.hint.startswith(TOLD_ONCE):
             lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
     told = {problem: _told_of_all(found) for found in lacking.values() for problem in found}
     return tuple(replace(each, problem=told.get(each.problem, each.problem)) for each in every)

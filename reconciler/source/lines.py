@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
 from render.model import Template
 
+from .broken import TOLD_ONCE
 from .built_files import BuiltFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
@@ -61,13 +61,13 @@ class Lines(Struct):
     def located_problem(self, found: FieldProblem) -> Problem:
         """Return a problem with its file and line; those it was built from for what stands in no file.
 
-        A Source whose content is not at hand is the same problem, whatever builds what needs it.
+        A Source whose content is not at hand, or a Cluster, is the same problem, whatever builds what needs it.
         """
         place, problem = found
         if isinstance(place.file, BuiltFile):
             origin = place.file.origin_of(place.position)
             message = problem.message
-            if problem.hint.startswith(NOT_AT_HAND):
+            if problem.hint.startswith(TOLD_ONCE):
                 pass
             elif origin.path != place.file.path:
                 message = f"{message}, as {place.file.path} builds it"

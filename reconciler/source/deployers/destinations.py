@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import field
 
+from reconciler.source.broken import NO_CLUSTER
 from reconciler.source.manifests import LocatedManifest
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
@@ -19,7 +20,6 @@ from .request import UnusableDeployer
 _GROUP, _KIND = "cluster.karmada.io", "Cluster"
 _LOCAL_NAME = "in-cluster"
 _LOCAL_SERVERS = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local"})
-_HINT = "write a Cluster of that name, or with that spec.apiEndpoint"
 
 
 class Destinations(DiscreetStruct, frozen=True):
@@ -56,12 +56,12 @@ class Destinations(DiscreetStruct, frozen=True):
                 return frozenset({str(name)})
             if name == _LOCAL_NAME:
                 return None
-            raise UnusableDeployer("spec.destination.name", f"there is no Cluster {name!r} in the source", _HINT)
+            raise UnusableDeployer("spec.destination.name", f"there is no Cluster {name!r} in the source", NO_CLUSTER)
         if server in self._names_by_server:
             return self._names_by_server[server]
         if server in _LOCAL_SERVERS:
             return None
-        raise UnusableDeployer("spec.destination.server", f"no Cluster of the source is at {server!r}", _HINT)
+        raise UnusableDeployer("spec.destination.server", f"no Cluster of the source is at {server!r}", NO_CLUSTER)
 
 
 def _is_named(place: LocatedManifest) -> bool:
