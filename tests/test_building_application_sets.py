@@ -240,3 +240,18 @@ def test_without_applications_those_that_a_set_makes_are_objects() -> None:
     files = {"argocd/set.yaml": a_set(FOLDERS, source=SOURCE, name="x"), **ONE}
     found = loaded({"argosy.yaml": a_fleet("ApplicationSet"), "clusters/x.yaml": "", **files})
     assert (objects_of(found), said(found)) == (["Application.argoproj.io default/x"], "")
+
+
+def test_sets_that_find_nothing_are_said_once() -> None:
+    nowhere = {"clusters": {"selector": {"matchLabels": {"env": "none"}}}}
+    sets = [
+        a_set(generator, source={"repoURL": HERE, "path": "apps/a"}, name="{{name}}").replace(b"name: s\n", name)
+        for generator, name in ((nowhere, b"name: s\n"), (IN_PROD, b"name: t\n"), (nowhere, b"name: u\n"))
+    ]
+    found = argo({"argocd/sets.yaml": b"".join(sets), "apps/a/one.yaml": MAP})
+    assert (said(found), objects_of(found)) == ("", ["ConfigMap team/one"])
+    (warning,) = found.warnings
+    assert str(warning) == (
+        "argocd/sets.yaml:7: spec.generators: find nothing, so that no Application is made, for s, u\n"
+        "  hint: of clusters, they find the Clusters of the source, by their labels"
+    )

@@ -229,7 +229,7 @@ class Rounds(Struct):
         return Deployed(
             outcomes=tuple(outcomes.values()),
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
-            warnings=tuple(_warnings([place for _, place in sorted(known.items())])),
+            warnings=(*_warnings([place for _, place in sorted(known.items())]), *_idle_sets(known, outcomes)),
             tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),
             implied=self._implied,
         )
@@ -301,6 +301,25 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     for (name, reason), found in by_field.items():
         names = listed([str(each.manifest["metadata"]["name"]) for each in found])
         yield found[0].problem(name, f"not read, for {names}: {reason}")
+
+
+def _idle_sets(
+    known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
+) -> Iterator[FieldProblem]:
+    """Yield one warning for all ApplicationSets whose generators find nothing, for nothing else would tell of them."""
+    found = [
+        place
+        for ref, place in sorted(known.items())
+        if applications.is_application_set(place.manifest)
+        and (ref, 0) in outcomes
+        and not (outcomes[ref, 0].places or outcomes[ref, 0].broken)
+    ]
+    if found:
+        names = listed([str(each.manifest["metadata"]["name"]) for each in found])
+        hint = "of clusters, they find the Clusters of the source, by their labels"
+        yield found[0].problem(
+            "spec.generators", f"find nothing, so that no Application is made, for {names}", hint=hint
+        )
 
 
 def _ignored_fields(place: LocatedManifest) -> Iterator[tuple[str, str]]:
