@@ -373,6 +373,7 @@ AS_APPS = "argosy.yaml has its Applications read, which are then no objects"
 AS_ARGO = (
     "Argo CD deploys 3 folders: argosy.yaml has its Applications and ApplicationSets read, which are then no objects"
 )
+UNREAD = "not read, by source.paths of argosy.yaml"
 DEPLOYMENTS = [
     Deployment(
         "environments of Flux, of which one is read",
@@ -433,7 +434,10 @@ DEPLOYMENTS = [
             "web/other.yaml": a_config_map("other"),
         },
         {"paths": ["clusters", "policies", "flux"], "render": ["Kustomization"]},
-        (f"Flux deploys 1 folder: {AS_FLUX}",),
+        (
+            f"Flux deploys 1 folder: {AS_FLUX}",
+            f"1 object that Flux does not deploy is {UNREAD}: ConfigMap default/other",
+        ),
         "2 templates",
     ),
     Deployment(
@@ -460,7 +464,11 @@ DEPLOYMENTS = [
             "teams/b/deep/b.yaml": a_config_map("b"),
         },
         {"paths": ["clusters", "policies", "argocd"], "render": ["Application", "ApplicationSet"]},
-        (AS_ARGO, "1 chart or repository of others, which argosy lock pins and fetches"),
+        (
+            AS_ARGO,
+            f"1 object that Argo CD does not deploy is {UNREAD}: ConfigMap default/other",
+            "1 chart or repository of others, which argosy lock pins and fetches",
+        ),
         "3 templates",
     ),
 ]

@@ -86,8 +86,11 @@ def _lines_of(fleet: "NewFleet") -> Iterator[str]:
     """Yield what follows from the files that begin a fleet."""
     if fleet.lost:
         are = "is" if len(fleet.lost) == 1 else "are"
-        what = counted(len(fleet.lost), "object")
-        yield f"{what} that {are} nowhere else, and left out with the folder: {listed(fleet.lost)}"
+        what, names = counted(len(fleet.lost), "object"), listed(fleet.lost)
+        if fleet.tool:
+            yield f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
+        else:
+            yield f"{what} that {are} nowhere else, and left out with the folder: {names}"
     if fleet.releases:
         what = counted(fleet.releases, "HelmRelease")
         yield f"{what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered"

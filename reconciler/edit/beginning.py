@@ -43,12 +43,13 @@ class NewFleet(Struct, frozen=True, kw_only=True):
     """The files that begin a fleet, by path, and the number of charts and repositories that ``lock`` has to have.
 
     ``releases`` is the number of HelmReleases that are read as objects, ``lost`` are objects that stand only in folders
-    which are left out because they repeat others.
+    which are left out, because they repeat others or because the ``tool`` that deploys from here does not deploy them.
     """
 
     files: Mapping[str, bytes]
     releases: int = 0
     lost: tuple[str, ...] = ()
+    tool: str = ""
     unlocked: int = 0
     lock: str = ""
 
@@ -81,12 +82,23 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
     after = source.checked(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
-    repeated = (
-        [] if deployed else [f"{base}{each.removeprefix('/')}" for each in repeated_folders(source.loaded.broken)]
-    )
-    lost = tuple(map(str, sorted({*_objects(source.loaded, repeated)} - {*_objects(after)})))
+    lost = _lost(source.loaded, after, deployed, base)
     unlocked, lock = (len(differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
-    return NewFleet(files=files, releases=releases, lost=lost, unlocked=unlocked, lock=lock)
+    tool = deployed.tool if deployed else ""
+    return NewFleet(files=files, releases=releases, lost=lost, tool=tool, unlocked=unlocked, lock=lock)
+
+
+def _lost(before: Loaded, after: Loaded, deployed: DeployedFolders | None, base: str) -> tuple[str, ...]:
+    """Return the objects that a new argosy.yaml leaves out: of folders that repeat others, or that no tool deploys.
+
+    What a tool deploys may get another namespace from it, and objects that deploy are none any more.
+    """
+    if deployed is None:
+        repeated = [f"{base}{each.removeprefix('/')}" for each in repeated_folders(before.broken)]
+        return tuple(map(str, sorted({*_objects(before, repeated)} - {*_objects(after)})))
+    known = {(each.group_kind, each.name) for each in _objects(after)}
+    left = {each for each in _objects(before) if (each.group_kind, each.name) not in known}
+    return tuple(str(each) for each in sorted(left) if each.kind not in deployed.kinds)
 
 
 def _objects(loaded: Loaded, folders: Sequence[str] = ("",)) -> Iterator[ObjectRef]:
