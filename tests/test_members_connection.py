@@ -307,7 +307,7 @@ class TestProxies:
         run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
         assert run.stdout == (
             "socks5 proxies need a library that is not installed\n"
-            "  hint: install PySocks beside Argosy: pip install 'argosy[socks]'\n"
+            "  hint: install PySocks beside Argosy: pipx inject argosy PySocks\n"
         )
 
 

@@ -136,7 +136,7 @@ def _socks_pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager
     """Return pools behind a SOCKS proxy, which looks names up itself, as it does for kubectl."""
     if find_spec("socks") is None:
         message = f"{urlsplit(proxy).scheme} proxies need a library that is not installed"
-        hint = "install PySocks beside Argosy: pip install 'argosy[socks]'"
+        hint = "install PySocks beside Argosy: pipx inject argosy PySocks"
         raise UnsupportedEndpoint(unusable_context(message, hint))
     from urllib3.contrib.socks import SOCKSProxyManager
 
