@@ -375,6 +375,9 @@ def test_ties_break_by_uid_then_by_the_objects_own_name() -> None:
     assert [first(options, name=name, uid=uid) for options in (ARGOSY, KARMADA) for name in by_name] == [{"b": 1}] * 4
 
 
+NO_ROOM = "failed to select clusters: no enough resource when selecting 1 clusters"
+
+
 def test_components_go_together_to_one_cluster_where_the_constraint_says_one() -> None:
     one = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
     requirements = ReplicaRequirements()
@@ -388,7 +391,24 @@ def test_components_go_together_to_one_cluster_where_the_constraint_says_one() -
     assert replicas_of(everywhere) == {"m1": 0, "m2": 0}
     full = scheduled(a_binding(0, a_placement(DYNAMIC, **one), **fields), with_room(m1=2, m2=2))
     assert full.condition is not None
-    assert full.condition.message == "failed to select clusters: no enough resource when selecting 1 clusters"
+    assert full.condition.message == NO_ROOM
+
+
+SETS: list[tuple[str, str, int, Any]] = [
+    ("one component is a set as well, and needs room", "a", 1, NO_ROOM),
+    ("a set for one cluster needs room for all of it", "ab", 1, NO_ROOM),
+    ("components for several clusters need no room", "ab", 2, {"m1": 0, "m2": 0}),
+]
+
+
+@each_row("why, names, most, want", SETS)
+def test_only_a_set_that_goes_to_one_cluster_needs_room(why: str, names: str, most: int, want: Any) -> None:
+    spread = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": most}]}
+    components = tuple(Component(name=name, replicas=1, requirements=ReplicaRequirements()) for name in names)
+    bound = a_binding(0, a_placement(DYNAMIC, **spread), requirements=None, components=components)
+    decision = scheduled(bound, with_room(m1=0, m2=0))
+    assert decision.condition is not None
+    assert want in (replicas_of(decision), decision.condition.message), why
 
 
 def test_a_placement_is_read_once_for_all_that_share_it() -> None:

@@ -142,8 +142,8 @@ def _selected(
         scores=dict.fromkeys(task.current.replicas, LOCALITY_SCORE),
         replicas=task.binding.replicas,
         is_duplicated=is_duplicated,
-        # Several pod templates make one set, which needs room once.
-        needed=None if is_duplicated else 1 if len(task.binding.components) > 1 else task.binding.replicas,
+        # A set of components that goes to one cluster as a whole needs room once; one that does not needs none.
+        needed=None if is_duplicated else 1 if is_set_in_one_cluster(task) else task.binding.replicas,
     )
     return selection, select_clusters(selection, spread, state.index)
 
