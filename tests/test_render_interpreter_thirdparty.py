@@ -135,6 +135,18 @@ WISHES = [
         {"namespace": "shop"},
     ),
     Wish(
+        "a Ray service whose head needs nothing",
+        an("RayService", rayClusterConfig={**RAY, "headGroupSpec": {"template": {}}}),
+        3,
+        None,
+    ),
+    Wish(
+        "a Ray service without a head",
+        an("RayService", rayClusterConfig={"workerGroupSpecs": [{"replicas": 2, "template": pods()}]}),
+        0,
+        None,
+    ),
+    Wish(
         "a Ray service: head and workers, the largest of all",
         an("RayService", rayClusterConfig=RAY),
         3,
@@ -182,6 +194,7 @@ PARTS = [
         [("Launcher", 1, "1"), ("Worker", 0, "1")],
     ),
     Parts("a Ray cluster", an("RayCluster", **RAY), [("ray-head", 1, "2"), ("worker-1", 2, "4"), ("worker-2", 0, "1")]),
+    Parts("a Ray cluster without a head", an("RayCluster", workerGroupSpecs=[a_role(1)]), [("worker-1", 1, "1")]),
     Parts("a Ray job", an("RayJob", rayClusterSpec={**RAY, "workerGroupSpecs": []}), [("ray-head", 1, "2")]),
     Parts(
         "flink",
@@ -445,11 +458,15 @@ def test_health(case: Health) -> None:
     assert INTERPRETER.health(an(case.kind, generation=1, status=case.status, replicas=2)) is case.want
 
 
-@pytest.mark.parametrize("kind", ["CloneSet", "StatefulSet", "UnitedDeployment", "DaemonSet"])
+@pytest.mark.parametrize("kind", ["CloneSet", "StatefulSet", "DaemonSet"])
 def test_a_kruise_workload_without_a_status_is_neither_healthy_nor_not(kind: str) -> None:
     with pytest.raises(InterpreterError) as raised:
         INTERPRETER.health(an(kind, generation=1))
     assert str(raised.value) == f"{kind} shop/x: InterpretHealth: status is missing"
+
+
+def test_a_united_deployment_without_a_status_is_not_healthy() -> None:
+    assert INTERPRETER.health(an("UnitedDeployment", generation=1)) is False
 
 
 class Refers(NamedTuple):
@@ -684,6 +701,12 @@ SUMS = [
         },
     ),
     Sum(
+        "notebooks of which one says nothing yet are not ready",
+        an("Notebook"),
+        [*items({"containerState": {"running": {"startedAt": AT}}}), {"clusterName": "m2"}],
+        {"readyReplicas": 0, "containerState": {"running": {"startedAt": AT}}},
+    ),
+    Sum(
         "notebooks of which one has no place",
         an("Notebook"),
         items({"containerState": {"running": {"startedAt": LATER}}}, {}),
@@ -733,6 +756,55 @@ SUMS = [
         },
     ),
     Sum(
+        "training that ran and failed: it runs no more, since the time the last member names",
+        an("PyTorchJob"),
+        items(
+            {"conditions": [condition("Running", lastUpdateTime=LATER, lastTransitionTime=LATER)]},
+            {
+                "completionTime": LATER,
+                "lastReconcileTime": AT,
+                "conditions": [condition("Running", "False", lastTransitionTime=AT), condition("Failed")],
+            },
+        ),
+        {
+            "lastReconcileTime": AT,
+            "conditions": [
+                condition(
+                    "Running",
+                    "False",
+                    reason="PyTorchJobRunning",
+                    message="the job is running",
+                    lastTransitionTime=AT,
+                ),
+                condition(
+                    "Failed",
+                    reason="PyTorchJobFailed",
+                    message="the job failed in m2",
+                    lastTransitionTime=LATER,
+                    lastUpdateTime=LATER,
+                ),
+            ],
+        },
+    ),
+    Sum(
+        "training in one cluster is counted as in several",
+        an("TFJob"),
+        items(
+            {
+                "conditions": [condition("Created"), condition("Succeeded")],
+                "completionTime": AT,
+                "replicaStatuses": {"PS": {"succeeded": 1, "failed": 0}},
+            }
+        ),
+        {
+            "completionTime": AT,
+            "conditions": [
+                condition("Succeeded", reason="Completed", message="the job succeeded in every cluster"),
+            ],
+            "replicaStatuses": {"PS": {"succeeded": 1}},
+        },
+    ),
+    Sum(
         "training that fails somewhere",
         an("TFJob"),
         items({"conditions": [condition("Succeeded")]}, {"conditions": [condition("Failed")]}),
@@ -765,12 +837,31 @@ SUMS = [
         },
     ),
     Sum(
+        "mpi: a condition is as new as its last update",
+        an("MPIJob"),
+        items(
+            {"conditions": [condition("Running", lastTransitionTime=AT, lastUpdateTime=AT)]},
+            {"conditions": [condition("Running", "False", lastTransitionTime=AT, lastUpdateTime=LATER), {"type": "X"}]},
+        ),
+        {"conditions": [condition("Running", "False", lastTransitionTime=AT, lastUpdateTime=LATER)]},
+    ),
+    Sum(
         "policies count their rules",
         an("Policy"),
         items(
             {"ready": True, "rulecount": {"validate": 1}}, {"ready": False, "rulecount": {"validate": 2, "mutate": 1}}
         ),
         {"ready": False, "rulecount": {"validate": 3, "generate": 0, "mutate": 1, "verifyimages": 0}},
+    ),
+    Sum(
+        "Ray clusters: a sum is written anew before the next is added",
+        an("RayCluster"),
+        items({"desiredMemory": "1Ki"}, {"desiredMemory": "24"}, {"desiredMemory": "1k"}),
+        dict.fromkeys(
+            (f"{word}WorkerReplicas" for word in ("ready", "available", "desired", "min", "max")),
+            0,
+        )
+        | {"desiredCPU": "0", "desiredMemory": "2048", "desiredGPU": "0", "desiredTPU": "0"},
     ),
     Sum(
         "Ray clusters add up, resources exactly",
@@ -790,13 +881,47 @@ SUMS = [
         | {"head": {"ip": "1"}, "state": "ready", "lastUpdateTime": AT},
     ),
     Sum(
-        "Ray jobs: the worst state, and the reason of the worst deployment",
+        "Ray jobs: the state that is furthest on, and the reason of the deployment that is",
         an("RayJob"),
         items(
-            {"jobStatus": "FAILED", "jobDeploymentStatus": "Running"},
-            {"jobStatus": "RUNNING", "jobDeploymentStatus": "Retrying", "reason": "again"},
+            {"jobStatus": "FAILED", "jobDeploymentStatus": "Retrying", "reason": "again"},
+            {"jobStatus": "RUNNING", "jobDeploymentStatus": "Running", "reason": "fine"},
+            {"jobStatus": "", "jobDeploymentStatus": "New", "reason": "new"},
         ),
-        {"jobStatus": "FAILED", "jobDeploymentStatus": "Retrying", "reason": "again"},
+        {"jobStatus": "FAILED", "jobDeploymentStatus": "Running", "reason": "fine"},
+    ),
+    Sum(
+        "Ray jobs: one that is done counts more than one that begins or waits",
+        an("RayJob"),
+        items(
+            {"jobStatus": "PENDING", "jobDeploymentStatus": "Suspended", "reason": "a"},
+            {"jobStatus": "RUNNING", "jobDeploymentStatus": "Suspending", "reason": "b"},
+            {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Initializing"},
+        ),
+        {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Suspended", "reason": "a"},
+    ),
+    Sum(
+        "Ray services: one that is not up counts, the pending one is the first, an application deploys more than waits",
+        an("RayService"),
+        items(
+            {
+                "serviceStatus": "Running",
+                "pendingServiceStatus": {"rayClusterName": "c"},
+                "activeServiceStatus": {"applicationStatuses": {"x": {"status": "NOT_STARTED"}}},
+            },
+            {
+                "serviceStatus": "",
+                "pendingServiceStatus": {"applicationStatuses": {"x": {"status": "UNHEALTHY"}}},
+                "activeServiceStatus": {"applicationStatuses": {"x": {"status": "DEPLOYING"}}},
+            },
+        ),
+        {
+            "numServeEndpoints": 0,
+            "observedGeneration": 0,
+            "serviceStatus": "",
+            "pendingServiceStatus": {"rayClusterName": "c"},
+            "activeServiceStatus": {"applicationStatuses": {"x": {"status": "DEPLOYING"}}},
+        },
     ),
     Sum(
         "Ray services: the worst of each application",
@@ -815,6 +940,7 @@ SUMS = [
         {
             "numServeEndpoints": 3,
             "observedGeneration": 2,
+            "serviceStatus": "Running",
             "activeServiceStatus": {"rayClusterName": "a", "applicationStatuses": {"x": {"status": "UNHEALTHY"}}},
         },
     ),

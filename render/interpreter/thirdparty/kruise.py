@@ -84,6 +84,11 @@ def is_rollout_complete(observed: Manifest) -> bool:
     return number_at(status, "availableReplicas") >= number_at(status, "updatedReplicas")
 
 
+def is_united_complete(observed: Manifest) -> bool:
+    """Say whether the rollout of every subset is complete; one without a status is not."""
+    return observed.get("status") is not None and is_rollout_complete(observed)
+
+
 def is_daemon_set_available(observed: Manifest) -> bool:
     """Say whether the daemon set was observed, every node updated, every updated one available."""
     status = required_status(observed)
@@ -244,6 +249,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         UNITED_COUNTERS,
         (),
         aggregate=aggregated_united,
+        health=is_united_complete,
         reflect=lambda observed: reported(observed, (*UNITED_COUNTERS, "conditions", "observedGeneration")),
     ),
     ("apps.kruise.io/v1alpha1", "DaemonSet"): Interpretation(

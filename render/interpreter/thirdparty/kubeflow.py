@@ -72,20 +72,26 @@ def is_mpi_job_healthy(observed: Manifest) -> bool:
 
 
 def aggregated_pytorch(_template: Manifest, items: Items) -> Any:
-    """Add up the replicas; created, failed, succeeded or running as the members' conditions say."""
+    """Add up the replicas; created, running, failed or succeeded as the members' conditions say."""
     started, completed = _time(items, "startTime", min), _time(items, "completionTime", max)
     conditions = []
     if any(has_condition(status, "Created") for _, status in collected(items)):
         conditions.append(_condition("Created", "the job is created", started))
     failed, succeeded = _failed(items), _all_succeeded(items)
     running = [condition for _, condition in conditions_of(items) if condition.get("type") == "Running"]
+    if running:
+        times = {field: running[-1].get(field) for field in ("lastUpdateTime", "lastTransitionTime")}
+        conditions.append(
+            {
+                **_condition("Running", "the job is running", ""),
+                "status": "False" if failed or succeeded else "True",
+                **{field: time for field, time in times.items() if time},
+            }
+        )
     if failed:
         conditions.append(_condition("Failed", f"the job failed in {', '.join(failed)}", completed))
     elif succeeded:
         conditions.append(_condition("Succeeded", "the job succeeded in every cluster", completed))
-    elif running:
-        since = max(text_at(condition, "lastTransitionTime") for condition in running)
-        conditions.append(_condition("Running", "the job is running", since))
     return _status(items, conditions)
 
 
@@ -98,8 +104,6 @@ def aggregated_tensorflow(template: Manifest, items: Items) -> Any:
     """Add up the replicas; one failed member fails the job, all succeeded ones make it succeed."""
     if not items:
         return template.get("status")
-    if len(items) == 1:
-        return items[0].get("status")
     conditions = []
     if failed := _failed(items):
         conditions.append(made_condition("Failed", "TFJobFailed", "the job failed", failed))
@@ -116,9 +120,9 @@ def aggregated_mpi(template: Manifest, items: Items) -> Any:
         return items[0].get("status")
     newest: dict[str, Mapping[str, Any]] = {}
     for _, condition in conditions_of(items):
-        known = newest.setdefault(text_at(condition, "type"), condition)
-        if text_at(condition, "lastTransitionTime") > text_at(known, "lastTransitionTime"):
-            newest[text_at(condition, "type")] = condition
+        kind = text_at(condition, "type")
+        if _age(condition) > (_age(newest[kind]) if kind in newest else ""):
+            newest[kind] = condition
     status = {
         "completionTime": _time(items, "completionTime", max),
         "conditions": list(newest.values()),
@@ -127,6 +131,12 @@ def aggregated_mpi(template: Manifest, items: Items) -> Any:
         "startTime": _time(items, "startTime", min),
     }
     return {field: value for field, value in status.items() if value}
+
+
+def _age(condition: Mapping[str, Any]) -> str:
+    """Return the time of a condition's last update, or of its last change where it has none."""
+    field = "lastTransitionTime" if condition.get("lastUpdateTime") is None else "lastUpdateTime"
+    return text_at(condition, field)
 
 
 def _status(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -138,6 +148,7 @@ def _status(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, 
         "conditions": conditions,
         "replicaStatuses": {role: counters for role, counters in replicas.items() if counters},
         "startTime": _time(items, "startTime", min),
+        "lastReconcileTime": _time(items, "lastReconcileTime", max),
         "completionTime": _time(items, "completionTime", max) if items and _all_succeeded(items) else "",
     }
     return {field: value for field, value in status.items() if value}

@@ -25,7 +25,7 @@ def aggregated_notebook(template: Manifest, items: Items) -> Any:
         return items[0].get("status")
     status: dict[str, Any] = {**mapping_at(template, "status"), **summed(items, ["readyReplicas"])}
     states = [(member, mapping_at(each, "containerState")) for member, each in collected(items)]
-    failed = [(member, state) for member, state in states if not state.get("running")]
+    failed = [(member, state) for member, state in states if not _runs(state)]
     if failed:
         condition = made_condition("Failed", "NotebookFailed", "the notebook failed", [member for member, _ in failed])
         state = failed[-1][1] or {"waiting": {"reason": "Unschedulable"}}
@@ -33,7 +33,13 @@ def aggregated_notebook(template: Manifest, items: Items) -> Any:
     if not states:
         return status
     _, latest = max(states, key=lambda entry: text_at(entry[1], "running", "startedAt"))
-    return {**status, "containerState": latest, "conditions": [made_condition("Ready", "Ready", "every notebook runs")]}
+    is_ready = len(states) == len(items or ())
+    conditions = [made_condition("Ready", "Ready", "every notebook runs")] if is_ready else []
+    return {**status, "containerState": latest, "conditions": conditions}
+
+
+def _runs(state: Mapping[str, Any]) -> bool:
+    return state.get("running") is not None and state.get("waiting") is None and state.get("terminated") is None
 
 
 def reflect_notebook(observed: Manifest) -> Any:

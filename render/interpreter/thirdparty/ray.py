@@ -1,6 +1,7 @@
 """Ray: clusters, jobs on them and services on them - a head and groups of workers each; their statuses added up."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from math import floor
 from typing import Any
 
@@ -30,21 +31,20 @@ COUNTERS = (
     "maxWorkerReplicas",
 )
 RESOURCES = ("desiredCPU", "desiredMemory", "desiredGPU", "desiredTPU")
-JOB_STATES = ("FAILED", "STOPPED", "RUNNING", "PENDING", "SUCCEEDED")
-DEPLOYMENT_STATES = (
-    "Failed",
-    "ValidationFailed",
-    "Retrying",
-    "Running",
-    "Suspending",
-    "Suspended",
-    "Initializing",
-    "Waiting",
-    "New",
-    "Complete",
-)
-APPLICATION_STATES = ("DEPLOY_FAILED", "UNHEALTHY", "DELETING", "NOT_STARTED", "DEPLOYING", "RUNNING")
-"""The states of each list from worst to best; a state in none of them is better than all."""
+JOB_STATES = {"FAILED": 5, "STOPPED": 4, "SUCCEEDED": 3, "RUNNING": 2, "PENDING": 1}
+DEPLOYMENT_STATES = {
+    "Failed": 8,
+    "ValidationFailed": 7,
+    "Complete": 6,
+    "Running": 5,
+    "Retrying": 4,
+    "Suspended": 3,
+    "Suspending": 3,
+    "Waiting": 2,
+    "Initializing": 1,
+}
+APPLICATION_STATES = {"DEPLOY_FAILED": 5, "UNHEALTHY": 4, "DELETING": 3, "DEPLOYING": 2, "NOT_STARTED": 1}
+"""The states of each list by how much they count when members differ; a state in none of them counts 0."""
 
 
 def aggregated_cluster(template: Manifest, items: Items) -> Any:
@@ -55,7 +55,7 @@ def aggregated_cluster(template: Manifest, items: Items) -> Any:
     leader = next((status for status in statuses if status.get("state") is not None), {})
     status: dict[str, Any] = {
         **summed(items, COUNTERS),
-        **{name: resource_add([status.get(name) for status in statuses]) for name in RESOURCES},
+        **{name: _total(status.get(name) for status in statuses) for name in RESOURCES},
         "lastUpdateTime": _latest(statuses),
         "conditions": [condition for _, condition in conditions_of(items)],
         "state": leader.get("state"),
@@ -67,14 +67,12 @@ def aggregated_cluster(template: Manifest, items: Items) -> Any:
 
 
 def aggregated_job(template: Manifest, items: Items) -> Any:
-    """Take the worst state of the job and of its deployment, with the reason the latter gives."""
+    """Take the state of the job and of its deployment that counts most, with the reason the latter gives."""
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
     statuses = [status for _, status in collected(items)]
-    job, deployment = (
-        _worst(statuses, "jobStatus", JOB_STATES),
-        _worst(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES),
-    )
+    job = _leading((status for status in statuses if status.get("jobStatus") != ""), "jobStatus", JOB_STATES)
+    deployment = _leading(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES)
     return _known(
         {
             "jobStatus": job.get("jobStatus"),
@@ -84,7 +82,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
 
 
 def aggregated_service(template: Manifest, items: Items) -> Any:
-    """Add up the endpoints, chain the conditions, and take the worst state of each application."""
+    """Add up the endpoints, chain the conditions, and take of each application the state that counts most."""
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
     statuses = [status for _, status in collected(items)]
@@ -92,33 +90,38 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
         {
             **summed(items, ["numServeEndpoints"]),
             "conditions": [condition for _, condition in conditions_of(items)],
-            "serviceStatus": _first(statuses, "serviceStatus"),
+            # An empty state means that the service does not run.
+            "serviceStatus": "" if any(status.get("serviceStatus") == "" for status in statuses) else "Running",
             "lastUpdateTime": _latest(statuses),
             "observedGeneration": max((count_at(status, "observedGeneration") for status in statuses), default=0),
-            "activeServiceStatus": _service(statuses, "activeServiceStatus"),
-            "pendingServiceStatus": _service(statuses, "pendingServiceStatus"),
+            "activeServiceStatus": _active_service(statuses),
+            "pendingServiceStatus": _first(statuses, "pendingServiceStatus"),
         }
     )
 
 
-def _service(statuses: Iterable[Mapping[str, Any]], field: str) -> dict[str, Any] | None:
-    """Take the first member's cluster, and of every application the worst status."""
-    services = [mapping_at(status, field) for status in statuses if status.get(field) is not None]
+def _active_service(statuses: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Take the first member's cluster, and the status of every application whose state counts most."""
+    services = [service for status in statuses if (service := mapping_at(status, "activeServiceStatus"))]
     if not services:
         return None
     applications: dict[str, Any] = {}
     for service in services:
         for name in mapping_at(service, "applicationStatuses"):
             application = mapping_at(service, "applicationStatuses", name)
-            applications[name] = _worst([applications.get(name, {}), application], "status", APPLICATION_STATES)
+            applications[name] = _leading([applications.get(name, {}), application], "status", APPLICATION_STATES)
     return {**services[0], "applicationStatuses": applications}
 
 
-def _worst(statuses: Iterable[Mapping[str, Any]], field: str, states: Sequence[str]) -> Mapping[str, Any]:
-    """Return the first status in the worst state."""
+def _leading(statuses: Iterable[Mapping[str, Any]], field: str, states: Mapping[str, int]) -> Mapping[str, Any]:
+    """Return the first status in the state that counts most."""
     known = [status for status in statuses if status.get(field) is not None]
-    ranks = {state: rank for rank, state in enumerate(states)}
-    return min(known, key=lambda status: ranks.get(text_at(status, field), len(states)), default={})
+    return max(known, key=lambda status: states.get(text_at(status, field), 0), default={})
+
+
+def _total(quantities: Iterable[Any]) -> str:
+    """Add one quantity after the other: each sum is written before the next is added, which decides its notation."""
+    return reduce(lambda total, quantity: resource_add([total, quantity]), quantities, "0")
 
 
 def _first(statuses: Iterable[Mapping[str, Any]], field: str) -> Any:
@@ -134,8 +137,9 @@ def _known(status: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cluster_components(cluster: Mapping[str, Any]) -> Iterator[Component]:
-    """Yield the head and a component per worker group."""
-    yield Component(name="ray-head", replicas=1, requirements=_needs(mapping_at(cluster, "headGroupSpec")))
+    """Yield the head, if it has a template, and a component per worker group."""
+    if mapping_at(cluster, "headGroupSpec").get("template") is not None:
+        yield Component(name="ray-head", replicas=1, requirements=_needs(mapping_at(cluster, "headGroupSpec")))
     for index, group in enumerate(objects_at(cluster, "workerGroupSpecs"), 1):
         yield Component(
             name=text_at(group, "groupName") or f"worker-{index}", replicas=_workers(group), requirements=_needs(group)
@@ -160,8 +164,13 @@ def cluster_dependencies(manifest: Manifest, cluster: Path) -> set[DependentObje
 
 
 def service_replicas(service: Manifest) -> Replicas:
-    """Return head and workers together; one needs the largest cpu and memory of them all."""
+    """Return head and workers together; one needs the largest cpu and memory of them all, if the head needs any.
+
+    Without a head there is no service.
+    """
     cluster = mapping_at(service, *SERVICE)
+    if mapping_at(cluster, "headGroupSpec").get("template") is None:
+        return Replicas(replicas=0, requirements=None)
     groups = objects_at(cluster, "workerGroupSpecs")
     head = _needs(mapping_at(cluster, "headGroupSpec"))
     needs = [needed for needed in (head, *map(_needs, groups)) if needed is not None]
@@ -170,10 +179,7 @@ def service_replicas(service: Manifest) -> Replicas:
         for name in ("cpu", "memory")
         if (amounts := [needed.resource_request[name] for needed in needs if name in needed.resource_request])
     }
-    requirements = None
-    if needs:
-        base = head or ReplicaRequirements()
-        requirements = replace(base, resource_request={**base.resource_request, **largest})
+    requirements = head and replace(head, resource_request={**head.resource_request, **largest})
     return Replicas(replicas=1 + sum(map(_workers, groups)), requirements=requirements)
 
 
