@@ -101,6 +101,12 @@ EDITS = [
         {"args": [], "pods": [{"args": []}]},
         {"args": [], "pods": [{"args": []}]},
     ),
+    Edit(
+        "what is an empty object in one entry of a list is one in all",
+        "return obj",
+        {"pods": [{"dir": []}, {"dir": {}}]},
+        {"pods": [{"dir": {}}, {"dir": {}}]},
+    ),
     Edit("an empty table nobody knows goes", "obj.spec.new = {} return obj", {"x": 1}, {"x": 1}),
     Edit("nulls go", "return obj", {"x": None, "list": [1, None, "a"]}, {"list": [1, "a"]}),
     Edit("numbers stay what they are", "return obj", {"a": 1, "b": 2.5, "c": -3}, {"a": 1, "b": 2.5, "c": -3}),

@@ -199,6 +199,21 @@ DIALECT = [
     ),
     Fact("bytes that are no text become marks", 'return "\\255x"', ["�x"]),
     Fact("whole numbers are integers", "return 3.0, 2.5, 1e15, -2^53", [3, 2.5, 10**15, -(2**53)]),
+    Fact(
+        "whole numbers become text without an exponent",
+        'return tostring(128 * 2^40), tostring(-2^53), tostring(0), string.format("%s %d %.1f", 1e15, 2^50, 1e15)',
+        ["140737488355328", "-9007199254740992", "0", "1000000000000000 1125899906842624 1000000000000000.0"],
+    ),
+    Fact(
+        "other numbers become text with all their digits",
+        'return tostring(10/3), tostring(0.1), tostring(0.1 + 0.2), tostring(1e-7), string.format("%s", 2/3)',
+        ["3.3333333333333335", "0.1", "0.30000000000000004", "1e-07", "0.6666666666666666"],
+    ),
+    Fact(
+        "what is no number or has no end has a word",
+        'return tostring(0/0), tostring(1/0), tostring(-1/0), string.format("%.1f", 1/0)',
+        ["NaN", "+Inf", "-Inf", "inf"],
+    ),
     Fact("nothing is nothing", "return nil, {a = nil}", [None, []]),
 ]
 

@@ -82,9 +82,9 @@ def _restored(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> A
 def _entry(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
     if not isinstance(value, Mapping | list) or value:
         return _restored(value, path, lists, objects)
-    if path in lists:
-        return []
-    return {} if path in objects else GONE
+    if path in objects:
+        return {}
+    return [] if path in lists else GONE
 
 
 GONE = object()

@@ -5,6 +5,8 @@ its results as JSON text: only text crosses between Lua and Python. Each script'
 reaches nothing else - not the instruction hook, and no trace of the script before it.
 
 * Karmada disables some functions of Lua's base library: they raise an error here, too.
+* A number becomes text as in Karmada's engine, but where ``..`` or ``table.concat`` joins it to text, which is up to
+  Lua: a whole one without an exponent, another with all digits that tell it from its neighbours.
 * An answer must not depend on when or where it is found: there is no clock and no chance, ``pairs`` and ``next`` go
   through keys in order, and a table prints as ``table``.
 """
@@ -17,12 +19,24 @@ local LONGEST_STRING = 2 ^ 22
 local EVERY, EXHAUSTED = 100, "the script ran too long"
 local next_of, sort, protected = next, table.sort, pcall
 local load, clock, sethook, memory_count = load, os.clock, debug.sethook, collectgarbage
-local tostring_of = tostring
+local tostring_of, tonumber_of, format_of = tostring, tonumber, string.format
 local exhausted = false
+
+local function number_in_words(value)
+  if value ~= value then return "NaN" end
+  if value == math.huge or value == -math.huge then return value > 0 and "+Inf" or "-Inf" end
+  if value % 1 == 0 and value >= -2 ^ 63 and value < 2 ^ 63 then return format_of("%.0f", value) end
+  for digits = 14, 16 do
+    local text = format_of("%." .. digits .. "g", value)
+    if tonumber_of(text) == value then return text end
+  end
+  return format_of("%.17g", value)
+end
 
 local function tostring(value)
   local kind = type(value)
-  if kind == "string" or kind == "number" or kind == "boolean" or kind == "nil" then return tostring_of(value) end
+  if kind == "number" then return number_in_words(value) end
+  if kind == "string" or kind == "boolean" or kind == "nil" then return tostring_of(value) end
   return kind
 end
 

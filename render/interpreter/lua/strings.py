@@ -145,8 +145,10 @@ end
 function string.format(layout, ...)
   local values = { ... }
   for index = 1, select("#", ...) do
-    local kind = type(values[index])
-    if kind ~= "string" and kind ~= "number" then values[index] = tostring(values[index]) end
+    local value = values[index]
+    -- The text of a finite number is that number to every conversion.
+    local is_finite = type(value) ~= "number" or value - value == 0
+    if type(value) ~= "string" and is_finite then values[index] = tostring(value) end
   end
   return format(layout, unpack(values, 1, select("#", ...)))
 end
