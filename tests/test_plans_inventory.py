@@ -1,6 +1,7 @@
 """The objects a cluster may hold, from the first attempt to convergence, and back from their record in Git."""
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory, inventory_manifest, parse_inventory
 from render.model import ObjectRef
@@ -48,6 +49,22 @@ def test_an_interrupted_pass_forgets_nothing() -> None:
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK,))
     after = before.after("two", ApplyOutcome.INTERRUPTED, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "want"),
+    [
+        (ApplyOutcome.CONVERGED, Inventory(cluster="member1", uid="u", converged="two", attempted=("three",))),
+        (ApplyOutcome.INCOMPLETE, Inventory(cluster="member1", uid="u", converged="three", attempted=("two",))),
+    ],
+)
+def test_a_slow_pass_forgets_nothing_that_a_newer_one_recorded_meanwhile(
+    outcome: ApplyOutcome, want: Inventory
+) -> None:
+    """It was planned when the cluster held the first commit, and knows nothing of what the third put there."""
+    planned = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(WEB,))
+    newer = Inventory(cluster="member1", uid="u", converged="three", left=(DISK,))
+    assert newer.after("two", outcome, [WEB], known=planned) == replace(want, left=(DISK, WEB))
 
 
 def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from reconciler.deliver.results import ClusterReport
-from reconciler.members.exchange import Client, Failure
+from reconciler.members.exchange import Answer, Client, Failure, Request
 from reconciler.members.options import DeliveryOptions
 
-from .applying import outcomes
+from .applying import Recorder, Send, outcomes
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .clusters import remove_namespaces
 from .memory_fleet import MemoryFleet
@@ -153,6 +153,33 @@ def test_a_pass_that_a_newer_one_of_another_clone_overtook_takes_nothing_back(
     slow.open = overtaken  # type: ignore[method-assign]
     assert refused(slow.run())[0] == f"{before[:12]} is older than what 'member1' holds"
     assert told(fleet.run()) == {}
+
+
+def test_what_a_newer_pass_applied_meanwhile_is_remembered_by_the_slow_one(fleet: MemoryFleet, tmp_path: Path) -> None:
+    """Its record stands for all that the cluster may hold; once it forgot the object, which nobody removed then."""
+    slow = cloned(fleet, tmp_path)
+    path = f"/api/v1/namespaces/{SPACE}/configmaps/a"
+    change(slow, "a", "by the slow one")
+    slow.repository.git("push", "-q", "origin", "HEAD:main")
+    newer: list[tuple[ClusterReport, ...]] = []
+
+    def overtaken(request: Request, send: Send) -> Answer | Failure:
+        """Let the other clone do its pass when this one begins to write."""
+        if request.path == path and request.method == "PATCH" and not newer:
+            fleet.repository.git("pull", "-q", "origin", "main")
+            change(fleet, "c", "new")
+            newer.append(fleet.run())
+        return send(request)
+
+    def opened(name: str, deadline: float) -> Client | Failure:
+        client = MemoryFleet.open(slow, name, deadline)
+        return client if isinstance(client, Failure) else Recorder(client, wire=overtaken)
+
+    slow.open = opened  # type: ignore[method-assign]
+    assert told(slow.run()) == {"ConfigMap a": "configured Changed"}
+    assert told(newer[0]) == {"ConfigMap a": "configured Changed", "ConfigMap c": "created Missing"}
+    fleet.repository.commit({"c.yaml": None})
+    assert told(fleet.run()) == {"ConfigMap c": "deleted NotWanted"}
 
 
 def test_going_back_to_an_equal_commit_is_said_once(fleet: MemoryFleet) -> None:

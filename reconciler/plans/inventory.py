@@ -68,19 +68,31 @@ class Inventory(Struct, frozen=True, kw_only=True):
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(self, commit: str, outcome: ApplyOutcome, left: Iterable[HeldObject], manager: str = "") -> "Inventory":
+    def after(
+        self,
+        commit: str,
+        outcome: ApplyOutcome,
+        left: Iterable[HeldObject],
+        manager: str = "",
+        known: "Inventory | None" = None,
+    ) -> "Inventory":
         """Return the inventory after a commit was applied by a field manager, with what that left behind.
 
         An apply that got to its end knows what is left of everything before, whether or not it did all it should. One
-        that was interrupted knows nothing of the rest, so that everything remembered before stays.
+        that was interrupted knows nothing of the rest, so that everything remembered before stays; so does what others
+        recorded since the apply was planned by the ``known`` inventory (None: this one), for it knows nothing of that.
         """
+        since = tuple(each for each in self.commits if known and each not in {*known.commits, commit})
+        if since:
+            left = {item.ref: item for item in (*self.left, *left)}.values()
         if outcome is ApplyOutcome.INTERRUPTED:
             left_by_ref = {item.ref: item for item in (*self.left, *left)}
             return replace(self, left=tuple(left_by_ref[ref] for ref in sorted(left_by_ref)))
         remaining = tuple(sorted(left, key=lambda item: item.ref))
         if outcome is ApplyOutcome.CONVERGED:
-            return replace(self, manager=manager, converged=commit, attempted=(), left=remaining)
-        return replace(self, attempted=(commit,), left=remaining)
+            return replace(self, manager=manager, converged=commit, attempted=since, left=remaining)
+        unfinished = tuple(each for each in since if each != self.converged)
+        return replace(self, attempted=(commit, *unfinished), left=remaining)
 
     def with_objects(self, held: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""

@@ -161,6 +161,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             status=self.context.status,
             commit=self._commits.commit(self.commit) if self.delivery.writes else None,
             manager=self.applyset.manager,
+            planned=inventories,
             record=self.record,
             say=self.say,
             clock=self.clock,

@@ -4,7 +4,7 @@ The files are made for whatever the status branch holds by then, because another
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reconciler.deliver.results import ClusterReport
 from reconciler.deliver.server_forms import remember_server_forms
 from reconciler.pipeline.previous import Previous
+from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import (
     Files,
     StatusBranch,
@@ -31,13 +32,15 @@ class ReportRecording(Struct, kw_only=True):
     """The reports of an apply so far, and what of them is recorded.
 
     ``commit`` is the rendered commit that is applied, None where nothing is to be recorded; ``manager`` is the field
-    manager. ``record`` is what a pass records beside the inventories. ``say`` is told what is waited for, ``clock``
-    gives the time of the commits, and ``turn`` is held while the status branch is read and written.
+    manager, ``planned`` are the inventories by which it was planned. ``record`` is what a pass records beside the
+    inventories. ``say`` is told what is waited for, ``clock`` gives the time of the commits, and ``turn`` is held while
+    the status branch is read and written.
     """
 
     status: StatusBranch
     commit: Previous | None
     manager: str
+    planned: Mapping[str, Inventory]
     record: PassRecord | None
     say: Callable[[str], None]
     clock: Callable[[], float]
@@ -110,7 +113,11 @@ class ReportRecording(Struct, kw_only=True):
             if report.applied is None or before is None:
                 continue
             after = before.after(
-                report.applied.commit, report.applied.recorded_outcome, report.applied.left, manager=self.manager
+                report.applied.commit,
+                report.applied.recorded_outcome,
+                report.applied.left,
+                manager=self.manager,
+                known=self.planned.get(report.cluster, Inventory(cluster=report.cluster)),
             )
             if after != before:
                 files[inventory_path(report.cluster)] = inventory_file(after)
