@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.members.exchange import Request
 from render.errors import ConfigError, GitError, GuardRefused
 
 from .agents import PulledFleet
@@ -156,6 +157,35 @@ def test_what_it_left_here_never_takes_back_what_the_remote_has(fleet: PulledFle
     store.git("update-ref", f"refs/heads/{branch}", "beside" if is_beside else f"{branch}~1")
     ended = fleet.pull(seconds=60)
     assert (ended.exit_code, ended.lines, fleet.hub.git("rev-parse", branch)) == (0, (), pushed)
+
+
+def test_what_a_slow_agent_writes_after_another_one_is_removed_though_it_never_says_so(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other one has applied the next commit meanwhile, and with it settled what was recorded of this one's."""
+    other = {"XDG_CACHE_HOME": str(fleet.folder / "other")}
+    fleet.pull()
+    fleet.source.commit({"more.yaml": a_config_map("more")})
+    fleet.reconcile(capsys)
+    codes: list[int] = []
+
+    def overtaken(request: Request) -> None:
+        if not codes and fleet.commits("argosy/agent/member1")[-1].startswith("Attempt"):
+            codes.append(1)
+            fleet.source.commit({"more.yaml": None})
+            fleet.reconcile(capsys)
+            codes[0] = fleet.pull(environment=other).exit_code
+        elif request.method == "PATCH" and request.path.endswith("/more"):
+            fleet.away()
+
+    fleet.members["member1"].faults.append(overtaken)
+    with pytest.raises(GitError):
+        fleet.pull(seconds=60)
+    fleet.members["member1"].faults.clear()
+    assert (codes, "ConfigMap/more" in held(fleet)) == ([0], True)
+    fleet.back()
+    assert fleet.pull(seconds=60, environment=other).exit_code == 0
+    assert held(fleet) == ["ConfigMap/settings", "Deployment/web"]
 
 
 def test_a_first_commit_needs_git(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:

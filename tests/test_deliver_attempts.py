@@ -69,6 +69,30 @@ def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: Statu
     }
 
 
+def test_one_that_a_pass_elsewhere_forgot_is_written_down_again(tmp_path: Path) -> None:
+    """The remote is asked anew for that; one that does not answer meanwhile keeps nobody from going on."""
+    hub = Repository.create(tmp_path / "hub.git", bare=True)
+    clones = [Repository.create(tmp_path / name) for name in ("ours", "theirs")]
+    for clone in clones:
+        clone.git("remote", "add", "origin", str(hub.path))
+    opened = (open_repository(str(clone.path)) for clone in clones)
+    publications = (Publication(repository=each, remote="origin") for each in opened)
+    ours, theirs = (StatusBranch(publication=each, branch="argosy/status") for each in publications)
+    clock = Hour()
+    attempts = recorded(ours, clock)
+    other_pass_converges(theirs)
+    clock.now = FRESH_SECONDS
+    hub.path.rename(tmp_path / "away")
+    attempts.ensure_recorded("eu", "uid-eu")
+    (tmp_path / "away").rename(hub.path)
+    clock.now = 2 * FRESH_SECONDS
+    attempts.ensure_recorded("eu", "uid-eu")
+    theirs.look_again()
+    assert read_inventories(theirs, theirs.tip()) == {
+        "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
+    }
+
+
 def test_clusters_that_come_while_a_commit_is_made_share_the_next_one(status: StatusBranch) -> None:
     attempts, names = recorded(status, Hour()), [f"late-{number}" for number in range(8)]
     threads = [threading.Thread(target=attempts.ensure_recorded, args=(name, f"uid-{name}")) for name in names]

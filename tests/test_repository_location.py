@@ -204,6 +204,12 @@ FAILURES = [
         GitError,
         "git push: Host key verification failed.\n  hint: add the server to ~/.ssh/known_hosts; Argosy never does",
     ),
+    Failure(
+        "a git that was killed says how far the server was",
+        "remote: Total 48 (delta 11), reused 0 (delta 0), pack-reused 0        \n",
+        GitError,
+        "git push: ended with exit code 128",
+    ),
     Failure("nothing said", "", GitError, "git push: ended with exit code 128"),
     Failure("something nobody mapped", "fatal: odd\nfatal: b\nc\nd\n", GitError, "git push: odd; b; c"),
 ]

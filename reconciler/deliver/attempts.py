@@ -21,7 +21,8 @@ FRESH_SECONDS = 5.0
 class AttemptRecord(Struct, kw_only=True):
     """The inventories on the status branch as last read, and the recording of attempts in them.
 
-    ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read.
+    ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read, which
+    counts as now for ``fresh`` seconds.
     ``turn`` is held by whoever reads or writes the branch; ``wanted`` are the UIDs of clusters that wait for it.
     """
 
@@ -29,6 +30,7 @@ class AttemptRecord(Struct, kw_only=True):
     commit: str
     now: int
     clock: Callable[[], float] = time.monotonic
+    fresh: float = FRESH_SECONDS
     turn: threading.Lock = field(default_factory=threading.Lock)
     wanted: dict[str, str] = field(default_factory=dict)
     _known: Mapping[str, Inventory] = field(default_factory=dict)
@@ -54,11 +56,12 @@ class AttemptRecord(Struct, kw_only=True):
         self.wanted[cluster] = uid
         with self.turn:
             if not (self._is_fresh() and self._has(cluster, uid)):
+                self.status.look_again()
                 self.record(self.wanted | {cluster: uid})
             self.wanted.pop(cluster, None)
 
     def _is_fresh(self) -> bool:
-        return self.clock() - self._read_at < FRESH_SECONDS
+        return self.clock() - self._read_at < self.fresh
 
     def _has(self, cluster: str, uid: str) -> bool:
         known = self._known.get(cluster)

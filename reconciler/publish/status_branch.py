@@ -5,6 +5,7 @@ branch, and whoever was slower reads again and puts its own files on top.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -50,6 +51,12 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
     def tip(self) -> str | None:
         """Return where the branch stands now, asking the remote."""
         return self.publication.current_tip(self.branch)
+
+    def look_again(self) -> None:
+        """Have the remote asked once more where the branch stands; one that does not answer tells nothing new."""
+        if self.publication.remote:
+            with suppress(GitError):
+                self.repository.known_tips(self.publication.remote, [f"refs/heads/{self.branch}"], again=True)
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""

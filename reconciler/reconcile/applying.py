@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.attempts import AttemptRecord
+from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
@@ -151,7 +151,9 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
         repository = self.context.publication.repository
-        attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
+        # An agent has one cluster, and looks for another agent of it before each first write.
+        fresh = FRESH_SECONDS if self.commits is None else 0.0
+        attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()), fresh=fresh)
         inventories = attempts.inventories()
         identities = self._identities(inventories)
         orphans = self._agreed_orphans(inventories)

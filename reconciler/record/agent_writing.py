@@ -54,6 +54,10 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
             return here
         return there
 
+    def look_again(self) -> None:
+        """Have the remote asked once more, unless it is away."""
+        self.link.is_behind = self.link.failure is None
+
     def _fetch(self) -> None:
         self.link.is_behind = False
         tracked = self.publication.ref(self.branch)

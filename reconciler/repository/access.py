@@ -335,14 +335,15 @@ class Repository:
 
         return list_remote(self._reached(remote), refs)
 
-    def known_tips(self, remote: str, refs: Iterable[str]) -> dict[str, str | None]:
+    def known_tips(self, remote: str, refs: Iterable[str], *, again: bool = False) -> dict[str, str | None]:
         """Return where refs of a remote stand, asking for those that it was not asked for since this was opened.
 
-        A connection takes longer than most passes compute, so a pass asks for a ref once. What is pushed is known; a
-        push that is refused, because somebody else moved a ref meanwhile, lets all of them be asked for again.
+        ``again``: for all of them. A connection takes longer than most passes compute, so a pass asks for a ref once.
+        What is pushed is known; a push that is refused, because somebody else moved a ref meanwhile, lets all of them
+        be asked for again.
         """
         names = tuple(refs)
-        unknown = [name for name in names if (remote, name) not in self._known_tips]
+        unknown = [name for name in names if again or (remote, name) not in self._known_tips]
         if unknown:
             tips = self.remote_tips(remote, unknown).tips
             self._known_tips |= {(remote, name): tips.get(name) for name in unknown}

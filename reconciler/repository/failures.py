@@ -13,7 +13,7 @@ from render.errors import GitError, NoSuchBranch, SourceMoved
 _MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
 _REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
 _NOISE = re.compile(
-    r"hint:|warning: redirecting|remote:$|To \S+$|Total \d+ \(|Done$|From |and the repository exists"
+    r"hint:|warning: redirecting|remote:$|To \S+$|(?:remote: )?Total \d+ \(|Done$|From |and the repository exists"
     r"|Please make sure you have|To add an exception for this|git config --global --add safe"
     r"|fatal: Could not read from remote|error: failed to push some refs"
     r"|Another git process seems|an editor opened by|are terminated then|may have crashed in|remove the file manually"
