@@ -94,8 +94,20 @@ def test_what_git_keeps_comes_back() -> None:
     assert parse_inventory(inventory_manifest(inventory)) == inventory
 
 
+WRITTEN = {"cluster": "a", "clusterUID": "", "converged": ""}
+OBJECT = {"kind": "Deployment", "name": "web"}
+
+
 @pytest.mark.parametrize(
-    "manifest", [{}, {"cluster": "a"}, {"cluster": "a", "clusterUID": "", "converged": "", "left": [1]}]
+    "manifest",
+    [
+        {},
+        {"cluster": "a"},
+        *({**WRITTEN, name: value} for name in WRITTEN for value in (None, 1, ["a"], {"a": "b"})),
+        *({**WRITTEN, "attempted": value} for value in (None, "abc", [1], [["a"]], {"a": "b"})),
+        *({**WRITTEN, "left": [value]} for value in (1, "a", {}, {**OBJECT, "name": 1}, {**OBJECT, "keep": "yes"})),
+        {**WRITTEN, "fieldManager": 1},
+    ],
 )
 def test_anything_else_is_no_inventory(manifest: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="it is not the inventory of a cluster"):

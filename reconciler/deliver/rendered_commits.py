@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.previous import Previous, changed_files
+from reconciler.pipeline.previous import Previous, changed_files, object_in
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
@@ -23,7 +23,6 @@ from reconciler.repository.trailers import SOURCE, engine_version, written_commi
 from reconciler.source.manifests import may_be_secret
 from render.binding import Binding
 from render.cluster import Cluster
-from render.documents import parse_documents
 from render.errors import GitError
 from render.model import Manifest, ObjectRef, is_opaque
 from render.policy import ConflictResolution
@@ -184,7 +183,7 @@ class RenderedCommits(Struct):
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
         removed = self._removed(cluster, commits)
-        self._load(file.id for file in removed)
+        self._load({file.id: file.path for file in removed})
         held: dict[ObjectRef, HeldObject] = {}
         for file in removed:
             manifest = self._manifests[file.id]
@@ -201,24 +200,24 @@ class RenderedCommits(Struct):
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))
-        self._load(blob_id for _, blob_id in files)
+        self._load({blob_id: "/".join(path) for path, blob_id in files})
         return tuple(self._manifests[blob_id] for _, blob_id in files)
 
-    def _load(self, blob_ids: Iterable[bytes]) -> None:
-        wanted = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+    def _load(self, path_by_id: Mapping[bytes, str]) -> None:
+        wanted = {blob_id for blob_id in path_by_id if blob_id not in self._manifests}
         known = ((id_, self.known_manifests[id_]) for id_ in wanted & self.known_manifests.keys())
         self._manifests |= {id_: manifest for id_, manifest in known if not is_opaque(manifest)}
         missing = wanted - self._manifests.keys()
         if missing:
             with Cache(self.repository.cache_dir, "rendered", version=engine_version()) as cache:
                 self._manifests |= cache.get_many(missing)
-                cache.put_many(self._parsed(missing - self._manifests.keys()))
+                cache.put_many(self._parsed(missing - self._manifests.keys(), path_by_id))
 
-    def _parsed(self, blob_ids: Collection[bytes]) -> dict[bytes, Manifest]:
+    def _parsed(self, blob_ids: Collection[bytes], path_by_id: Mapping[bytes, str]) -> dict[bytes, Manifest]:
         """Read objects that no pass has read before, and return those that may be kept for the next one."""
         fresh = {}
         for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():
-            manifest = self._manifests[blob_id] = parse_documents(content)[0].value
+            manifest = self._manifests[blob_id] = object_in(content, path_by_id[blob_id])
             if is_opaque(manifest):
                 self._encrypted[id(manifest)] = content
             elif not may_be_secret(content, [manifest]):

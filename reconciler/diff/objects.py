@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
-from render.documents import parse_documents
+from reconciler.pipeline.previous import mapping_in
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
 from render.layout import ref_of_path
 from render.model import Manifest, ObjectRef
@@ -165,7 +165,7 @@ class Texts(Struct):
 
     def _manifest(self, text: Text) -> Manifest:
         if text not in self._manifests:
-            self._manifests[text] = parse_documents(b"0".join(text))[0].value
+            self._manifests[text] = mapping_in(b"0".join(text))
         return self._manifests[text]
 
 

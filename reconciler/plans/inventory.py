@@ -8,7 +8,7 @@ still finalizing) is remembered by itself, so it outlives the commit that named 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
@@ -125,21 +125,22 @@ def inventory_manifest(inventory: Inventory) -> Manifest:
 def parse_inventory(manifest: Manifest) -> Inventory:
     """Return the inventory a manifest keeps; ValueError when it is none of ours."""
     try:
-        left = tuple(
-            HeldObject(
-                ref=ObjectRef(item.get("group", ""), item["kind"], item.get("namespace", ""), item["name"]),
-                preserve=item.get("preserve", False),
-                keep=item.get("keep", False),
-            )
+        left = [
+            {
+                "ref": {"group": "", "namespace": "", **item},
+                "preserve": item.get("preserve", False),
+                "keep": item.get("keep", False),
+            }
             for item in manifest.get("left", ())
-        )
-        return Inventory(
-            cluster=manifest["cluster"],
-            uid=manifest["clusterUID"],
-            manager=manifest.get("fieldManager", ""),
-            converged=manifest["converged"],
-            attempted=tuple(manifest.get("attempted", ())),
-            left=left,
-        )
-    except (KeyError, TypeError, AttributeError) as error:
+        ]
+        kept = {
+            "cluster": manifest["cluster"],
+            "uid": manifest["clusterUID"],
+            "manager": manifest.get("fieldManager", ""),
+            "converged": manifest["converged"],
+            "attempted": manifest.get("attempted", ()),
+            "left": left,
+        }
+        return convert(kept, Inventory)
+    except (KeyError, TypeError, AttributeError, ValidationError) as error:
         raise ValueError("it is not the inventory of a cluster") from error

@@ -13,13 +13,14 @@ from reconciler.console.text import screen_width, table, table_width
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.pending import plain_pending
+from reconciler.pipeline.previous import object_in
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.released import plain_released
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory
 from render.binding import Binding
-from render.documents import emit, parse_documents
+from render.documents import emit
 from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
 from render.parsing import binding_manifest
 from render.words import nearest
@@ -167,7 +168,8 @@ def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list
     """Return the objects each cluster must hold; equal ones are read once."""
     files = list(cluster_files(outcome, selection))
     contents = outcome.contents({blob_id for _, _, blob_id in files})
-    values = {blob_id: parse_documents(content)[0].value for blob_id, content in contents.items()}
+    paths = {blob_id: path for _, path, blob_id in files}
+    values = {blob_id: object_in(content, paths[blob_id]) for blob_id, content in contents.items()}
     objects: dict[str, list[Manifest]] = {
         name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
     }

@@ -4,6 +4,7 @@ A commit changes only the files it names; everything else keeps its tree. It mov
 branch, and whoever was slower reads again and puts its own files on top.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 
@@ -25,6 +26,7 @@ from .branches import Publication
 from .file_shapes import parsed_file
 
 _TRIES = 8
+_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "schemas", "works"})
 """The folders whose files are each about one cluster."""
 
@@ -258,11 +260,14 @@ def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inve
         manifest = parsed_file(path, content)
         try:
             inventory = parse_inventory(manifest)
-        except ValueError as error:
+        except ValueError:
+            inventory = None
+        is_whole = inventory is not None and all(map(_COMMIT.fullmatch, inventory.commits))
+        if inventory is None or not is_whole or inventory_path(inventory.cluster) != path:
             raise GitError(
                 f"{path} on branch {status.branch!r} is damaged",
                 hint=f"restore the file from an earlier commit: git log {status.branch} -- {path}",
-            ) from error
+            )
         found[inventory.cluster] = inventory
     return found
 

@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 
 from reconciler.repository import open_repository
-from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.build import (
+    Ended,
+    Repository,
+    a_cluster,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    copied,
+    on_clusters,
+)
 from tests.fakes import FakeCluster
 from tests.served import serving_members
 from tests.workflows import ROOT
@@ -23,6 +33,7 @@ STATUSES = [
     *["resourceSummary: {allocatable: x}", "resourceSummary: {allocatable: {cpu: x}}"],
     *["resourceSummary: {allocated: {cpu: [1]}}", "resourceSummary: {allocatableModelings: [{grade: x, count: 1}]}"],
 ]
+INVENTORIES = [("[member1]", "''"), ("member2", "''"), ("member1", "abc"), ("member1", "../x"), ("member1", "[]")]
 FILES = {
     "facts/member1.yaml": [
         *["x", "metadata: {name: 1}", "metadata: {name: member1}\nstatus: {apiEnablements: x}"],
@@ -36,7 +47,11 @@ FILES = {
         "metadata: {name: a}\nstatus: {manifestStatuses: [{identifier: {kind: []}}]}",
     ],
     "bindings/**/*.yaml": ["x", "metadata: {name: a}\nstatus: {aggregatedStatus: {}}", "#" * (9 << 20)],
-    "inventory/member1.yaml": ["x", "[]"],
+    "inventory/member1.yaml": [
+        *["x", "[]"],
+        *(f"{{cluster: {cluster}, clusterUID: u, converged: {commit}}}" for cluster, commit in INVENTORIES),
+        "{cluster: member1, clusterUID: u, converged: '', attempted: abc}",
+    ],
 }
 CASES = [(path, text) for path, texts in FILES.items() for text in texts]
 FOREIGN = (
@@ -109,6 +124,33 @@ def test_a_damaged_file_of_the_status_branch_is_named(
     named = [ended for ended in ends if str(file) in ended.err]
     assert named
     assert {ended.code for ended in named} == {4}
+
+
+OBJECTS = ["\x00", "a: [\n", "", "x", "[]", "{kind: ConfigMap}", "{apiVersion: v1, kind: A, metadata: {name: [a]}}"]
+READING = ["apply --timeout 3", "diff --live --timeout 3", "reconcile --timeout 3", "verify", "diff", "render"]
+
+
+@pytest.mark.parametrize("content", OBJECTS)
+def test_a_damaged_object_of_the_rendered_branch_is_named(
+    content: str, applied: tuple[Repository, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository,) = copied(tmp_path, applied[0])
+    worktree = tmp_path / "rendered"
+    repository.git("worktree", "add", "-q", "--detach", str(worktree), "argosy/rendered")
+    (file,) = worktree.glob("clusters/member1/default/Deployment.apps/*.yaml")
+    file.write_text(content)
+    rendered = Repository(worktree)
+    message = repository.git("log", "-1", "--format=%B", "argosy/rendered")
+    rendered.git("commit", "-q", "-a", "-m", message)
+    repository.git("update-ref", "refs/heads/argosy/rendered", rendered.git("rev-parse", "HEAD"))
+    for command in READING:
+        words = command.split()
+        options = ["--kubeconfigs", str(applied[1])] if "--timeout" in words else []
+        ended = argosy(repository, capsys, *words, *options)
+        assert ended.code in {0, 1, 3, 4, 5}, (command, ended.err)
+        if words[0] == "apply":
+            where = f"{file.relative_to(worktree / 'clusters' / 'member1')} on the rendered branch holds no object"
+            assert (ended.code, where in ended.err) == (4, True), ended
 
 
 @pytest.mark.parametrize("path", FOREIGN, ids=repr)
