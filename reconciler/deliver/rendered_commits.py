@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.previous import Previous, changed_files, object_in
+from reconciler.pipeline.previous import Previous, changed_files
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject, HistoryPlace
 from reconciler.plans.model import ClusterDesired, DesiredObject
+from reconciler.plans.rendered_object import object_in
 from reconciler.publish.allowances import RemovalAllowance
 from reconciler.publish.reading import read_previous
 from reconciler.publish.source_trailers import allowed_between, evictions_between

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
-from reconciler.pipeline.previous import mapping_in
+from reconciler.plans.rendered_object import mapping_in
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
 from render.layout import ref_of_path
 from render.model import Manifest, ObjectRef

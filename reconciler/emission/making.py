@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from reconciler.plans.model import DesiredObject
-from render.documents import parse_documents
+from reconciler.plans.rendered_object import object_in
 from render.fleet import OTHERS, Deployer, EmissionSettings, Fleet, Placing
 from render.model import Manifest, ObjectRef, is_opaque
 
@@ -64,11 +64,11 @@ def committed_files(
 def _objects(
     tree_id: bytes, rendered: RenderedFiles, known: dict[bytes, tuple[Manifest, bytes]]
 ) -> Iterator[DesiredObject]:
-    blob_ids = [blob_id for _, blob_id in rendered.files(tree_id)]
-    for blob_id, content in rendered.contents({each for each in blob_ids if each not in known}).items():
-        manifest = parse_documents(content)[0].value
+    path_by_id = {blob_id: path for path, blob_id in rendered.files(tree_id)}
+    for blob_id, content in rendered.contents(path_by_id.keys() - known.keys()).items():
+        manifest = object_in(content, path_by_id[blob_id])
         known[blob_id] = manifest, content if is_opaque(manifest) else b""
-    for blob_id in blob_ids:
+    for blob_id in path_by_id:
         manifest, encrypted = known[blob_id]
         yield DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest, encrypted=encrypted)
 

@@ -7,11 +7,11 @@ from msgspec import Struct, field
 
 from render.binding import Binding
 from render.bits import Mask
-from render.documents import DocumentErrors, parse_documents
+from render.documents import DocumentErrors
 from render.errors import GitError
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.layout import object_path
-from render.model import Manifest, ObjectRef
+from render.model import ObjectRef
 from render.tree import Base, Variant, merged
 
 from .binding_files import BindingCache, BindingReader
@@ -252,30 +252,6 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         except _WRONG_SHAPES as error:
             message = f"{'/'.join(path)} in rendered commit {self._commit[:12]} is no binding"
             raise GitError(message, hint=_RESTORE) from error
-
-
-def object_in(content: bytes, path: str) -> Manifest:
-    """Return the object of a file of a rendered commit's ``clusters``; GitError where it holds none."""
-    manifest = mapping_in(content, path)
-    try:
-        ref = ObjectRef.of(manifest)
-        is_named = all(isinstance(part, str) for part in (ref.group, ref.kind, ref.namespace, ref.name))
-    except _WRONG_SHAPES:
-        is_named = False
-    if not is_named:
-        raise GitError(f"{path} on the rendered branch holds no object", hint=_RESTORE)
-    return manifest
-
-
-def mapping_in(content: bytes, path: str = "a file") -> Manifest:
-    """Return what such a file says, by whatever name; GitError where it is no mapping."""
-    try:
-        manifest = parse_documents(content)[0].value
-    except (DocumentErrors, IndexError):
-        manifest = None
-    if not isinstance(manifest, dict):
-        raise GitError(f"{path} on the rendered branch holds no object", hint=_RESTORE)
-    return manifest
 
 
 class Previous(Struct, frozen=True, kw_only=True):

@@ -13,9 +13,9 @@ from reconciler.console.text import screen_width, table, table_width
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.pending import plain_pending
-from reconciler.pipeline.previous import object_in
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.released import plain_released
+from reconciler.plans.rendered_object import object_in
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory

@@ -1,0 +1,31 @@
+"""An object of a rendered commit, read back from its file; whoever may push to the branch may have changed that."""
+
+from render.documents import DocumentErrors, parse_documents
+from render.errors import GitError
+from render.model import Manifest, ObjectRef
+
+_HINT = "the rendered branch is Argosy's to write; restore its last good commit"
+
+
+def object_in(content: bytes, path: str) -> Manifest:
+    """Return the object of a file of a rendered commit's ``clusters``; GitError where it holds none."""
+    manifest = mapping_in(content, path)
+    try:
+        ref = ObjectRef.of(manifest)
+        is_named = all(isinstance(part, str) for part in (ref.group, ref.kind, ref.namespace, ref.name))
+    except (AttributeError, LookupError, TypeError):
+        is_named = False
+    if not is_named:
+        raise GitError(f"{path} on the rendered branch holds no object", hint=_HINT)
+    return manifest
+
+
+def mapping_in(content: bytes, path: str = "a file") -> Manifest:
+    """Return what such a file says, by whatever name; GitError where it is no mapping."""
+    try:
+        manifest = parse_documents(content)[0].value
+    except (DocumentErrors, IndexError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise GitError(f"{path} on the rendered branch holds no object", hint=_HINT)
+    return manifest
