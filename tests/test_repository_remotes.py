@@ -19,7 +19,7 @@ from reconciler.repository.porcelain import run_with_progress
 from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
-from .build import Repository
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from .waiting import raced, running
 
 RENDERED = "refs/heads/argosy/rendered"
@@ -151,6 +151,29 @@ def test_a_mirror_has_the_hash_of_its_remote(tmp_path: Path) -> None:
     work.git("clone", "-q", "--bare", str(work.path), str(tmp_path / "upstream.git"))
     opened = a_mirror(tmp_path)
     assert (opened.algorithm, opened.resolve("main"), len(head)) == ("sha256", head, 64)
+
+
+def test_nothing_is_written_into_a_repository_of_another_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pack with names of both lengths would break every command of git there."""
+    work = Repository(tmp_path / "work")
+    work.path.mkdir()
+    work.git("init", "-q", "-b", "main", "--object-format=sha256")
+    policy = a_policy(placement=on_clusters("m1"))
+    work.commit({"m1.yaml": a_cluster("m1"), "a.yaml": a_deployment(), "policy.yaml": policy})
+    assert argosy(work, capsys, "render").code == 0
+    for command in (("reconcile", "--bootstrap"), ("render", "--commit", "--bootstrap")):
+        ended = argosy(work, capsys, *command)
+        assert (ended.code, ended.err.splitlines()) == (
+            4,
+            [
+                "argosy: the repository names its objects by SHA256, and what passes write has names by SHA1",
+                "  hint: have the rendered branch in a repository made with git init --object-format=sha1",
+            ],
+        )
+    assert work.git("fsck", "--full") == ""
+    assert work.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
 def test_a_half_made_mirror_is_made_again(tmp_path: Path) -> None:

@@ -212,11 +212,12 @@ class Repository:
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
-        from .pack import write_pack
+        from .pack import check_lengths, write_pack
         from .pack_index import present_objects
 
         new = {bytes.fromhex(commit.id): commit.data for commit in commits}
         wanted = {*(blobs or ()), *(trees or ()), *new}
+        check_lengths(wanted, self.algorithm)
         present = present_objects(self.folder.objects, wanted, self.algorithm)
         directory = self.folder.objects / "pack"
         directory.mkdir(exist_ok=True)

@@ -22,6 +22,7 @@ from zlib import adler32, compress, crc32
 
 from msgspec import Struct, field
 
+from render.errors import GitError
 from render.gitobjects import Blob, Spliced, hasher
 
 from .deltas import LONG, SplicedDeltas, find_delta, find_delta_by_middle
@@ -37,6 +38,15 @@ _CHECK = struct.Struct(">I")
 _TEMPORARY = "tmp_pack_argosy_"
 _ABANDONED_AFTER = 3600.0
 """Seconds without a byte after which a temporary file is one of a process that was killed."""
+
+
+def check_lengths(ids: Iterable[bytes], algorithm: str) -> None:
+    """Raise GitError for objects that are named by another hash than the repository's: no git could read their pack."""
+    if set(map(len, ids)) - {hasher(algorithm)().digest_size}:
+        raise GitError(
+            f"the repository names its objects by {algorithm.upper()}, and what passes write has names by SHA1",
+            hint="have the rendered branch in a repository made with git init --object-format=sha1",
+        )
 
 
 def write_pack(
