@@ -17,6 +17,8 @@ _STEPS = re.compile(r"[.\[\]]")
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 _ESCAPE = re.compile("~[01]")
 _MEANING = {"~0": "~", "~1": "/"}
+_MOST_COMPARED = 1000
+"""So many keys are compared with one that is missing; each rule may miss another one."""
 
 
 def tokens_of(path: str) -> tuple[str, ...] | None:
@@ -81,7 +83,8 @@ def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any
 
 def missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
     """Return the refusal for a segment that leads nowhere in its container."""
-    near = nearest(token, map(str, container)) if isinstance(container, dict) else ""
+    is_short = isinstance(container, dict) and len(container) <= _MOST_COMPARED
+    near = nearest(token, map(str, container)) if is_short else ""
     return Refused(_why_missing(keys, token, container), hint=f"did you mean {near!r}?" if near else "", within=within)
 
 
