@@ -111,6 +111,28 @@ class Broken(NamedTuple):
 BROKEN = [
     Broken("it is not there", None, "there is no kubeconfig at {path}"),
     Broken("it is no YAML", "a: [secret-token", "the kubeconfig {path} is no YAML"),
+    Broken("a section is a text", "users: secret-token", "the kubeconfig {path}: users is no list of objects"),
+    Broken("an entry is none", "clusters: [[]]", "the kubeconfig {path}: clusters is no list of objects"),
+    Broken(
+        "a context is a number",
+        "contexts: [{name: member1, context: 5}]",
+        "the kubeconfig {path}: contexts[0].context is no object, or its exec is none",
+    ),
+    Broken(
+        "a program is a text",
+        "users: [{name: a, user: {exec: secret-token}}]",
+        "the kubeconfig {path}: users[0].user is no object, or its exec is none",
+    ),
+    Broken(
+        "variables are a text",
+        "users: [{name: a, user: {exec: {env: secret-token}}}]",
+        "the kubeconfig {path}: users[0].user has extensions, or variables of exec, that are no list of objects",
+    ),
+    Broken(
+        "a variable has no value",
+        "users: [{name: a, user: {exec: {env: [{name: secret-token}]}}}]",
+        "the kubeconfig {path}: users[0].user.exec.env has one without a name or value",
+    ),
     Broken("it is empty", "", "no context named 'member1' in {path}"),
     Broken(
         "its context has no cluster",

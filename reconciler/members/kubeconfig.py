@@ -90,6 +90,8 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
         except (OSError, DocumentErrors) as error:
             why = "cannot be read" if isinstance(error, OSError) else "is no YAML"
             return unusable_context(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
+        if fault := _fault_of(config):
+            return unusable_context(f"the kubeconfig {path}: {fault}", "see whether `kubectl config view` reads it")
         current = current or str(config.get("current-context") or "")
         for section, entries in named.items():
             for entry in config.get(section) or ():
@@ -101,6 +103,27 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
 def _content(path: Path) -> Mapping[str, Any]:
     documents = parse_documents(path.read_bytes())
     return documents[0].value if documents and isinstance(documents[0].value, dict) else {}
+
+
+def _fault_of(config: Mapping[str, Any]) -> str:
+    """Return what in a kubeconfig has another shape than kubectl's; values are not told, which may be secret."""
+    for section in ("clusters", "users", "contexts"):
+        entries, name = config.get(section), section[:-1]
+        if not _are_objects(entries):
+            return f"{section} is no list of objects"
+        for number, entry in enumerate(entries or ()):
+            body = entry.get(name) or {}
+            if not isinstance(body, dict) or not isinstance(body.get("exec") or {}, dict):
+                return f"{section}[{number}].{name} is no object, or its exec is none"
+            if not _are_objects(body.get("extensions")) or not _are_objects((body.get("exec") or {}).get("env")):
+                return f"{section}[{number}].{name} has extensions, or variables of exec, that are no list of objects"
+            if not all({"name", "value"} <= variable.keys() for variable in (body.get("exec") or {}).get("env") or ()):
+                return f"{section}[{number}].{name}.exec.env has one without a name or value"
+    return ""
+
+
+def _are_objects(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(each, dict) for each in value))
 
 
 def _context(
