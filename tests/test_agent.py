@@ -188,6 +188,20 @@ def test_what_a_slow_agent_writes_after_another_one_is_removed_though_it_never_s
     assert held(fleet) == ["ConfigMap/settings", "Deployment/web"]
 
 
+def test_of_two_agents_with_one_store_none_takes_back_what_the_other_one_pushed(fleet: PulledFleet) -> None:
+    fleet.pull()
+    ours, theirs = fleet.agent().branch(), fleet.agent().branch()
+    folder, pushed = "works/member1/default/ConfigMap", list[str | None]()
+
+    def made(_tip: str | None) -> dict[str, bytes | None]:
+        if not pushed:
+            pushed.append(theirs.commit(lambda _: {f"{folder}/b.yaml": b"b: 1\n"}, "Theirs", time=1_800_000_001))
+        return {f"{folder}/a.yaml": b"a: 1\n"}
+
+    ours.commit(made, "Ours", time=1_800_000_002)
+    assert fleet.commits("argosy/agent/member1")[-2:] == ["Theirs", "Ours"]
+
+
 def test_a_first_commit_needs_git(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:
     """It is known to Git that a cluster may hold an object before the object is written."""
     fleet.pull()

@@ -140,6 +140,8 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
     def _push(self, commit: str) -> None:
         ref = self.publication.ref(self.branch)
         known = self.repository.tip(ref)
+        if known is not None and not self.repository.is_ancestor(known, commit):
+            raise SourceMoved(f"another process moved {self.branch!r} in this store", hint="run again")
         self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, known)])
         # git itself has moved it, where it tracks the remote's branches.
         self.repository.update_ref(ref, commit, self.repository.tip(ref))
