@@ -139,7 +139,7 @@ def _backwards(
         )
     if place is HistoryPlace.SINCE:
         return Failure(
-            kind=FailureKind.INVALID,
+            kind=FailureKind.OLDER,
             message=f"{desired.cluster!r} was given {given[:12]} since this agent applied {desired.commit[:12]}",
             hint="take the agent back where passes apply to the cluster now; if it pulls again: --accept-rewind, once",
         )
