@@ -23,6 +23,13 @@ class Taint(Struct, frozen=True, kw_only=True):
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
+CORDON = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
+"""The taint that ``karmadactl cordon`` puts on a cluster."""
+
+DRAIN = tuple(Taint(key="argosy.dev/drain", effect=effect) for effect in ("NoExecute", "NoSchedule"))
+"""The taints that make everything leave a cluster and nothing come."""
+
+
 class ClusterCondition(Struct, frozen=True, kw_only=True):
     """A condition of a cluster, such as ``Ready``; ``since`` is when it got this status, as RFC 3339 text."""
 

@@ -102,6 +102,24 @@ def test_a_rendered_fleet_is_told_by_what_could_not_be_built(
     ]
 
 
+def test_the_taints_of_members_are_told(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["cordon", "ap"], ["taint", "ap", "gpu=a100:NoSchedule"], ["drain", "us"]):
+        assert argosy(rendered, capsys, "cluster", *words, "--commit").code == 0
+    lines = argosy(rendered, capsys, "status").out.splitlines()
+    assert lines[2:6] == [
+        "CLUSTER   OBJECTS   REPLICAS   NOTE",
+        "ap        4         2          cordoned, taint gpu=a100:NoSchedule",
+        "eu        3         2          1 not built: OverrideFailed",
+        "us        4         2          drained",
+    ]
+    clusters = json.loads(argosy(rendered, capsys, "status", "-o", "json").out)["clusters"]
+    assert {name: cluster.get("taints") for name, cluster in clusters.items()} == {
+        "ap": ["cluster.karmada.io/unschedulable:NoSchedule", "gpu=a100:NoSchedule"],
+        "eu": None,
+        "us": ["argosy.dev/drain:NoExecute", "argosy.dev/drain:NoSchedule"],
+    }
+
+
 VIEWS = {
     "cluster/eu": (
         1,

@@ -250,7 +250,8 @@ def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def cordon(log: Log, name: str, *, commit: bool) -> int:
     """Let nothing new be placed in a member; what is there stays."""
-    from reconciler.edit.labels import CORDON, TaintChange, taint_edits
+    from reconciler.edit.labels import TaintChange, taint_edits
+    from render.cluster import CORDON
 
     change = TaintChange(wanted=(CORDON,), removed=())
     messages = EditMessages(subject=f"Cordon {name}", done="cordoned", idle="already cordoned")
@@ -267,7 +268,8 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
     This ends a cordon and a drain. Divided replicas that left the member stay where they are; argosy rebalance moves
     them.
     """
-    from reconciler.edit.labels import CORDON, DRAIN, TaintChange, taint_edits
+    from reconciler.edit.labels import TaintChange, taint_edits
+    from render.cluster import CORDON, DRAIN
 
     change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
     messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")

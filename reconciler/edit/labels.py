@@ -12,12 +12,6 @@ from render.model import Manifest
 
 from .cluster_files import MemberSource, SourceChange
 
-CORDON = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
-"""The taint that ``karmadactl cordon`` puts on a cluster."""
-
-DRAIN = tuple(Taint(key="argosy.dev/drain", effect=effect) for effect in ("NoExecute", "NoSchedule"))
-"""The taints that make everything leave a cluster and nothing come."""
-
 EditsOf = Callable[[Manifest], tuple[Edit, ...]]
 """The edits to make in a Cluster, from its manifest."""
 

@@ -19,14 +19,14 @@ from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.publish.branches import publication_of, source_remote
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
-from render.cluster import is_pulling
+from render.cluster import DRAIN, is_pulling
 from render.errors import ConfigError
 from render.fleet import Fleet
 from render.words import counted
 
 from .cluster_files import MemberSource, SourceChange, write_change
 from .joining import context_change
-from .labels import DRAIN, TaintChange, taint_edits
+from .labels import TaintChange, taint_edits
 
 _LISTED = 5
 

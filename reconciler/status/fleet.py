@@ -29,7 +29,7 @@ from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over
 from render.binding import Binding
-from render.cluster import Cluster
+from render.cluster import Cluster, Taint
 from render.errors import ConfigError, GitError, InputError
 from render.model import ARGOSY_API_VERSION
 from render.timing import Flip, written
@@ -293,8 +293,14 @@ def _cluster_value(name: str, status: FleetStatus) -> dict[str, Any]:
         "objects": status.objects.get(name, 0),
         "replicas": status.replicas.get(name, 0),
         "connected": name in status.members,
+        **({"taints": [str(taint) for taint in taints]} if (taints := _taints(name, status)) else {}),
         "unbuilt": [str(binding.ref) for binding in status.unbuilt.get(name, ())],
     }
+
+
+def _taints(name: str, status: FleetStatus) -> tuple[Taint, ...]:
+    member = status.members.get(name)
+    return member.taints if member is not None else ()
 
 
 def _binding_value(binding: Binding) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, Unhealthy
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from reconciler.record.refusal import plain_refusal
 from render.binding import Binding
+from render.cluster import CORDON, DRAIN
 from render.timing import utc
 
 from .branches import RecordedFleet
@@ -23,6 +24,8 @@ from .staleness import age, plain_progress
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"
+_TAINTS = {CORDON.key: "cordoned", DRAIN[0].key: "drained"}
+"""The words for the taints that commands set, by their keys."""
 
 
 def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
@@ -145,10 +148,12 @@ def _replicas(name: str, fleet: FleetStatus) -> str:
 
 
 def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] = ()) -> str:
-    if name not in fleet.members:
+    member = fleet.members.get(name)
+    if member is None:
         return DISCONNECTED
     reasons = Counter(map(binding_state, fleet.unbuilt.get(name, ())))
     parts = ["" if outcome == "Converged" else outcome]
+    parts += dict.fromkeys(_TAINTS.get(taint.key, f"taint {taint}") for taint in member.taints)
     parts += [f"remedy: {action}" for action in remedies]
     parts += [f"{number} not built: {reason}" for reason, number in sorted(reasons.items())]
     return ", ".join(filter(None, parts))

@@ -74,6 +74,7 @@ FLEET_STATUS = {
                 "objects": whole("How many objects its folder has."),
                 "replicas": whole("How many replicas are placed there."),
                 "connected": flag("False if it left the source."),
+                "taints?": texts("The taints that its file has, such as `argosy.dev/drain:NoExecute`."),
                 "unbuilt": texts("The objects that could not be built for it."),
                 "ready?": text("Its Ready condition: `True`, `False` or `Unknown`."),
                 "version?": text("Its Kubernetes version."),
