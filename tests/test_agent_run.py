@@ -109,6 +109,27 @@ def test_that_git_is_away_and_back_is_said_once_each(fleet: PulledFleet) -> None
     assert (said("Git is away"), said("Git is back")) == (1, 1)
 
 
+def test_a_mirror_that_is_none_is_told_as_that_and_not_as_git_that_is_away(fleet: PulledFleet) -> None:
+    mirror = fleet.hub.git("rev-parse", "argosy/cluster/member1")
+    source = fleet.hub.git("rev-parse", "main")
+
+    def told() -> str:
+        return fleet.log.getvalue()
+
+    def meanwhile() -> None:
+        eventually(lambda: "warning" in told(), "that the mirror is none")
+        fleet.hub.git("update-ref", "refs/heads/argosy/cluster/member1", mirror)
+        eventually(lambda: "well again" in told(), "that it is one now")
+
+    fleet.hub.git("update-ref", "refs/heads/argosy/cluster/member1", source)
+    assert ran(fleet, meanwhile) == 0
+    applied = fleet.hub.git("rev-parse", "argosy/rendered")[:12]
+    assert [line for line in told().splitlines() if line.startswith(("warning", "the last"))] == [
+        f"warning: .argosy in mirror commit {source[:12]} is not the settings of 'member1''s agent",
+        f"the last pass went well again; applied {applied}",
+    ]
+
+
 def test_a_full_disk_and_a_cluster_that_is_down_end_nothing_and_each_is_told_in_its_own_words(
     fleet: PulledFleet,
 ) -> None:

@@ -59,6 +59,10 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
         return Fleet(name=self.fleet)
 
 
+class GitAwayError(GitError):
+    """Nobody could be asked where the mirror stands."""
+
+
 class AgentContext(FleetContext, frozen=True, kw_only=True):
     """The fleet of an agent, whose status is recorded on the agent's own branch."""
 
@@ -156,6 +160,8 @@ class Agent(Struct, frozen=True, kw_only=True):
             self.repository.fetch(self.publication.remote, Fetching(refspecs=refspecs))
         except NoSuchBranch:
             return False
+        except GitError as error:
+            raise GitAwayError(error.message, hint=error.hint) from error
         return True
 
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code
-from reconciler.reconcile.agent_pass import Agent, AgentPass, run_agent_pass
+from reconciler.reconcile.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
 from render.errors import GitError, ReconcileError
 
 from .pacing import (
@@ -141,7 +141,7 @@ class AgentRun:
         return Ending.INCOMPLETE if is_incomplete else Ending.DONE
 
     def _say_failed(self, error: ReconcileError | OSError) -> None:
-        if isinstance(error, GitError):
+        if isinstance(error, GitAwayError):
             self._say_away(error)
         elif isinstance(error, ReconcileError):
             self._say(str(error))
