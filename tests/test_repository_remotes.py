@@ -310,7 +310,11 @@ def test_a_fetch_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert str(caught.value) == "git fetch: couldn't find remote ref refs/heads/nope"
 
 
-def test_a_folder_that_goes_away_before_a_fetch_is_told_as_git_tells_it(tmp_path: Path) -> None:
+def test_a_folder_that_goes_away_before_a_fetch_is_told_as_git_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitPython looks whether there is one, and then starts git in it."""
+    monkeypatch.setattr(os, "access", lambda *_words, **_named: True)
     git = GitCommand(folder=tmp_path / "gone")
     said = []
     for run in (lambda: git.run("fetch", "origin"), lambda: run_with_progress(git, ["fetch", "origin"], None)):

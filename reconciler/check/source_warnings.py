@@ -2,8 +2,8 @@
 
 They are about text of a template engine that nobody filled in, about fields that no cluster gets, about rules of time
 that can never fire for want of what they go by, and about workloads that an autoscaler or a WorkloadRebalancer names
-and that are not there. Text in custom
-resources and in the data of ConfigMaps is left alone: much of what stands there is a template by intention.
+and that are not there. Text in custom resources and in the data of ConfigMaps is left alone: much of what stands there
+is a template by intention.
 """
 
 import re
