@@ -218,6 +218,21 @@ class TestRefusals:
         assert applied.results[0].reason == FailureKind.MANIFEST
         assert applied.results[0].message.endswith(".spec.replicaz: field not declared in schema")
 
+    def test_an_object_that_is_too_large_is_its_own_fault_and_no_servers(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        rules = [
+            {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["x" * (1700 << 10)], "verbs": ["get"]}
+        ]
+        metadata = {"name": "huge", "namespace": cluster.space}
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}
+        client = cluster.client()
+        applied = cluster.apply(settings, role, client=client)
+        assert outcomes(applied) == {
+            "ConfigMap settings": "created Missing",
+            "Role.rbac.authorization.k8s.io huge": "failed RequestTooLarge",
+        }
+        assert len([write for write in client.writes if write.endswith("/huge")]) == 1
+
     def test_a_selector_that_cannot_change_is_told_and_recreated_where_allowed(self, cluster: Cluster) -> None:
         web = a_deployment("web", namespace=cluster.space)
         cluster.apply(web)

@@ -239,6 +239,23 @@ ANSWERS = [
         FailureKind.UNAUTHORIZED,
         "the cluster does not accept these credentials",
     ),
+    Answered(
+        "an object that is too large for etcd, which is no fault of the server",
+        500,
+        a_status("etcdserver: request is too large", reason=""),
+        FailureKind.TOO_LARGE,
+        "etcdserver: request is too large",
+    ),
+    Answered(
+        "an object that is too large for the way to etcd",
+        500,
+        a_status(
+            "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097209 vs. 2097152)",
+            reason="",
+        ),
+        FailureKind.TOO_LARGE,
+        "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097209 vs. 2097152)",
+    ),
     Answered("a gateway's page", 502, f"<html>{CANARY}</html>", FailureKind.UNAVAILABLE, "HTTP status 502"),
 ]
 

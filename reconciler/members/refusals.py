@@ -29,7 +29,7 @@ _HINTS = {
     FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
     FailureKind.NAMESPACE_TERMINATING: "wait until the namespace is gone; the next pass creates it again",
     FailureKind.NAMESPACE_MISSING: "add the Namespace to the fleet, or create it in the cluster",
-    FailureKind.TOO_LARGE: "make the object smaller; a ConfigMap or Secret holds at most 1 MiB",
+    FailureKind.TOO_LARGE: "make the object smaller: at most 1 MiB of a ConfigMap or Secret, 1.5 MiB of any",
     FailureKind.IMMUTABLE: "undo the change, or rename the object",
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
@@ -65,6 +65,8 @@ _NAMES_ALONE = re.compile(
 _UNREPEATED = "the server's answer is not repeated, for it may quote what is secret"
 _NO_PAGE = b"404 page not found"
 _MOST_BYTES = "may not be more than 1048576 bytes"
+# Neither refusal of etcd's, nor of the server's on the way to it, has a status of its own: both come as a 500.
+_OVERSIZED = re.compile(r"etcdserver: request is too large|trying to send message larger than max")
 _MOST_DIGITS = 9
 _NO_FIELDS = frozenset({"", "<nil>", "[]"})
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
@@ -153,6 +155,8 @@ def _missing(details: Mapping[str, Any]) -> FailureKind:
 def _server_failure(message: str) -> FailureKind:
     if any(phrase in message for phrase in _MANIFEST_PHRASES):
         return FailureKind.MANIFEST
+    if _OVERSIZED.search(message):
+        return FailureKind.TOO_LARGE
     if _WEBHOOK.search(message):
         return FailureKind.WEBHOOK
     return FailureKind.UNAVAILABLE
