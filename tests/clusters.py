@@ -48,6 +48,7 @@ class Member:
         self.kubeconfig = self.folder / "kubeconfig"
         self.port = 0
         self.pids: dict[str, int] = {}
+        self._reserved = ExitStack()
         self._kinds: dict[str, dict[str, Any]] = {}
         self._supervisor = subprocess.Popen(
             [sys.executable, "-m", "tests.kubernetes.supervisor", str(self.folder)],
@@ -88,9 +89,10 @@ class Member:
         if self._supervisor.stdout:
             self._supervisor.stdout.close()
         self._supervisor.wait(timeout=SECONDS)
+        self._reserved.close()
 
     def stop_server(self) -> None:
-        """Kill the API server; what it stored stays."""
+        """Kill the API server; what it stored stays, and nobody else gets its port meanwhile."""
         self._ask({"stop": "kube-apiserver"})
 
     def start_server(self) -> None:
@@ -173,6 +175,7 @@ class Member:
                     raise
                 for name in tuple(self.pids):
                     self._ask({"stop": self._forget(name)})
+                self._reserved.close()
         self._start_rest()
 
     def _forget(self, name: str) -> str:
@@ -184,13 +187,13 @@ class Member:
             self._start_etcd()
         else:
             self._etcd_port = self.beside.etcd_port
-        self.port = free_ports(1)[0]
+        self.port = self._reserved.enter_context(reserved_port())
         self._write_kubeconfig()
         self._launch("kube-apiserver", self._server_command())
         self._wait_ready()
 
     def _start_etcd(self) -> None:
-        self._etcd_port, peer_port = free_ports(2)
+        self._etcd_port, peer_port = (self._reserved.enter_context(reserved_port()) for _ in range(2))
         etcd, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{peer_port}"
         data = self.folder / f"etcd-{self._etcd_port}"
         flags = ["--unsafe-no-fsync", "--log-level=error", f"--data-dir={data}", f"--initial-cluster=default={peer}"]
@@ -327,6 +330,20 @@ def remove_namespaces(members: Iterable[Member], *names: str) -> None:
     words = ("delete", "namespace", *names, "--ignore-not-found", "--wait=true")
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda member: member.kubectl(*words), members))
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Yield a port that no other process is given, so that only a server which is told of it listens there.
+
+    A socket that is bound and does not listen keeps it: Linux gives it to nobody who asks for any port, neither for a
+    server nor for a connection, and lets servers use it that name it and set SO_REUSEADDR, as all of Go do. While none
+    does, connections to it are refused.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,12 +1,14 @@
 """The members of the tests themselves: where their programs come from, and that they leave nothing behind."""
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from .clusters import reserved_port
 from .kubernetes.programs import PROGRAMS, cache_folder, installed
 from .waiting import eventually, running
 
@@ -38,6 +40,27 @@ def test_every_program_is_pinned_beside_its_sums() -> None:
             f"\t{source.package}\n" in (text := (folder / "go.mod").read_text()) or f"tool {source.package}\n" in text
         )
         assert (folder / "go.sum").stat().st_size > 1000
+
+
+def listening(port: int) -> socket.socket:
+    """Listen as servers written in Go do."""
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("127.0.0.1", port))
+    server.listen()
+    return server
+
+
+def test_the_port_of_a_server_that_was_killed_is_given_to_nobody_else() -> None:
+    """Another run's server listened there, and what had to be unreachable showed a certificate that nobody trusts."""
+    with reserved_port() as port:
+        for _ in range(2):
+            with listening(port), socket.create_connection(("127.0.0.1", port)):
+                pass
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port))
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind(("127.0.0.1", port))
 
 
 @pytest.mark.cluster
