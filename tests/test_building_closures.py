@@ -168,15 +168,15 @@ REFUSED = [
         "configuration of a generator that names an address",
         {
             "o/kustomization.yaml": "generators: [g.yaml]\n",
-            "o/g.yaml": "kind: ConfigMapGenerator\nfiles: [a=http://127.0.0.1/]\n",
+            "o/g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nfiles: [a=http://127.0.0.1/]\n",
         },
-        f"o/g.yaml: files names 'http://127.0.0.1/', which is not in this repository{LOCK}",
+        f"o/g.yaml: files[0]: 'http://127.0.0.1/' is not in this repository, and a build fetches nothing{LOCK}",
     ),
     Refused(
         "generators beside files of other folders, as kustomize could then be led anywhere",
         {
             "o/kustomization.yaml": "resources: [../a.yaml]\ngenerators: [g.yaml]\n",
-            "o/g.yaml": "kind: X\n",
+            "o/g.yaml": "apiVersion: builtin\nkind: HashTransformer\n",
             "a.yaml": "",
         },
         "o/kustomization.yaml: resources[0]: '../a.yaml' is outside this folder, which is not possible together with "

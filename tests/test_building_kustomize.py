@@ -210,7 +210,25 @@ FAILING = [
     Failing(
         "an unknown field",
         {"a/kustomization.yaml": "resourcez: []\n"},
-        f'a/kustomization.yaml: {VERSION} cannot build it: invalid Kustomization: json: unknown field "resourcez"',
+        "a/kustomization.yaml:1: resourcez: 'resourcez' is no field of a kustomization\n"
+        "  hint: did you mean 'resources'?",
+    ),
+    Failing(
+        "a field in another case, which kustomize would take",
+        {"a/kustomization.yaml": "# A comment.\nConfigMapGenerator: [{name: a, files: [/etc/passwd]}]\n"},
+        "a/kustomization.yaml:2: ConfigMapGenerator: 'ConfigMapGenerator' is no field of a kustomization\n"
+        "  hint: write 'configMapGenerator': a field has one spelling here, whatever kustomize takes for it",
+    ),
+    Failing(
+        "a field of a generator in another case",
+        {"a/kustomization.yaml": "configMapGenerator:\n- name: a\n  Files: [/etc/passwd]\n"},
+        "a/kustomization.yaml:3: configMapGenerator[0].Files: 'Files' is no field of a kustomization\n"
+        "  hint: write 'files': a field has one spelling here, whatever kustomize takes for it",
+    ),
+    Failing(
+        "a key that stands there twice",
+        {"a/kustomization.yaml": "resources: []\nresources: [/etc/passwd]\n"},
+        "a/kustomization.yaml:2: duplicate key 'resources'\n  hint: kubectl would silently keep only the last one",
     ),
     Failing(
         "two kustomizations in a folder",
@@ -235,8 +253,8 @@ FAILING = [
             ),
             "a/run.sh": "#!/bin/sh\ntouch /tmp/ran\n",
         },
-        f"a/kustomization.yaml: {VERSION} cannot build it: loading generator plugins: failed to load generator: "
-        "external plugins disabled; unable to load external plugin 'Run'",
+        "a/g.yaml:2: kind: it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'\n"
+        "  hint: no others are run: commit what it makes",
     ),
 ]
 

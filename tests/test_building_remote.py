@@ -196,7 +196,7 @@ HOSTILE = [
         "an environment", "secretGenerator: [{envs: [../../../e]}]", ":1: secretGenerator[0].envs[0]: '../../../e'"
     ),
     Hostile(
-        "a generator's configuration", f"generators:\n- {PLUGIN}", ":1: files names '../../../secret.txt', which is not"
+        "a generator's configuration", f"generators:\n- {PLUGIN}", ":2: generators[0].files[0]: '../../../secret.txt' leads out"
     ),
 ]
 

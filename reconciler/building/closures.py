@@ -5,6 +5,7 @@ repository, an address, a path that leads out, a link - is refused here, so that
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,18 +13,28 @@ from msgspec import Struct, field
 
 from reconciler.source.files import SYMLINK, SourceFile
 from reconciler.source.manifests import ReadBlobs
-from render.documents import read_documents
 from render.errors import Problem
 from render.values import SelectiveStruct
 
-from .kustomization import ELSEWHERE, Kustomization, Reference, Role, named_texts
+from .kustomization import (
+    ELSEWHERE,
+    FETCHED,
+    Kustomization,
+    Reference,
+    Role,
+    parsed_configuration,
+    parsed_plugins,
+)
 from .tree import MOUNT, Kustomizations, StandIn, is_plain, joined
 
 MOST_FILES = 20_000
 """Files that one build may read."""
 
 _LOCK = "write a Source for it, and run argosy lock"
-_READING_KEYS = frozenset({"path", "paths", "files", "envs", "env"})
+_PLAIN = re.compile(r"[\w./@+~ -]+")
+_PLAIN_HINT = "kustomize tries it as configuration first: give the file a name of letters, digits, dots and dashes"
+_MADE = "configuration of generators and transformers that a kustomization makes is not read"
+_MADE_HINT = "a kustomization may list the files that have it, and do nothing else to them"
 
 
 class BuildRefusal(NamedTuple):
@@ -132,13 +143,15 @@ class _Walk(Struct):
 
     def go(self, folder: str) -> None:
         """Visit a folder and those it builds upon, each once."""
-        unseen, seen = [folder], {folder}
+        unseen = [_Visit(folder)]
+        seen = {*unseen}
         while unseen and len(self.found) + len(self.beyond) <= MOST_FILES:
-            at = unseen.pop()
-            for file, parsed in self.known.at(at):
+            visit = unseen.pop()
+            for file, parsed in self.known.at(visit.folder):
                 self._add(file)
-                self.kustomizations.append(file.path)
-                for inner in self._folders_named(at, file, parsed):
+                if file.path not in self.kustomizations:
+                    self.kustomizations.append(file.path)
+                for inner in self._visits(visit, file, parsed):
                     if inner not in seen:
                         seen.add(inner)
                         unseen.append(inner)
@@ -151,25 +164,31 @@ class _Walk(Struct):
     def _refuse(self, refusal: BuildRefusal) -> None:
         self.refusal = self.refusal or refusal
 
-    def _folders_named(self, at: str, file: SourceFile, parsed: Kustomization) -> Iterator[str]:
-        for name in parsed.refused:
-            message = "charts in a kustomization are not built, as kustomize would run helm and fetch them"
-            hint = "write a HelmChart for argosy instead, or commit what the chart makes"
-            self._refuse(_refused(file, name, message, hint).refusal)
-        for reference in parsed.references:
+    def _visits(self, visit: "_Visit", file: SourceFile, parsed: Kustomization) -> Iterator["_Visit"]:
+        """Add what a kustomization names, and yield the visits to the folders among that."""
+        self._refuse_faults(file, parsed)
+        if visit.of_plugins is not None and not parsed.is_listing:
+            self._refuse(_refused(file, "", _MADE, _MADE_HINT).refusal)
+        for named in parsed.references:
+            reference = named if visit.of_plugins is None else named._replace(role=Role.PLUGIN)
             try:
-                path = self._checked(at, file, reference)
+                path = self._checked(visit.folder, file, reference)
+                configured = visit.configured if reference.role is Role.PLUGIN else None
                 if path in self.known.folders and path not in self.known.files:
-                    yield path
+                    yield _Visit(path, configured)
                 else:
-                    self._add_file(at, file, reference, path)
+                    self._add_file(visit, file, reference, path)
             except _RefusedError as refused:
                 self._refuse(refused.refusal)
-        documents = [document.value for text in parsed.inline for document in read_documents(text.encode())[0]]
-        try:
-            self._add_named(at, file, documents)
-        except _RefusedError as refused:
-            self._refuse(refused.refusal)
+        for inline in parsed.inline:
+            self._add_plugins(visit.configured, file, inline.text.encode("utf-8", "surrogateescape"), inline.field)
+
+    def _refuse_faults(self, file: SourceFile, parsed: Kustomization, within: str = "") -> None:
+        """Refuse a build for the faults of what it reads; ``within`` is the field that has it."""
+        for fault in parsed.faults:
+            place = ".".join(filter(None, (within, fault.field)))
+            line = 0 if within else fault.line
+            self._refuse(BuildRefusal(file, Problem(file.path, line, place, fault.message, fault.hint)))
 
     def _checked(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
@@ -177,12 +196,13 @@ class _Walk(Struct):
         if path is not None and _is_in_content(at) and not _is_in_content(path):
             message = f"{reference.text!r} leads out of the Source"
             raise _refused(file, reference.field, message, "its content builds upon nothing of this repository")
-        if path is not None and (path in self.known.files or self._is_folder(path, reference)):
+        is_fetched = FETCHED.search(reference.text) is not None
+        if not is_fetched and path is not None and (path in self.known.files or self._is_folder(path, reference)):
             return path
         error = self.known.unavailable.get(reference.text)
         if error is not None:
             raise _refused(file, reference.field, error.message, error.hint)
-        if ELSEWHERE.search(reference.text):
+        if is_fetched or ELSEWHERE.search(reference.text):
             message = f"{reference.text!r} is not in this repository, and a build fetches nothing"
             raise _refused(file, reference.field, message, _LOCK)
         if path is None:
@@ -194,7 +214,7 @@ class _Walk(Struct):
         raise _refused(file, reference.field, f"there is no {reference.text!r}", f"it would be {path}")
 
     def _is_folder(self, path: str, reference: Reference) -> bool:
-        return reference.role is not Role.FILE and path in self.known.folders
+        return reference.role.may_be_folder and path in self.known.folders
 
     def _is_below_link(self, path: str) -> bool:
         above = path
@@ -205,7 +225,7 @@ class _Walk(Struct):
             above = above.rpartition("/")[0]
         return False
 
-    def _add_file(self, at: str, file: SourceFile, reference: Reference, path: str) -> None:
+    def _add_file(self, visit: "_Visit", file: SourceFile, reference: Reference, path: str) -> None:
         named = self.known.files[path]
         if named.mode == SYMLINK:
             message = f"{reference.text!r} is a symbolic link; links are never followed"
@@ -217,24 +237,46 @@ class _Walk(Struct):
             self.resources.add(path)
         if len(self.found) > MOST_FILES:
             raise _refused(file, "", f"the build reads more than {MOST_FILES} files")
-        if not path.startswith(f"{at}/" if at else "") and self.beside is None:
+        if not path.startswith(f"{visit.folder}/" if visit.folder else "") and self.beside is None:
             message = f"{reference.text!r} is outside this folder, which is not possible together with generators"
             hint = "move the file into the folder, or make it a kustomization's resource there"
             self.beside = BuildRefusal(file, Problem(file.path, 0, reference.field, message, hint))
-        if reference.role is Role.PLUGIN:
-            self._add_named(at, named, self.known.documents_of(named))
+        self._look_into(visit, file, reference, named)
 
-    def _add_named(self, at: str, file: SourceFile, documents: list[object]) -> None:
-        """Add the files that configuration of generators and transformers names in fields of its own."""
-        for key, text in named_texts(documents):
-            path = joined(at, text)
-            is_known = path is not None and (_is_in_content(path) or not _is_in_content(at))
-            named = self.known.files.get(path) if path is not None and is_known else None
-            if named is not None and is_plain(named):
-                self._add(named)
-            elif key in _READING_KEYS and (not is_known or ELSEWHERE.search(text)):
-                raise _refused(file, "", f"{key} names {text!r}, which is not in this repository", _LOCK)
-        self.has_plugins = self.has_plugins or bool(documents)
+    def _look_into(self, visit: "_Visit", file: SourceFile, reference: Reference, named: SourceFile) -> None:
+        """Look at what a file says that kustomize takes its fields from."""
+        if reference.role is Role.PLUGIN:
+            if not _PLAIN.fullmatch(reference.text):
+                raise _refused(
+                    file, reference.field, f"{reference.text!r} may be read as more than a path", _PLAIN_HINT
+                )
+            self._add_plugins(visit.configured, named, self.known.content_of(named))
+        elif reference.role is Role.CONFIGURATION:
+            self._refuse_faults(named, parsed_configuration(self.known.content_of(named)))
+
+    def _add_plugins(self, at: str, file: SourceFile, content: bytes, within: str = "") -> None:
+        """Add the files that configuration of generators and transformers names, seen from the folder they are for."""
+        parsed = parsed_plugins(content)
+        self._refuse_faults(file, parsed, within)
+        self.has_plugins = True
+        for each in parsed.references:
+            reference = each._replace(field=f"{within}.{each.field}" if within else each.field)
+            try:
+                self._add_file(_Visit(at), file, reference, self._checked(at, file, reference))
+            except _RefusedError as refused:
+                self._refuse(refused.refusal)
+
+
+class _Visit(NamedTuple):
+    """A folder to visit; ``of_plugins``: it lists configuration for the kustomization of that folder."""
+
+    folder: str
+    of_plugins: str | None = None
+
+    @property
+    def configured(self) -> str:
+        """The folder whose generators are configured, which the names in their configuration start from."""
+        return self.folder if self.of_plugins is None else self.of_plugins
 
 
 def _is_in_content(path: str) -> bool:

@@ -161,7 +161,7 @@ def refused(closure: Closure) -> Broken:
     file, problem = closure.refusal
     found = Lines(closure.read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
     is_written = file.path in closure.stand_ins and closure.shown(file.path) == file.path
-    line = 0 if is_written else found.line
+    line = 0 if is_written else problem.line or found.line
     problem = replace(found, path=closure.shown(file.path), line=line)
     makes = closure.shown(closure.kustomizations[0]) if closure.kustomizations else problem.path
     return Broken(problem=problem, files=closure.inputs, makes=makes)

@@ -1,21 +1,26 @@
 """A kustomization as far as it names files and folders: everything that a build of it may read.
 
-The fields are those of kustomize's own type; it refuses any other. Text of several lines is what it says itself, not
-the name of a file.
+The fields are those of kustomize's own types, each in the one spelling of ``kustomization_fields``: a field that this
+reader does not see is none that kustomize gets. Text of several lines is what it says itself, not the name of a file.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from render.documents import DocumentError, read_documents
 from render.model import as_list
+
+from .kustomization_fields import CONFIGURATION, KUSTOMIZATION, PLUGINS, Shape, unknown_keys
 
 _LONGEST = 4096
 ELSEWHERE = re.compile(
     r"^[a-z][a-z0-9+.-]*:(?:://|//)|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/|[?&]ref=|^git::", re.IGNORECASE
 )
 """Texts that name something which is no file of a tree."""
+FETCHED = re.compile(r"^(?:git::)*(?:https?|ssh|file):|^[^/:@]*@[^/:]*:|^github\.com[:/]", re.IGNORECASE)
+"""Texts that kustomize would fetch, whether or not a file of the tree is called so."""
 
 
 class Role(StrEnum):
@@ -25,8 +30,15 @@ class Role(StrEnum):
     """A manifest, or the folder of another kustomization."""
     PLUGIN = "plugin"
     """The same, of configuration for a generator or transformer, which names further files in fields of its own."""
+    CONFIGURATION = "configuration"
+    """A file that says which fields transformers change."""
     FILE = "file"
     """A file alone."""
+
+    @property
+    def may_be_folder(self) -> bool:
+        """Say whether it may be the folder of a kustomization."""
+        return self in {Role.RESOURCE, Role.PLUGIN}
 
 
 class Reference(NamedTuple):
@@ -37,13 +49,33 @@ class Reference(NamedTuple):
     role: Role
 
 
+class Fault(NamedTuple):
+    """Something for which a kustomization may not be built: its field or its line, and what to do about it."""
+
+    field: str
+    message: str
+    hint: str = ""
+    line: int = 0
+
+
+class Inline(NamedTuple):
+    """The configuration of a generator or transformer that stands in a kustomization: its field, and the text."""
+
+    field: str
+    text: str
+
+
 class Kustomization(NamedTuple):
-    """The references of a kustomization; ``refused`` are fields that would run or fetch something."""
+    """The references of a kustomization, and for what it may not be built.
+
+    ``is_listing``: it does nothing but list resources.
+    """
 
     references: tuple[Reference, ...] = ()
-    refused: tuple[str, ...] = ()
-    inline: tuple[Any, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    inline: tuple[Inline, ...] = ()
     is_component: bool = False
+    is_listing: bool = False
 
 
 _RESOURCES = {
@@ -54,79 +86,150 @@ _RESOURCES = {
     "transformers": Role.PLUGIN,
     "validators": Role.PLUGIN,
     "crds": Role.FILE,
-    "configurations": Role.FILE,
-    "patchesStrategicMerge": Role.FILE,
+    "configurations": Role.CONFIGURATION,
 }
+_MERGES = "patchesStrategicMerge"
 _WITH_PATHS = ("patches", "patchesJson6902", "replacements")
 _GENERATORS = ("configMapGenerator", "secretGenerator")
-_REFUSED = ("helmCharts", "helmChartInflationGenerator")
+_LISTING = frozenset({"apiVersion", "kind", "metadata", "resources", "bases"})
+_CHARTS = ("helmCharts", "helmChartInflationGenerator")
+_CHART_GENERATOR = "HelmChartInflationGenerator"
+_NO_CHARTS = "charts in a kustomization are not built, as kustomize would run helm and fetch them"
+_CHART_HINT = "write a HelmChart for argosy instead, or commit what the chart makes"
+_BUILTIN = "builtin"
+
+
+def read_kustomization(content: bytes) -> Kustomization:
+    """Return what the text of a kustomization names; of several documents kustomize takes the first."""
+    documents, errors = read_documents(content)
+    if errors:
+        return Kustomization(faults=(_unreadable(errors),))
+    return parsed_kustomization(documents[0].value if documents else None)
 
 
 def parsed_kustomization(document: Any) -> Kustomization:
     """Return what a kustomization names; fields of a wrong type are left to kustomize, which says what is wrong."""
     if not isinstance(document, dict):
         return Kustomization()
+    found = [*_references(document)]
+    charts = (Fault(name, _NO_CHARTS, _CHART_HINT) for name in _CHARTS if document.get(name))
     return Kustomization(
-        references=tuple(_references(document)),
-        refused=tuple(name for name in _REFUSED if document.get(name)),
-        inline=tuple(_inline(document)),
+        references=tuple(each for each in found if isinstance(each, Reference)),
+        faults=(
+            *_unknown(document, KUSTOMIZATION, "a kustomization"),
+            *charts,
+            *(each for each in found if isinstance(each, Fault)),
+        ),
+        inline=tuple(each for each in found if isinstance(each, Inline)),
         is_component=document.get("kind") == "Component",
+        is_listing=document.keys() <= _LISTING,
     )
 
 
-def _references(document: Mapping[str, Any]) -> Iterator[Reference]:
+def parsed_plugins(content: bytes) -> Kustomization:
+    """Return what the configuration of generators and transformers names; kustomize runs those alone that it has."""
+    documents, errors = read_documents(content)
+    if errors:
+        return Kustomization(faults=(_unreadable(errors),))
+    found = [each for document in documents for each in _plugin(document.value)]
+    return Kustomization(
+        references=tuple(each for each in found if isinstance(each, Reference)),
+        faults=tuple(each for each in found if isinstance(each, Fault)),
+    )
+
+
+def parsed_configuration(content: bytes) -> Kustomization:
+    """Return for what a file that ``configurations`` lists may not be read; it names no files."""
+    documents, errors = read_documents(content)
+    if errors:
+        return Kustomization(faults=(_unreadable(errors),))
+    found = (_unknown(document.value, CONFIGURATION, "such configuration") for document in documents)
+    return Kustomization(faults=tuple(each for faults in found for each in faults))
+
+
+def _unreadable(errors: Sequence[DocumentError]) -> Fault:
+    return Fault("", errors[0].message, errors[0].hint, errors[0].line)
+
+
+def _unknown(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
+    for key in unknown_keys(value, shape):
+        name = key.field.rpartition(".")[2]
+        yield Fault(key.field, f"{name!r} is no field of {of}", key.hint)
+
+
+def _plugin(value: Any) -> Iterator[Reference | Fault | Inline]:
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == _CHART_GENERATOR:
+        yield Fault("kind", _NO_CHARTS, _CHART_HINT)
+        return
+    shape = PLUGINS.get(kind) if isinstance(kind, str) else None
+    if shape is None or value.get("apiVersion") != _BUILTIN:
+        message = "it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'"
+        yield Fault("kind", message, "no others are run: commit what it makes")
+        return
+    yield from _unknown(value, shape, f"a {kind}")
+    if kind in {"ConfigMapGenerator", "SecretGenerator"}:
+        yield from _generator_files("", value)
+    elif kind == "PatchStrategicMergeTransformer":
+        yield from _paths("paths", value.get("paths"), Role.FILE, may_be_inline=True)
+    elif kind == "ReplacementTransformer":
+        yield from _path_fields("replacements", value)
+    else:
+        yield from _path("path", value.get("path"))
+        yield from _path("targetFilePath", value.get("targetFilePath"))
+
+
+def _references(document: Mapping[str, Any]) -> Iterator[Reference | Fault | Inline]:
     for name, role in _RESOURCES.items():
-        yield from _paths(name, document.get(name), role)
+        yield from _paths(name, document.get(name), role, may_be_inline=role is Role.PLUGIN)
+    yield from _paths(_MERGES, document.get(_MERGES), Role.FILE, may_be_inline=True)
     openapi = document.get("openapi")
-    if isinstance(openapi, dict) and is_path(openapi.get("path")):
-        yield Reference("openapi.path", openapi["path"], Role.FILE)
-    for name in (*_WITH_PATHS, *_GENERATORS):
+    if isinstance(openapi, dict):
+        yield from _path("openapi.path", openapi.get("path"))
+    for name in _WITH_PATHS:
+        yield from _path_fields(name, document)
+    for name in _GENERATORS:
         for place, item in enumerate(as_list(document.get(name))):
             if isinstance(item, dict):
-                fields = _generator_files if name in _GENERATORS else _path_field
-                yield from fields(f"{name}[{place}]", item)
+                yield from _generator_files(f"{name}[{place}].", item)
 
 
-def _paths(field: str, value: Any, role: Role) -> Iterator[Reference]:
+def _path_fields(name: str, value: Mapping[str, Any]) -> Iterator[Reference | Fault]:
+    for place, item in enumerate(as_list(value.get(name))):
+        if isinstance(item, dict):
+            yield from _path(f"{name}[{place}].path", item.get("path"))
+
+
+def _paths(field: str, value: Any, role: Role, *, may_be_inline: bool = False) -> Iterator[Reference | Fault | Inline]:
     for place, text in enumerate(as_list(value)):
-        if is_path(text):
-            yield Reference(f"{field}[{place}]", text, role)
+        name = f"{field}[{place}]"
+        if not (may_be_inline and _is_inline(text)):
+            yield from _path(name, text, role)
+        elif role is Role.PLUGIN:
+            yield Inline(name, text)
 
 
-def _path_field(field: str, item: Mapping[str, Any]) -> Iterator[Reference]:
-    if is_path(item.get("path")):
-        yield Reference(f"{field}.path", item["path"], Role.FILE)
-
-
-def _generator_files(field: str, item: Mapping[str, Any]) -> Iterator[Reference]:
+def _generator_files(base: str, item: Mapping[str, Any]) -> Iterator[Reference | Fault | Inline]:
     for place, text in enumerate(as_list(item.get("files"))):
-        if is_path(text):
-            yield Reference(f"{field}.files[{place}]", text.partition("=")[2] or text, Role.FILE)
-    yield from _paths(f"{field}.envs", item.get("envs"), Role.FILE)
-    if is_path(item.get("env")):
-        yield Reference(f"{field}.env", item["env"], Role.FILE)
+        path = text.partition("=")[2] or text if isinstance(text, str) else text
+        yield from _path(f"{base}files[{place}]", path)
+    yield from _paths(f"{base}envs", item.get("envs"), Role.FILE)
+    yield from _path(f"{base}env", item.get("env"))
 
 
-def _inline(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the configuration of generators and transformers that stands in the kustomization itself."""
-    for name, role in _RESOURCES.items():
-        if role is Role.PLUGIN:
-            yield from (text for text in as_list(document.get(name)) if isinstance(text, str) and not is_path(text))
+def _path(field: str, value: Any, role: Role = Role.FILE) -> Iterator[Reference | Fault]:
+    """Yield what a field names; a text that is no path is never left to kustomize, which might read it as one."""
+    if is_path(value):
+        yield Reference(field, value, role)
+    elif isinstance(value, str) and value:
+        yield Fault(field, "it is no path of a file", "write the path of a file of this repository, on one line")
 
 
-def named_texts(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Yield every text in configuration that may name a file, with the key that it stands under."""
-    unseen: list[tuple[str, Any]] = [("", value) for value in values]
-    while unseen:
-        key, value = unseen.pop()
-        if isinstance(value, dict):
-            unseen += ((str(name), inner) for name, inner in value.items())
-        elif isinstance(value, list):
-            unseen += ((key, inner) for inner in value)
-        elif is_path(value):
-            yield key, value.partition("=")[2] or value if key == "files" else value
+def _is_inline(value: Any) -> bool:
+    """Say whether a text says itself what a file might: kustomize takes none like that for a path or an address."""
+    return isinstance(value, str) and ("\n" in value or value.startswith("{"))
 
 
 def is_path(value: Any) -> bool:
     """Say whether a value can be the name of a file: one line of text that is no object in braces."""
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST and "\n" not in value and not value.startswith("{")
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and not _is_inline(value)

@@ -9,12 +9,21 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.model import UnavailableSource
-from reconciler.source.files import KUSTOMIZATIONS, MAX_FILE_SIZE, SUBMODULE, SUFFIXES, SYMLINK, SourceFile
+from reconciler.source.files import KUSTOMIZATIONS, MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from reconciler.source.manifests import ParseCache, ReadBlobs
-from render.documents import read_documents
 
-from .kustomization import ELSEWHERE, Kustomization, Reference, Role, parsed_kustomization
+from .kustomization import (
+    ELSEWHERE,
+    Fault,
+    Kustomization,
+    Reference,
+    Role,
+    parsed_kustomization,
+    read_kustomization,
+)
 
+_FORM = b"kustomization 2"
+"""The form of what is remembered; another one has another name."""
 MOUNT = ".argosy-sources"
 """The folder that the contents of Sources are put into."""
 
@@ -76,15 +85,12 @@ class Kustomizations(Struct):
         for _, parsed in self.at(folder):
             for reference in parsed.references:
                 path = joined(folder, reference.text)
-                if reference.role is not Role.FILE and path is not None and path != folder and path in self._by_folder:
+                if reference.role.may_be_folder and path is not None and path != folder and path in self._by_folder:
                     yield path
 
-    def documents_of(self, file: SourceFile) -> list[Any]:
-        """Return the documents of a file; none where it cannot be read."""
-        if not file.path.endswith(SUFFIXES):
-            return []
-        documents, _ = read_documents(self.read([file.id])[file.id])
-        return [document.value for document in documents]
+    def content_of(self, file: SourceFile) -> bytes:
+        """Return the content of a file."""
+        return self.read([file.id])[file.id]
 
     def with_edited(
         self, file: SourceFile, document: Mapping[str, Any], content: bytes, stand_in: StandIn
@@ -123,13 +129,12 @@ class Kustomizations(Struct):
 
     def _parse(self, files: Sequence[SourceFile]) -> None:
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
-        key_by_id = {file.id: hashlib.sha256(b"kustomization\0" + file.id).digest() for file in files}
+        key_by_id = {file.id: hashlib.sha256(_FORM + b"\0" + file.id).digest() for file in files}
         known = self.cache.get_many(key_by_id.values()) if self.cache is not None else {}
         self._parsed.update({id_: _restored(known[key]) for id_, key in key_by_id.items() if key in known})
         missing = [id_ for id_ in key_by_id if id_ not in self._parsed]
         for id_, content in (self.read(missing) if missing else {}).items():
-            documents, _ = read_documents(content)
-            self._parsed[id_] = parsed_kustomization(documents[0].value if documents else None)
+            self._parsed[id_] = read_kustomization(content)
         fresh = {key_by_id[id_]: _stored(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline}
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
@@ -145,15 +150,16 @@ def _read_with(read: ReadBlobs, contents: Mapping[bytes, bytes]) -> ReadBlobs:
 
 def _stored(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:
     references = tuple((each.field, each.text, str(each.role)) for each in parsed.references)
-    return ((0, (references, parsed.refused, parsed.is_component)),)
+    return ((0, (references, tuple(map(tuple, parsed.faults)), parsed.is_component, parsed.is_listing)),)
 
 
 def _restored(stored: Sequence[tuple[int, Any]]) -> Kustomization:
-    references, refused, is_component = stored[0][1]
+    references, faults, is_component, is_listing = stored[0][1]
     return Kustomization(
         references=tuple(Reference(name, text, Role(role)) for name, text, role in references),
-        refused=tuple(refused),
+        faults=tuple(Fault(*each) for each in faults),
         is_component=is_component,
+        is_listing=is_listing,
     )
 
 
