@@ -7,7 +7,7 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import partial
@@ -69,7 +69,7 @@ class FakeCluster:
 
     ``mutate`` changes what is applied as a mutating webhook does. ``rules`` are what its user may do, which it tells
     and does not enforce. ``now`` is the time of its clock; None is that of this machine where it is served, and it does
-    not tell it where it is not.
+    not tell it where it is not. ``more_kinds`` are served beside those that every cluster serves.
     """
 
     name: str = "member1"
@@ -83,6 +83,7 @@ class FakeCluster:
     mutate: Callable[[dict[str, Any]], None] = lambda _body: None
     rules: list[dict[str, Any]] = field(default_factory=lambda: [EVERYTHING])
     now: float | None = None
+    more_kinds: Sequence[tuple[str, str, str, bool]] = ()
     _numbers: _Numbers = field(default_factory=lambda: _Numbers(1))
 
     def __post_init__(self) -> None:
@@ -222,6 +223,7 @@ class FakeCluster:
 
     def _kinds(self) -> Iterator[tuple[str, str, str, bool]]:
         yield from KINDS
+        yield from self.more_kinds
         for (plural, _, _), crd in self.objects.items():
             if plural == "customresourcedefinitions.apiextensions.k8s.io":
                 spec = crd["spec"]

@@ -1,13 +1,19 @@
 """The changes of an object's status that are worth a commit, and those that are not."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from reconciler.record.work_changes import work_after
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.record.work_changes import Occasion, unsettled_since, work_after
+from render.timing import written
 
 from .tables import each_row
 
 BEFORE, NOW, MUCH_LATER = "2026-11-21T12:00:00Z", "2026-11-21T12:09:59Z", "2026-11-21T12:10:00Z"
+SOON, LATER = "2026-11-21T12:00:59Z", "2026-11-21T12:01:00Z"
 
 
 def work(
@@ -38,6 +44,14 @@ class Change(NamedTuple):
     recorded: bool
 
 
+def cron_job(**status: str) -> dict[str, Any]:
+    return work(kind="CronJob", status=status)
+
+
+def budget(current: int, allowed: int) -> dict[str, Any]:
+    return work(kind="PodDisruptionBudget", status={"currentHealthy": current, "disruptionsAllowed": allowed})
+
+
 ILL: dict[str, Any] = {"healthy": "False", "reason": "CrashLoopBackOff"}
 CRASH = {"about": "Pod web-a", "container": "web", "reason": "CrashLoopBackOff", "message": "back-off 10s"}
 CHANGES = [
@@ -64,14 +78,14 @@ CHANGES = [
         "counts on the way",
         work(**ILL, status={"readyReplicas": 1}),
         work(**ILL, status={"readyReplicas": 2}),
-        NOW,
+        SOON,
         False,
     ),
     Change(
-        "counts on the way, ten minutes later",
+        "counts on the way, a minute later",
         work(**ILL, status={"readyReplicas": 1}),
         work(**ILL, status={"readyReplicas": 2}),
-        MUCH_LATER,
+        LATER,
         True,
     ),
     Change(
@@ -86,15 +100,10 @@ CHANGES = [
         work(kind="Thing", status={"done": 3}),
         work(kind="Thing", status={"done": 4}),
         NOW,
-        False,
-    ),
-    Change(
-        "the same, ten minutes later",
-        work(kind="Thing", status={"done": 3}),
-        work(kind="Thing", status={"done": 4}),
-        MUCH_LATER,
         True,
     ),
+    Change("a CronJob that fires", cron_job(lastScheduleTime=BEFORE), cron_job(lastScheduleTime=NOW), NOW, True),
+    Change("a budget of disruptions", budget(0, 0), budget(2, 1), NOW, True),
     Change("a new generation", work(**ILL, status={"generation": 1}), work(**ILL, status={"generation": 2}), NOW, True),
     Change("a first status", work(kind="Thing"), work(kind="Thing", status={"done": 1}), NOW, True),
     Change(
@@ -139,3 +148,126 @@ def test_what_cannot_be_told_now_stays_as_it_was_told_last() -> None:
     assert work_after(after, seen, MUCH_LATER) is after
     again = work_after(after, work(kind="Thing", status={"done": 4}), MUCH_LATER)
     assert [each["type"] for each in again["status"]["conditions"]] == ["Applied", "Healthy"]
+
+
+FIRST = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Flapper:
+    """An object that is observed every so many seconds, and the Works that were written of it."""
+
+    def __init__(self, occasion: Occasion | None = None) -> None:
+        self.now, self.occasion = FIRST, occasion
+        self.recorded = work_after(None, work(), self.written_now)
+        self.writes = [self.now]
+
+    @property
+    def written_now(self) -> str:
+        return written(self.now)
+
+    def see(self, observed: dict[str, Any], seconds: float = 15) -> None:
+        self.now += timedelta(seconds=seconds)
+        after = work_after(self.recorded, observed, self.written_now, self.occasion)
+        if after is not self.recorded:
+            self.writes.append(self.now)
+        self.recorded = after
+
+    @property
+    def health(self) -> tuple[str, str]:
+        condition = self.recorded["status"]["conditions"][1]
+        return condition["status"], condition["reason"]
+
+
+UP, DOWN = work(status={"readyReplicas": 3}), work(**ILL, status={"readyReplicas": 2})
+
+
+def test_a_workload_that_flaps_for_twenty_minutes_is_written_fifteen_times_at_most_and_is_not_known() -> None:
+    flapper = Flapper()
+    for number in range(80):
+        flapper.see((DOWN, UP)[number % 2])
+    assert len(flapper.writes) <= 15
+    assert flapper.health == ("Unknown", "Flapping")
+    assert flapper.recorded["unsettled"] == written(FIRST)
+    assert flapper.recorded["status"]["manifestStatuses"][0]["health"] == "Unknown"
+
+
+def test_a_workload_that_has_settled_is_said_to_be_as_it_is_within_two_pauses() -> None:
+    flapper = Flapper()
+    for number in range(41):
+        flapper.see((DOWN, UP)[number % 2])
+    ended = flapper.now
+    while flapper.health[1] == "Flapping":
+        flapper.see(DOWN)
+    assert (flapper.now - ended).total_seconds() <= 600
+    assert (flapper.health, "unsettled" in flapper.recorded) == (("False", "CrashLoopBackOff"), False)
+    written_then = len(flapper.writes)
+    for _ in range(80):
+        flapper.see(DOWN)
+    assert len(flapper.writes) == written_then
+
+
+def test_numbers_that_move_for_ever_are_written_every_five_minutes_with_their_age() -> None:
+    flapper = Flapper()
+    for number in range(240):
+        flapper.see(work(kind="HorizontalPodAutoscaler", status={"desiredReplicas": number}))
+    assert len(flapper.writes) <= 4 + 60 / 5 + 4
+    # The first status is a change of state, and the first of a row of numbers.
+    assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), "2026-11-21T12:00:15Z")
+
+
+def test_a_turn_of_health_is_written_at_once_though_numbers_move_for_ever() -> None:
+    flapper = Flapper()
+    for number in range(40):
+        flapper.see(work(status={"replicas": number}))
+    flapper.see(work(**ILL, status={"replicas": 40}))
+    assert (flapper.writes[-1], flapper.health) == (flapper.now, ("False", "CrashLoopBackOff"))
+
+
+def test_the_health_that_a_rule_of_failover_reads_is_written_at_every_turn() -> None:
+    flapper = Flapper(Occasion(is_asked_for=True))
+    for number in range(20):
+        flapper.see((DOWN, UP)[number % 2])
+        assert flapper.health == (("False", "CrashLoopBackOff"), ("True", "Healthy"))[number % 2]
+
+
+def test_what_flaps_is_known_again_once_a_rule_of_failover_asks_for_it() -> None:
+    flapper = Flapper()
+    for number in range(20):
+        flapper.see((DOWN, UP)[number % 2])
+    flapper.occasion = Occasion(is_asked_for=True)
+    flapper.see(UP)
+    assert flapper.health == ("True", "Healthy")
+
+
+def test_what_a_pass_has_applied_is_never_restless_because_of_that() -> None:
+    flapper = Flapper(Occasion(is_applied=True))
+    for number in range(20):
+        flapper.see(work(status={"generation": number}))
+        assert (flapper.writes[-1], "unsettled" in flapper.recorded) == (flapper.now, False)
+
+
+def test_what_waits_goes_along_with_the_commit_of_others() -> None:
+    flapper = Flapper()
+    for number in range(6):
+        flapper.see((DOWN, UP)[number % 2])
+    assert flapper.writes[-1] < flapper.now
+    flapper.occasion = Occasion(has_commit=True)
+    flapper.see(work(**ILL, status={"readyReplicas": 1}))
+    assert flapper.writes[-1] == flapper.now
+    assert flapper.recorded["status"]["manifestStatuses"][0]["status"] == {"readyReplicas": 1}
+
+
+STEPS = st.lists(st.tuples(st.integers(1, 400), st.integers(0, 2), st.booleans()), max_size=60)
+
+
+@given(STEPS)
+def test_what_is_recorded_is_as_it_was_last_seen_or_says_that_it_is_unsettled(
+    steps: list[tuple[int, int, bool]],
+) -> None:
+    flapper = Flapper()
+    for seconds, ready, is_well in steps:
+        observed = work(status={"ready": ready}) if is_well else work(**ILL, status={"ready": ready})
+        flapper.see(observed, seconds)
+        if not unsettled_since(flapper.recorded):
+            (recorded,), (seen,) = (each["status"]["manifestStatuses"] for each in (flapper.recorded, observed))
+            assert recorded == seen

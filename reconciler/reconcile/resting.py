@@ -1,8 +1,8 @@
 """The members that a pass leaves at rest, for the next pass to skip them while they are so.
 
 Remembered is only a member of which a pass that finds the same cannot decide otherwise: every object as it has to be,
-nothing about it written, and nothing asked for that is done once. What depends on time sets an end to it: a status that
-is written when its record is stale.
+nothing about it written, and nothing asked for that is done once. What depends on time sets an end to it: a status
+that changes again and again, and is written after pauses.
 """
 
 import re
@@ -26,7 +26,7 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.record.work_changes import STALE_SECONDS
+from reconciler.record.streaks import LEAST_PAUSE
 from reconciler.source.desired import Desired
 from render.cluster import is_pulling
 from render.timing import utc
@@ -34,7 +34,7 @@ from render.timing import utc
 from .idle_pass import ended_visits, plain_options
 from .resting_members import KnownRest, RestingFleet, RestingMember
 
-_OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)
+_OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?\n(unsettled: )?', re.MULTILINE)
 
 
 def known_rest(desired: Desired, options: DeliveryOptions, status: StatusBranch, tips: BranchTips) -> KnownRest:
@@ -156,8 +156,11 @@ def _is_at_rest(report: ClusterReport) -> bool:
 
 
 def _until(status: StatusBranch, works: str, now: float) -> str:
-    """Return when the first record of an object becomes stale, which may make its status worth a commit."""
+    """Return when the first record of an object may be written anew that waits for its turn; empty where none does.
+
+    One that is unsettled waits until it has settled. A workload on its way may wait for the first pause.
+    """
     contents = status.contents(bytes.fromhex(works)) if works else ()
-    times = {found.group(1).decode() for content in contents if (found := _OBSERVED_AT.search(content))}
-    ends = [datetime.fromisoformat(text).timestamp() + STALE_SECONDS for text in times]
-    return min((utc(end) for end in ends if end > now), default="")
+    found = {each.groups() for content in contents if (each := _OBSERVED_AT.search(content))}
+    ends = {datetime.fromisoformat(time.decode()).timestamp() + LEAST_PAUSE: bool(mark) for time, mark in found}
+    return min((utc(max(end, now)) for end, is_unsettled in ends.items() if end > now or is_unsettled), default="")

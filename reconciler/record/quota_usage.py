@@ -41,13 +41,34 @@ def quota_manifest(usage: QuotaUsage) -> dict[str, Any]:
     }
 
 
-def _shares(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
-    """Yield what the clusters of a quota's assignments report, by name."""
+def unsettled_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Return the shares of quotas that change more often than they are recorded: since when, and when they were seen.
+
+    A share is known by the namespace and the name of its quota, and its cluster.
+    """
+    return {
+        (template.ref.namespace, template.ref.name, cluster): (
+            str(work["unsettled"]),
+            str(work.get("observedAt") or ""),
+        )
+        for template in desired.quotas
+        for cluster, work in _works(template.manifest, recorded)
+        if work is not None and "unsettled" in work
+    }
+
+
+def _works(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, Manifest | None]]:
+    """Yield the clusters of a quota's assignments, by name, each with the Work of its share."""
     metadata = manifest["metadata"]
     below = path_in_cluster(ObjectRef("", "ResourceQuota", metadata["namespace"], metadata["name"]))
     assigned = {each["clusterName"] for each in manifest["spec"].get("staticAssignments") or ()}
     for cluster, _ in sorted(resource_quotas(manifest, assigned), key=lambda each: each[0]):
-        work = recorded.manifest(f"works/{cluster}/{below}")
+        yield cluster, recorded.manifest(f"works/{cluster}/{below}")
+
+
+def _shares(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
+    """Yield what the clusters of a quota's assignments report, by name."""
+    for cluster, work in _works(manifest, recorded):
         status = _reported_status(work) if work else None
         share = guarded(partial(reported, cluster, status)) if status is not None else None
         if isinstance(share, ReportedQuota):

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
 from msgspec import field
 from msgspec.structs import replace
@@ -40,6 +39,7 @@ from render.values import DiscreetStruct
 from render.words import counted
 
 from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
+from .changed_works import works_to_write
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
@@ -215,24 +215,14 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
 
 
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
-    files: dict[str, bytes | None] = {}
-    statuses, below = WorkStatuses(inputs.interpreter, inputs.now), cache(path_in_cluster)
-    recorded_paths: dict[str, set[str]] = {}
-    for path in recorded.below("works"):
-        recorded_paths.setdefault(path.split("/", 2)[1], set()).add(path)
-    for report in reports:
-        if report.applied is None or report.plan is None or report.plan.refusal:
-            continue
-        removed = recorded_paths.get(report.cluster, set())
-        for work in work_inputs(report):
-            path = f"works/{report.cluster}/{below(work.item.ref)}"
-            removed.discard(path)
-            made = statuses.file(work, recorded.manifest(path))
-            if made is not None:
-                files[path] = made.content
-                recorded.know(path, made.content, made.manifest)
-        files |= dict.fromkeys(removed)
-    return files
+    asked = _asked_for(inputs) if is_failing_over(inputs.desired) else ()
+    statuses = WorkStatuses(inputs.interpreter, inputs.now, frozenset(each.ref for each in asked))
+    return works_to_write(recorded, statuses, reports)
+
+
+def _asked_for(inputs: StatusInputs) -> list[Binding]:
+    """Return the bindings whose health rules of failover ask for."""
+    return [binding for binding in inputs.bindings.values() if is_asked_for(inputs.desired.fleet, binding)]
 
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
@@ -242,7 +232,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     fleet = inputs.desired.fleet
     records = recorded.clusters() if fleet.feature_gates.failover else {}
     conditions = {name: cluster_conditions(record.state.status) for name, record in records.items()}
-    asked = [binding for binding in inputs.bindings.values() if is_asked_for(fleet, binding)]
+    asked = _asked_for(inputs)
     health = ObservedHealth(
         conditions={name: found for name, found in conditions.items() if name in inputs.members},
         workloads={binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))},

@@ -1,8 +1,8 @@
 """The changes of a Work's status that are worth a commit; equal objects of many clusters are compared once.
 
-A change of state is worth one at once: applied, healthy, a finding, a generation. Counters and times that go on moving
-are not, or every pass over a busy fleet would make a commit: they are written once a workload is healthy, or when the
-record is stale.
+Two things are told apart: its *state* (applied, healthy, a finding) and its *numbers* (the status that it reports,
+without times that only say that somebody looked). Either is written at once where it changes, and after pauses where it
+changes again and again (``streaks``): a commit in which anything of the kind is written takes all of it along.
 """
 
 import re
@@ -12,37 +12,162 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from reconciler.observe.cluster_status import seconds_between
-from reconciler.observe.conditions import condition_of_type, with_times
+from reconciler.observe.conditions import condition, condition_of_type, with_times
+from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
+from render.words import counted
 
-from .work_status import APPLIED, STATUS_REFLECTED, WorkInputs, have_equal_status, status_of, work_manifest
+from .streaks import Due, Streak
+from .work_status import (
+    APPLIED,
+    HEALTHY,
+    STATUS_REFLECTED,
+    Health,
+    WorkInputs,
+    have_equal_status,
+    status_of,
+    work_manifest,
+)
 
-STALE_SECONDS = 600.0
+FLAPPING = "Flapping"
 _COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _PASSING = re.compile(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _VERSIONS = frozenset({"resourceVersion", "uid"})
+_TELLING_TIMES = frozenset({"lastScaleTime", "lastScheduleTime", "lastSuccessfulTime"})
+"""The times of Kubernetes' own kinds at which something was done, and not only looked at."""
 _NAMES = (("metadata", "name"), ("status", "manifestStatuses", 0, "identifier", "name"))
 """The paths of the names by which the Works of most objects differ alone."""
 MOST_CASES = 8
 """The number of different objects of one identity that are told apart; a fleet rarely has more."""
 
 
-def work_after(before: Manifest | None, observed: Manifest, now: str) -> Manifest:
+class Occasion(Struct, frozen=True, kw_only=True):
+    """The conditions under which a change of a Work is looked at.
+
+    ``is_applied``: this pass has written the object, so that whatever changes is no restlessness. ``is_asked_for``: a
+    rule of failover reads its health, so that every turn of it is written. ``has_commit``: other Works are written, so
+    that what waits for its turn goes along.
+    """
+
+    is_applied: bool = False
+    is_asked_for: bool = False
+    has_commit: bool = False
+
+
+class _Streaks(NamedTuple):
+    """The changes in a row of a Work's state and of its numbers, and the health that was ``seen`` in a flapping one."""
+
+    turns: Streak
+    numbers: Streak
+    seen: Mapping[str, str]
+
+    @classmethod
+    def of(cls, work: Manifest) -> "_Streaks":
+        known, observed_at = work.get("streaks") or {}, str(work.get("observedAt") or "")
+        return cls(
+            turns=Streak.parse(known.get("turns"), observed_at),
+            numbers=Streak.parse(known.get("numbers"), observed_at),
+            seen=known.get("seen") or {},
+        )
+
+
+def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: Occasion | None = None) -> Manifest:
     """Return the Work to record: ``before`` itself when nothing about it changed that is worth a commit."""
-    old_status = before.get("status") or {} if before else {}
-    new_status = observed["status"]
-    old_conditions = old_status.get("conditions") or []
-    if before is not None:
-        new_status = _with_last_reported(old_status, new_status)
-        observed = {**observed, "status": new_status}
-        if not _is_worth_a_commit(before, observed, now):
-            return before
-    conditions = with_times(new_status["conditions"], old_conditions, now)
-    return {**observed, "observedAt": now, "status": {**new_status, "conditions": conditions}}
+    occasion = occasion or Occasion()
+    if before is None:
+        return _written(observed, (), {}, now)
+    old = before.get("status") or {}
+    observed = {**observed, "status": _with_last_reported(old, observed["status"])}
+    known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(old, observed["status"])
+    if occasion.is_applied and (turned or moved):
+        return _written(observed, old.get("conditions") or (), {}, now)
+    if moved and not turned and is_on_its_way(before):
+        known = known._replace(numbers=known.numbers.begun())
+    if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
+        return before
+    is_new = turned or is_on_its_way(observed)
+    numbers = Streak(since=now, last=now) if is_new else known.numbers.after(now, differs=moved)
+    turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
+    streaks = {"turns": turns, "numbers": numbers}
+    if turns.is_unsettled:
+        return _written(_flapping(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed)
+    return _written(observed, old.get("conditions") or (), streaks, now)
+
+
+def is_on_its_way(work: Manifest) -> bool:
+    """Say whether a Work is of a workload that is not healthy: its numbers go on moving, and wait from the first."""
+    entry = _entry(work["status"])
+    return entry.get("health") != str(Health.HEALTHY) and entry["identifier"]["kind"] in _COUNTED_KINDS
+
+
+def unsettled_since(work: Manifest) -> str:
+    """Return since when a Work may tell other numbers than its object has; empty where they are as last seen."""
+    if "unsettled" in work or not is_on_its_way(work):
+        return str(work.get("unsettled") or "")
+    if _entry(work["status"]).get("status") is None:
+        return ""
+    return str(condition_of_type(work["status"]["conditions"], HEALTHY).get("lastTransitionTime") or "")
+
+
+def _is_to_write(known: _Streaks, now: str, occasion: Occasion, *, turned: bool, moved: bool) -> bool:
+    """Say whether a Work is written now; while its state waits, its numbers wait as well."""
+    numbers = known.numbers.due(now, differs=moved)
+    if occasion.has_commit and numbers is Due.LATER:
+        numbers = Due.NOW
+    if occasion.is_asked_for:
+        return turned or known.turns.is_unsettled or numbers is Due.NOW
+    turns = known.turns.due(now, differs=turned)
+    if occasion.has_commit and turns is Due.LATER:
+        return True
+    if turns is Due.LATER or (known.turns.is_unsettled and turns is Due.NEVER):
+        return False
+    return Due.NOW in {turns, numbers}
+
+
+def _written(
+    work: Manifest,
+    conditions: Sequence[Mapping[str, Any]],
+    streaks: Mapping[str, Streak],
+    now: str,
+    seen: Manifest | None = None,
+) -> Manifest:
+    """Return a Work as it is written now; ``seen`` is what was seen of one that is flapping."""
+    status = {**work["status"], "conditions": with_times(work["status"]["conditions"], conditions, now)}
+    longer = {name: streak for name, streak in streaks.items() if streak.times > 1}
+    since = [streak.since for streak in longer.values() if streak.is_unsettled]
+    kept: dict[str, Any] = {name: streak.plain() for name, streak in longer.items()}
+    kept |= {"seen": _seen(seen)} if seen is not None else {}
+    return {
+        **work,
+        "observedAt": now,
+        **({"unsettled": min(since)} if since else {}),
+        **({"streaks": kept} if kept else {}),
+        "status": status,
+    }
+
+
+def _flapping(observed: Manifest, turns: Streak) -> Manifest:
+    """Return a Work that turns again and again: its health is not known."""
+    status = observed["status"]
+    seen = _entry(status).get("health")
+    message = f"it has turned {counted(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
+    unknown = condition(HEALTHY, "Unknown", FLAPPING, message)
+    conditions = [unknown if each["type"] == HEALTHY else each for each in status["conditions"]]
+    entries = [{**_entry(status), "health": str(Health.UNKNOWN)}]
+    return {**observed, "status": {**status, "conditions": conditions, "manifestStatuses": entries}}
+
+
+def _seen(work: Manifest) -> dict[str, str]:
+    """Return the health that was seen, as far as it is told apart."""
+    healthy = condition_of_type(work["status"]["conditions"], HEALTHY)
+    return {
+        "health": str(_entry(work["status"]).get("health")),
+        "status": str(healthy.get("status")),
+        "reason": str(healthy.get("reason") or ""),
+    }
 
 
 def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -53,26 +178,30 @@ def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
     return {**new, "manifestStatuses": [{**_entry(new), "status": last}]}
 
 
-def _is_worth_a_commit(before: Manifest, observed: Manifest, now: str) -> bool:
-    old, new = before["status"], observed["status"]
-    if _without_volatile(old.get("conditions") or ()) != _without_volatile(new["conditions"]):
-        return True
-    if _finding_keys(before) != _finding_keys(observed) or _entry(old).get("health") != _entry(new).get("health"):
-        return True
+def _has_turned(before: Manifest, observed: Manifest) -> bool:
+    """Say whether the state of an object is another one than that which was seen when it was recorded."""
+    seen = _Streaks.of(before).seen or _seen(before)
+    is_same = _without_volatile(before["status"].get("conditions") or ()) == _without_volatile(
+        observed["status"]["conditions"]
+    )
+    is_told = [_entry(each["status"]).get("status") is not None for each in (before, observed)]
+    is_same = is_same and is_told[0] == is_told[1]
+    return not is_same or seen != _seen(observed) or _finding_keys(before) != _finding_keys(observed)
+
+
+def _has_moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     reported, now_reported = _entry(old).get("status"), _entry(new).get("status")
-    if without_times(reported) == without_times(now_reported):
-        return False
-    if _generation(reported) != _generation(now_reported) or (reported is None) != (now_reported is None):
-        return True
-    # A healthy workload's counters stay as they are now, so that these are worth writing down.
-    is_finished = _entry(new).get("health") == "Healthy" and _kind(new) in _COUNTED_KINDS
-    return is_finished or seconds_between(str(before.get("observedAt")), now) >= STALE_SECONDS
+    return bool(without_times(reported) != without_times(now_reported))
 
 
 def without_times(value: Any) -> Any:
-    """Return plain data with every time and object version made equal."""
+    """Return plain data without object versions, with every time made equal at which nothing was done."""
     if isinstance(value, Mapping):
-        return {key: without_times(inner) for key, inner in value.items() if key not in _VERSIONS}
+        return {
+            key: inner if key in _TELLING_TIMES else without_times(inner)
+            for key, inner in value.items()
+            if key not in _VERSIONS
+        }
     if isinstance(value, list | tuple):
         return [without_times(inner) for inner in value]
     return "time" if isinstance(value, str) and _TIME.fullmatch(value) else value
@@ -89,6 +218,7 @@ def lasting(text: str) -> str:
 
 
 def _without_volatile(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Return all conditions but that of health as far as they are told apart."""
     return [
         (
             each["type"],
@@ -97,6 +227,7 @@ def _without_volatile(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str
             lasting(each.get("message", "")) if each["type"] == APPLIED else "",
         )
         for each in conditions
+        if each["type"] != HEALTHY
     ]
 
 
@@ -111,16 +242,6 @@ def _entry(status: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(status.get("manifestStatuses") or ()), {})
 
 
-def _kind(status: Mapping[str, Any]) -> str:
-    return str((_entry(status).get("identifier") or {}).get("kind"))
-
-
-def _generation(reported: Any) -> Any:
-    if not isinstance(reported, Mapping):
-        return None
-    return reported.get("generation"), reported.get("observedGeneration")
-
-
 class WorkFile(NamedTuple):
     """A Work and the file it is written to."""
 
@@ -131,31 +252,39 @@ class WorkFile(NamedTuple):
 class _Case(NamedTuple):
     inputs: WorkInputs
     before: Manifest | None
+    has_commit: bool
     file: WorkFile | None
 
 
 class WorkStatuses(Struct):
-    """The statuses worked out in a pass so far, the newest case of each object first."""
+    """The statuses worked out in a pass so far, the newest case of each object first.
+
+    ``asked`` are the objects whose health a rule of failover reads.
+    """
 
     interpreter: Interpreter
     now: str
+    asked: frozenset[ObjectRef] = frozenset()
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
     _files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
-    def file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
+    def file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool = False) -> WorkFile | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
-        ``before`` is what is recorded: one value per distinct file.
+        ``before`` is what is recorded: one value per distinct file. ``has_commit``: other Works are written anyway.
         """
         cases = self._cases.setdefault(inputs.item.ref, [])
         for case in cases:
-            if case.before is before and have_equal_status(case.inputs, inputs):
+            is_same = case.before is before and case.has_commit == has_commit
+            if is_same and have_equal_status(case.inputs, inputs):
                 return case.file
-        file = self._file(inputs, before)
-        cases.insert(0, _Case(inputs, before, file))
+        file = self._file(inputs, before, has_commit=has_commit)
+        cases.insert(0, _Case(inputs, before, has_commit, file))
         del cases[MOST_CASES:]
         return file
 
-    def _file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
-        after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now)
+    def _file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool) -> WorkFile | None:
+        ref, action = inputs.item.ref, (inputs.result or inputs.item).action
+        occasion = Occasion(is_applied=action in WRITES, is_asked_for=ref in self.asked, has_commit=has_commit)
+        after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now, occasion)
         return None if after is before else WorkFile(after, self._files.emit(after, _NAMES))

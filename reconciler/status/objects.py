@@ -12,6 +12,7 @@ from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.recorded_status import RecordedStatus, object_of
+from reconciler.record.work_changes import unsettled_since
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
@@ -21,11 +22,16 @@ from render.words import listed
 
 from .staleness import MemberProgress, age, plain_progress
 
+SEEN = "SEEN"
+"""The heading of the age of what changes more often than it is recorded."""
+
 
 class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
     """An object in one cluster: applied and healthy or not, the reason, since when, and findings.
 
-    ``is_withheld``: it is not there, for dispatching to the cluster is suspended.
+    ``observed_at`` is when it was seen as it is described, ``unsettled`` since when it changes more often than it is
+    recorded ("": it was just so when it was last looked at). ``is_withheld``: it is not there, for dispatching to the
+    cluster is suspended.
     """
 
     UNSHOWN = ("status",)
@@ -38,6 +44,8 @@ class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
     reason: str = ""
     message: str = ""
     since: str = ""
+    observed_at: str = ""
+    unsettled: str = ""
     status: Any = None
     findings: tuple[Mapping[str, str], ...] = ()
     is_withheld: bool = False
@@ -65,6 +73,8 @@ class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
             "reason": self.reason,
             "message": self.message,
             "since": self.since,
+            "observedAt": self.observed_at,
+            "unsettledSince": self.unsettled,
             "status": self.status,
             "findings": [dict(each) for each in self.findings],
         }
@@ -89,6 +99,8 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
         reason=str(worst.get("reason") or ""),
         message=str(worst.get("message") or ""),
         since=str(worst.get("lastTransitionTime") or ""),
+        observed_at=str(work.get("observedAt") or ""),
+        unsettled=unsettled_since(work),
         status=entry.get("status"),
         findings=tuple(work.get("findings") or ()),
     )
@@ -130,7 +142,9 @@ def _as_it_stands(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
     return late if progress.is_known else replace(late, health="Unknown", findings=())
 
 
-def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]) -> str:
+def object_text(
+    binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress], *, now: float
+) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
@@ -141,7 +155,8 @@ def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str
         lines.append(f"{each['type']}: {each['status']} {each.get('reason', '')}{since}".rstrip())
         if each["status"] != "True" and each.get("message"):
             lines.append(f"  {each['message']}")
-    header = ("CLUSTER", "REPLICAS", "READY", "APPLIED", "HEALTH", "REASON", "SINCE")
+    is_aged = any(each.unsettled for each in objects)
+    header = ("CLUSTER", "REPLICAS", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *((SEEN,) if is_aged else ()))
     rows = [
         (
             each.cluster,
@@ -151,6 +166,7 @@ def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str
             each.health,
             each.reason if each.reason != each.health else "",
             each.since,
+            *((_seen(each, now),) if is_aged else ()),
         )
         for each in objects
     ]
@@ -252,8 +268,8 @@ def cluster_text(
     return (
         "\n".join(lines)
         + "\n"
-        + _room(status.get("resourceSummary") or {})
-        + _objects(listed)
+        + _room(status.get("resourceSummary") or {}, age(_capacity_time(cluster, recorded), now))
+        + _objects(listed, now)
         + "".join(_own(listed))
         + _deviations(record.deviations)
     )
@@ -266,18 +282,41 @@ def _own(objects: Iterable[ObjectIn]) -> Iterator[str]:
             yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
 
 
-def _room(summary: Mapping[str, Mapping[str, str]]) -> str:
+def _capacity_time(cluster: str, recorded: RecordedStatus) -> str:
+    """Return when the room of a cluster was recorded; smaller moves of it wait for ten minutes."""
+    facts = recorded.facts().get(cluster)
+    return facts.observed_at if facts is not None else ""
+
+
+def _room(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
     parts = [summary.get(part) or {} for part in ("allocatable", "allocated", "allocating")]
     rows = [(name, *(str(part.get(name, "0")) for part in parts)) for name in sorted(parts[0])]
-    return f"\n{table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}" if rows else ""
+    if not rows:
+        return ""
+    seen = (
+        f"\nroom as recorded {ago} ago: what moves by less than a tenth is recorded after ten minutes\n" if ago else ""
+    )
+    return f"{seen}\n{table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
 
 
-def _objects(objects: Iterable[ObjectIn]) -> str:
+def _objects(objects: Sequence[ObjectIn], now: float) -> str:
+    is_aged = any(each.unsettled for each in objects)
     rows = [
-        (each.object, each.ready, each.applied, each.health, each.reason, each.since, _why(each)) for each in objects
+        (
+            *(each.object, each.ready, each.applied, each.health, each.reason, each.since),
+            *((_seen(each, now),) if is_aged else ()),
+            _why(each),
+        )
+        for each in objects
     ]
-    header = ("OBJECT", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", "MESSAGE")
+    seen = (SEEN,) if is_aged else ()
+    header = ("OBJECT", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *seen, "MESSAGE")
     return f"\n{table(header, rows)}" if rows else ""
+
+
+def _seen(each: ObjectIn, now: float) -> str:
+    """Return how long ago an object was seen that changes more often than it is recorded; empty for any other."""
+    return f"{age(each.observed_at, now)} ago" if each.unsettled else ""
 
 
 def _why(each: ObjectIn) -> str:
@@ -300,6 +339,7 @@ def cluster_value(cluster: str, recorded: RecordedStatus, progress: MemberProgre
         **({"deployer": record.deployer} if record.deployer else {}),
         **plain_progress(progress),
         "status": record.state.status,
+        **({"capacityRecordedAt": seen} if (seen := _capacity_time(cluster, recorded)) else {}),
         "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, progress)],
         "deviations": [deviation_value(each) for each in record.deviations],
     }

@@ -1,11 +1,11 @@
 """The state of rules in a fleet: what CronFederatedHPAs scale and when, quotas, and rebalancers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.console.text import DITTO, table
-from reconciler.record.quota_usage import quota_usages
+from reconciler.record.quota_usage import quota_usages, unsettled_shares
 from reconciler.record.rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
 from render.binding import Binding
 from render.cron.records import plain_memories
@@ -16,14 +16,18 @@ from render.rescheduling.requests import RescheduleRequest
 from render.timing import written
 
 from .branches import RecordedFleet
+from .staleness import age
 
 
 def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
     if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
         yield "\n" + table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
+    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
     if quotas := [row for usage in _usages(branches) for row in _quota_rows(usage)]:
         yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+    for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
+        yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {age(seen, branches.now)} ago\n"
     if rebalancers := [_rebalancer_row(*each) for each in _rebalancers(branches)]:
         yield "\n" + table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
 
@@ -31,7 +35,8 @@ def rule_tables(branches: RecordedFleet) -> Iterator[str]:
 def rule_values(branches: RecordedFleet) -> dict[str, Any]:
     """Return the same as plain data."""
     cron = [each for binding in branches.fleet.bindings for each in _cron_values(binding)]
-    quotas = list(map(_quota_value, _usages(branches)))
+    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
+    quotas = [_quota_value(usage, unsettled) for usage in _usages(branches)]
     rebalancers = [_rebalancer_value(*each) for each in _rebalancers(branches)]
     found = {"cron": cron, "quotas": quotas, "rebalancers": rebalancers}
     return {name: values for name, values in found.items() if values}
@@ -96,11 +101,14 @@ def _quota_rows(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:
         name = DITTO
 
 
-def _quota_value(usage: QuotaUsage) -> dict[str, Any]:
-    status = usage.status
-    shares = {
+def _quota_value(usage: QuotaUsage, unsettled: Mapping[tuple[str, str, str], tuple[str, str]]) -> dict[str, Any]:
+    status, ref = usage.status, (usage.quota.namespace, usage.quota.name)
+    shares: dict[str, dict[str, Any]] = {
         each["clusterName"]: {"hard": each["hard"], "used": each["used"]} for each in status.get("aggregatedStatus", ())
     }
+    for name in shares.keys() & {cluster for *quota, cluster in unsettled if tuple(quota) == ref}:
+        since, seen = unsettled[*ref, name]
+        shares[name] |= {"unsettledSince": since, "observedAt": seen}
     return {
         "quota": f"{usage.quota.namespace}/{usage.quota.name}",
         "limits": status["overall"],

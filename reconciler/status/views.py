@@ -84,7 +84,7 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
         return View(text=text, value=value, name=name, is_fine=not (is_late or binding_problems(binding)))
     objects = objects_of_binding(binding, recorded, branches.progress)
     is_fine = bool(objects) and all(each.is_well for each in objects)
-    text = object_text(binding, recorded, branches.progress)
+    text = object_text(binding, recorded, branches.progress, now=branches.now)
     return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))
 
 

@@ -26,6 +26,10 @@ _LIVE_OBJECT = {
     "reason?": REASON,
     "message?": MESSAGE,
     "since?": text("The time since when this is so."),
+    "observedAt?": text("The time at which it was seen with this status, which is recorded where it changes."),
+    "unsettledSince?": text(
+        "Present if it changes more often than it is recorded, so that its status may differ by now: since when."
+    ),
     "status?": anything("The status it has there."),
     "findings?": sequence(mapping(text()), "What ails it there: pods, containers and events, with their reasons."),
 }
@@ -140,7 +144,15 @@ FLEET_STATUS = {
             "limits": mapping(text(), "Its limits, by resource."),
             "used": mapping(text(), "What is used of them: requests of what is placed, or what members report."),
             "clusters": mapping(
-                record({"hard": mapping(text()), "used": mapping(text())}), "What members report of their shares."
+                record(
+                    {
+                        "hard": mapping(text()),
+                        "used": mapping(text()),
+                        "unsettledSince?": text("Present if it changes more often than it is recorded: since when."),
+                        "observedAt?": text("The time at which it was seen so; present with `unsettledSince`."),
+                    }
+                ),
+                "What members report of their shares.",
             ),
         },
         "The FederatedResourceQuotas of the source.",
@@ -165,6 +177,9 @@ CLUSTER_STATUS = {
     "deployer?": text("The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."),
     **_PROGRESS,
     "status?": manifest("Karmada's Cluster status."),
+    "capacityRecordedAt?": text(
+        "The time of its `resourceSummary`: moves of free room by less than a tenth are recorded after ten minutes."
+    ),
     "objects": records(_LIVE_OBJECT, "Its objects."),
     "pending": PENDING,
     "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),

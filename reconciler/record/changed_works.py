@@ -1,0 +1,53 @@
+"""The files of Works on the status branch: which of them are written in a pass, and which go with what was removed."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.publish.status_branch import Files
+
+from .recorded_status import RecordedStatus, path_in_cluster
+from .work_changes import WorkStatuses
+from .work_status import WorkInputs, work_inputs
+
+
+def works_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: Iterable[ClusterReport]) -> Files:
+    """Return the files of Works that differ from those recorded, of the clusters that were applied to.
+
+    Works that change again and again wait for their turn (``streaks``), but go along where any other is written.
+    """
+    below = cache(path_in_cluster)
+    known: dict[str, set[str]] = {}
+    for path in recorded.below("works"):
+        known.setdefault(path.split("/", 2)[1], set()).add(path)
+    seen: dict[str, WorkInputs] = {}
+    removed: dict[str, bytes | None] = {}
+    for report in reports:
+        if report.applied is None or report.plan is None or report.plan.refusal:
+            continue
+        found = {f"works/{report.cluster}/{below(work.item.ref)}": work for work in work_inputs(report)}
+        removed |= dict.fromkeys(known.get(report.cluster, set()) - found.keys())
+        seen |= found
+    made = _made(recorded, statuses, seen)
+    if made or removed:
+        waiting = {path: work for path, work in seen.items() if path not in made and _is_unsettled(path, recorded)}
+        made |= _made(recorded, statuses, waiting, has_commit=True)
+    return {**removed, **made}
+
+
+def _made(
+    recorded: RecordedStatus, statuses: WorkStatuses, seen: Mapping[str, WorkInputs], *, has_commit: bool = False
+) -> dict[str, bytes]:
+    """Return the Works to write of those seen, by path."""
+    files: dict[str, bytes] = {}
+    for path, work in seen.items():
+        made = statuses.file(work, recorded.manifest(path), has_commit=has_commit)
+        if made is not None:
+            files[path] = made.content
+            recorded.know(path, made.content, made.manifest)
+    return files
+
+
+def _is_unsettled(path: str, recorded: RecordedStatus) -> bool:
+    work = recorded.manifest(path)
+    return work is not None and "unsettled" in work
