@@ -158,7 +158,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         identities = self._identities(inventories)
         orphans = self._agreed_orphans(inventories)
         if self.delivery.writes:
-            inventories = attempts.record(self._uids(identities))
+            inventories = attempts.record(self._to_announce(inventories, identities))
         recording = ReportRecording(
             status=self.context.status,
             commit=self._commits.commit(self.commit) if self.delivery.writes else None,
@@ -188,6 +188,27 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         told = self.record.observation.uids if self.record is not None else {}
         recorded = {name: known.uid for name, known in inventories.items() if known.uid and name in names}
         return Identities(recorded=recorded, told={name: uid for name, uid in told.items() if name not in recorded})
+
+    def _to_announce(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, str]:
+        """Return who the chosen members are that may get other objects than those they are known to hold.
+
+        Any other one is announced before its first write, if it turns out to need one: most commits change few folders.
+        """
+        return {
+            name: uid
+            for name, uid in self._uids(identities).items()
+            if not self._has_folder(inventories.get(name, Inventory(cluster=name)))
+        }
+
+    def _has_folder(self, inventory: Inventory) -> bool:
+        """Say whether a cluster has converged at a commit with the same folder, and was given no other one since."""
+        if not inventory.uid or not inventory.converged or inventory.attempted:
+            return False
+        try:
+            old, new = (self._commits.commit(each).tree.clusters for each in (inventory.converged, self.commit))
+        except GitError:  # the rendered branch may have been squashed since
+            return False
+        return old.get(inventory.cluster) == new.get(inventory.cluster)
 
     def _uids(self, identities: Identities) -> dict[str, str]:
         """Return who the chosen members are; those that did not answer are left out, and those that have twins."""
