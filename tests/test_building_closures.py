@@ -24,7 +24,6 @@ class Case(NamedTuple):
     why: str
     files: Mapping[str, Content]
     want: tuple[str, ...]
-    reaches_beside: bool = False
 
 
 PLUGIN = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: a}\nfiles: [x=in.txt, y.txt]\nenv: e.env\n"
@@ -85,7 +84,6 @@ CASES = [
         "a file of another folder of the repository",
         {"o/kustomization.yaml": "resources: [../shared/a.yaml]\n", "shared/a.yaml": ""},
         ("o/kustomization.yaml", "shared/a.yaml"),
-        reaches_beside=True,
     ),
     Case(
         "kustomizations in a circle, each once",
@@ -100,7 +98,6 @@ def test_a_closure_has_what_is_named(case: Case) -> None:
     found = closure(case.files, next(iter(case.files)).rpartition("/")[0])
     assert found.refusal is None
     assert tuple(file.path for file in found.files) == case.want
-    assert found.reaches_beside == case.reaches_beside
 
 
 class Refused(NamedTuple):
@@ -110,6 +107,11 @@ class Refused(NamedTuple):
 
 
 LOCK = "\n  hint: write a Source for it, and run argosy lock"
+HEAD = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: a}\n"
+MADE = (
+    "configuration of generators and transformers that a kustomization makes is not read\n"
+    "  hint: a kustomization may list the files that have it, and do nothing else to them"
+)
 SAME = "\n  hint: a build reads files of the same commit alone"
 
 
@@ -173,14 +175,52 @@ REFUSED = [
         f"o/g.yaml: files[0]: 'http://127.0.0.1/' is not in this repository, and a build fetches nothing{LOCK}",
     ),
     Refused(
-        "generators beside files of other folders, as kustomize could then be led anywhere",
+        "a generator that names a file outside the folder that it is for",
+        {"o/kustomization.yaml": "generators: [g.yaml]\n", "o/g.yaml": f"{HEAD}files: [../a.txt]\n", "a.txt": ""},
+        "o/g.yaml: files[0]: '../a.txt' is outside the folder that it configures, or configuration itself\n"
+        "  hint: put the file below the folder of the kustomization that lists the configuration",
+    ),
+    Refused(
+        "a generator that names what is written anew",
+        {"o/kustomization.yaml": "generators: [g.yaml]\n", "o/g.yaml": f"{HEAD}files: [kustomization.yaml]\n"},
+        "o/g.yaml: files[0]: 'kustomization.yaml' is outside the folder that it configures, or configuration itself\n"
+        "  hint: put the file below the folder of the kustomization that lists the configuration",
+    ),
+    Refused(
+        "configuration of generators that a kustomization changes",
         {
-            "o/kustomization.yaml": "resources: [../a.yaml]\ngenerators: [g.yaml]\n",
-            "o/g.yaml": "apiVersion: builtin\nkind: HashTransformer\n",
-            "a.yaml": "",
+            "o/kustomization.yaml": "generators: [../g]\n",
+            "g/kustomization.yaml": "resources: [g.yaml]\nnamePrefix: a-\n",
+            "g/g.yaml": HEAD,
         },
-        "o/kustomization.yaml: resources[0]: '../a.yaml' is outside this folder, which is not possible together with "
-        "generators\n  hint: move the file into the folder, or make it a kustomization's resource there",
+        f"g/kustomization.yaml: {MADE}",
+    ),
+    Refused(
+        "configuration of generators that is built as well",
+        {
+            "o/kustomization.yaml": "generators: [../g]\nresources: [../g]\n",
+            "g/kustomization.yaml": "resources: [g.yaml]\n",
+            "g/g.yaml": HEAD,
+        },
+        f"g/kustomization.yaml: {MADE}",
+    ),
+    Refused(
+        "configuration of fields with one in another case",
+        {"o/kustomization.yaml": "configurations: [c.yaml]\n", "o/c.yaml": "NamePrefix: [{path: a}]\n"},
+        "o/c.yaml: NamePrefix: 'NamePrefix' is no field of such configuration\n"
+        "  hint: write 'namePrefix': a field has one spelling here, whatever kustomize takes for it",
+    ),
+    Refused(
+        "a name that may be read as configuration",
+        {"o/kustomization.yaml": "generators: ['{a: b}']\n", "o/{a: b}": HEAD},
+        "o/kustomization.yaml: generators[0].kind: it is none of the generators and transformers that kustomize has, "
+        "of apiVersion 'builtin'\n  hint: no others are run: commit what it makes",
+    ),
+    Refused(
+        "another name that may be read as configuration",
+        {"o/kustomization.yaml": "generators: ['&a {a: b}']\n", "o/&a {a: b}": HEAD},
+        "o/kustomization.yaml: generators[0]: '&a {a: b}' may be read as more than a path\n  hint: kustomize tries it "
+        "as configuration first: give the file a name of letters, digits, dots and dashes",
     ),
 ]
 

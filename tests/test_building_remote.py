@@ -196,7 +196,9 @@ HOSTILE = [
         "an environment", "secretGenerator: [{envs: [../../../e]}]", ":1: secretGenerator[0].envs[0]: '../../../e'"
     ),
     Hostile(
-        "a generator's configuration", f"generators:\n- {PLUGIN}", ":2: generators[0].files[0]: '../../../secret.txt' leads out"
+        "a generator's configuration",
+        f"generators:\n- {PLUGIN}",
+        ":2: generators[0].files[0]: '../../../secret.txt' leads out",
     ),
 ]
 

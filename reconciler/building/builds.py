@@ -18,13 +18,16 @@ from render.gitobjects import object_id
 from render.model import is_opaque
 
 from .closures import Closure
+from .layout import private_copy
 from .origins import Origins
 from .sandbox import run_in_copy
 from .sealed import CIPHERTEXT, LeftOutOfBuild, sealed_documents, with_signed_texts
 from .simple import SimpleBuilds
 from .tools import Tool, find_kustomize, shortened
 
-_FORM = b"kustomize 2"
+_RESTRICTED = ("--load-restrictor", "LoadRestrictionsRootOnly")
+"""kustomize reads no file outside the folder of the kustomization that names it."""
+_FORM = b"kustomize 3"
 """The form of what is remembered; another one has another name."""
 _SIMPLE = "simple 1"
 """The version of builds that need no tool."""
@@ -131,12 +134,16 @@ def _built(tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes])
     origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
 
     def build(closure: Closure) -> BuildOutcome:
-        restrictor = "LoadRestrictionsNone" if closure.reaches_beside else "LoadRestrictionsRootOnly"
-        command = (*tool.command, ".", "--load-restrictor", restrictor)
-        run = run_in_copy(command, {file.path: contents[file.id] for file in closure.files}, at=closure.folder)
-        said = shortened(run.complaint)
+        copy = private_copy(closure, contents)
+        if copy.fault:
+            return BuildOutcome(closure=closure, complaint=copy.fault, tool=tool.version)
+        run = run_in_copy((*tool.command, ".", *_RESTRICTED), copy.files, at=closure.folder)
         return BuildOutcome(
-            closure=closure, output=run.output, complaint=said, is_bounded=run.is_bounded, tool=tool.version
+            closure=closure,
+            output=copy.shown_output(run.output),
+            complaint=shortened(copy.shown_complaint(run.complaint)),
+            is_bounded=run.is_bounded,
+            tool=tool.version,
         )
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:

@@ -5,7 +5,7 @@ reader does not see is none that kustomize gets. Text of several lines is what i
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ class Role(StrEnum):
     """The same, of configuration for a generator or transformer, which names further files in fields of its own."""
     CONFIGURATION = "configuration"
     """A file that says which fields transformers change."""
+    ENVIRONMENT = "environment"
+    """A file of variables, of which one without a value gets that of kustomize's own environment."""
     FILE = "file"
     """A file alone."""
 
@@ -63,6 +65,38 @@ class Inline(NamedTuple):
 
     field: str
     text: str
+
+
+class Slot(NamedTuple):
+    """A place in a kustomization, or in configuration of a generator or transformer, for the name of a file.
+
+    ``holder[key]`` is what stands there. ``may_be_inline``: it may also say itself what the file would;
+    ``has_name``: a name and an equals sign may stand before the file.
+    """
+
+    field: str
+    holder: Any
+    key: Any
+    role: Role = Role.FILE
+    may_be_inline: bool = False
+    has_name: bool = False
+
+    @property
+    def path(self) -> Any:
+        """The name of the file, if that is what stands there."""
+        value = self.holder[self.key]
+        return value.partition("=")[2] or value if self.has_name and isinstance(value, str) else value
+
+    @property
+    def is_inline(self) -> bool:
+        """Say whether what would be in a file stands here; kustomize takes nothing of that form for an address."""
+        return self.may_be_inline and _is_inline(self.holder[self.key])
+
+    def fill(self, path: str) -> None:
+        """Put another file into the place; the name before it stays."""
+        value = self.holder[self.key]
+        name, found, _ = value.partition("=") if self.has_name else ("", "", "")
+        self.holder[self.key] = f"{name}={path}" if found else path
 
 
 class Kustomization(NamedTuple):
@@ -111,7 +145,7 @@ def parsed_kustomization(document: Any) -> Kustomization:
     """Return what a kustomization names; fields of a wrong type are left to kustomize, which says what is wrong."""
     if not isinstance(document, dict):
         return Kustomization()
-    found = [*_references(document)]
+    found = [*_named(slots_of(document))]
     charts = (Fault(name, _NO_CHARTS, _CHART_HINT) for name in _CHARTS if document.get(name))
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
@@ -131,10 +165,13 @@ def parsed_plugins(content: bytes) -> Kustomization:
     documents, errors = read_documents(content)
     if errors:
         return Kustomization(faults=(_unreadable(errors),))
-    found = [each for document in documents for each in _plugin(document.value)]
+    found = [each for document in documents for each in _named(plugin_slots_of(document.value))]
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
-        faults=tuple(each for each in found if isinstance(each, Fault)),
+        faults=(
+            *(fault for document in documents for fault in _plugin_faults(document.value)),
+            *(each for each in found if isinstance(each, Fault)),
+        ),
     )
 
 
@@ -147,6 +184,36 @@ def parsed_configuration(content: bytes) -> Kustomization:
     return Kustomization(faults=tuple(each for faults in found for each in faults))
 
 
+def slots_of(document: Mapping[str, Any]) -> Iterator[Slot]:
+    """Yield every place in a kustomization for the name of a file or a folder."""
+    for name, role in _RESOURCES.items():
+        yield from _list(name, document.get(name), role, may_be_inline=role is Role.PLUGIN)
+    yield from _list(_MERGES, document.get(_MERGES), may_be_inline=True)
+    openapi = document.get("openapi")
+    if isinstance(openapi, dict):
+        yield from _field("openapi.path", openapi, "path")
+    for name in _WITH_PATHS:
+        yield from _paths(name, document)
+    for name in _GENERATORS:
+        for place, item in enumerate(as_list(document.get(name))):
+            if isinstance(item, dict):
+                yield from _generator_files(f"{name}[{place}].", item)
+
+
+def plugin_slots_of(value: Any) -> Iterator[Slot]:
+    """Yield every place in the configuration of a generator or transformer for the name of a file."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind in {"ConfigMapGenerator", "SecretGenerator"}:
+        yield from _generator_files("", value)
+    elif kind == "PatchStrategicMergeTransformer":
+        yield from _list("paths", value.get("paths"), may_be_inline=True)
+    elif kind == "ReplacementTransformer":
+        yield from _paths("replacements", value)
+    elif isinstance(value, dict):
+        yield from _field("path", value, "path")
+        yield from _field("targetFilePath", value, "targetFilePath")
+
+
 def _unreadable(errors: Sequence[DocumentError]) -> Fault:
     return Fault("", errors[0].message, errors[0].hint, errors[0].line)
 
@@ -157,76 +224,58 @@ def _unknown(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
         yield Fault(key.field, f"{name!r} is no field of {of}", key.hint)
 
 
-def _plugin(value: Any) -> Iterator[Reference | Fault | Inline]:
+def _plugin_faults(value: Any) -> Iterator[Fault]:
     kind = value.get("kind") if isinstance(value, dict) else None
+    shape = PLUGINS.get(kind) if isinstance(kind, str) else None
     if kind == _CHART_GENERATOR:
         yield Fault("kind", _NO_CHARTS, _CHART_HINT)
-        return
-    shape = PLUGINS.get(kind) if isinstance(kind, str) else None
-    if shape is None or value.get("apiVersion") != _BUILTIN:
+    elif shape is None or value.get("apiVersion") != _BUILTIN:
         message = "it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'"
         yield Fault("kind", message, "no others are run: commit what it makes")
-        return
-    yield from _unknown(value, shape, f"a {kind}")
-    if kind in {"ConfigMapGenerator", "SecretGenerator"}:
-        yield from _generator_files("", value)
-    elif kind == "PatchStrategicMergeTransformer":
-        yield from _paths("paths", value.get("paths"), Role.FILE, may_be_inline=True)
-    elif kind == "ReplacementTransformer":
-        yield from _path_fields("replacements", value)
     else:
-        yield from _path("path", value.get("path"))
-        yield from _path("targetFilePath", value.get("targetFilePath"))
+        yield from _unknown(value, shape, f"a {kind}")
 
 
-def _references(document: Mapping[str, Any]) -> Iterator[Reference | Fault | Inline]:
-    for name, role in _RESOURCES.items():
-        yield from _paths(name, document.get(name), role, may_be_inline=role is Role.PLUGIN)
-    yield from _paths(_MERGES, document.get(_MERGES), Role.FILE, may_be_inline=True)
-    openapi = document.get("openapi")
-    if isinstance(openapi, dict):
-        yield from _path("openapi.path", openapi.get("path"))
-    for name in _WITH_PATHS:
-        yield from _path_fields(name, document)
-    for name in _GENERATORS:
-        for place, item in enumerate(as_list(document.get(name))):
-            if isinstance(item, dict):
-                yield from _generator_files(f"{name}[{place}].", item)
+def _named(slots: Iterable[Slot]) -> Iterator[Reference | Fault | Inline]:
+    """Yield what stands in places for files; what is no path is not left to kustomize, which may take it for one."""
+    for slot in slots:
+        path = slot.path
+        if slot.is_inline:
+            if slot.role is Role.PLUGIN:
+                yield Inline(slot.field, path)
+        elif is_path(path):
+            yield Reference(slot.field, path, slot.role)
+        elif isinstance(path, str) and path:
+            yield Fault(
+                slot.field, "it is no path of a file", "write the path of a file of this repository, on one line"
+            )
 
 
-def _path_fields(name: str, value: Mapping[str, Any]) -> Iterator[Reference | Fault]:
+def _paths(name: str, value: Mapping[str, Any]) -> Iterator[Slot]:
     for place, item in enumerate(as_list(value.get(name))):
         if isinstance(item, dict):
-            yield from _path(f"{name}[{place}].path", item.get("path"))
+            yield from _field(f"{name}[{place}].path", item, "path")
 
 
-def _paths(field: str, value: Any, role: Role, *, may_be_inline: bool = False) -> Iterator[Reference | Fault | Inline]:
-    for place, text in enumerate(as_list(value)):
-        name = f"{field}[{place}]"
-        if not (may_be_inline and _is_inline(text)):
-            yield from _path(name, text, role)
-        elif role is Role.PLUGIN:
-            yield Inline(name, text)
+def _list(
+    field: str, value: Any, role: Role = Role.FILE, *, may_be_inline: bool = False, has_name: bool = False
+) -> Iterator[Slot]:
+    for place, _ in enumerate(as_list(value)):
+        yield Slot(f"{field}[{place}]", value, place, role, may_be_inline, has_name)
 
 
-def _generator_files(base: str, item: Mapping[str, Any]) -> Iterator[Reference | Fault | Inline]:
-    for place, text in enumerate(as_list(item.get("files"))):
-        path = text.partition("=")[2] or text if isinstance(text, str) else text
-        yield from _path(f"{base}files[{place}]", path)
-    yield from _paths(f"{base}envs", item.get("envs"), Role.FILE)
-    yield from _path(f"{base}env", item.get("env"))
+def _field(field: str, holder: Mapping[str, Any], key: str, role: Role = Role.FILE) -> Iterator[Slot]:
+    if key in holder:
+        yield Slot(field, holder, key, role)
 
 
-def _path(field: str, value: Any, role: Role = Role.FILE) -> Iterator[Reference | Fault]:
-    """Yield what a field names; a text that is no path is never left to kustomize, which might read it as one."""
-    if is_path(value):
-        yield Reference(field, value, role)
-    elif isinstance(value, str) and value:
-        yield Fault(field, "it is no path of a file", "write the path of a file of this repository, on one line")
+def _generator_files(base: str, item: Mapping[str, Any]) -> Iterator[Slot]:
+    yield from _list(f"{base}files", item.get("files"), has_name=True)
+    yield from _list(f"{base}envs", item.get("envs"), Role.ENVIRONMENT)
+    yield from _field(f"{base}env", item, "env", Role.ENVIRONMENT)
 
 
 def _is_inline(value: Any) -> bool:
-    """Say whether a text says itself what a file might: kustomize takes none like that for a path or an address."""
     return isinstance(value, str) and ("\n" in value or value.startswith("{"))
 
 

@@ -21,6 +21,16 @@ from msgspec import Struct
 from reconciler.repository.safe_folder import SafeFolder
 
 _NOWHERE = "http://127.0.0.1:9"
+_HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR", "PATH")
+_SETTINGS = {
+    "KUBECONFIG": os.devnull,
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _NOWHERE),
+    "NO_PROXY": "",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+ENVIRONMENT = frozenset({*_HOMES, *_SETTINGS, "GOMEMLIMIT"})
+"""The variables that a program finds set."""
 _MOST_SAID = 16 * 1024
 _CHUNK = 1 << 16
 
@@ -69,22 +79,7 @@ def _copy(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]
 
 
 def _environment(home: Path, limits: RunLimits) -> dict[str, str]:
-    return {
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home),
-        "XDG_CACHE_HOME": str(home),
-        "XDG_DATA_HOME": str(home),
-        "TMPDIR": str(home),
-        "PATH": str(home),
-        "KUBECONFIG": os.devnull,
-        "HTTP_PROXY": _NOWHERE,
-        "HTTPS_PROXY": _NOWHERE,
-        "ALL_PROXY": _NOWHERE,
-        "NO_PROXY": "",
-        "GOMEMLIMIT": str(limits.memory // 2),
-        "LC_ALL": "C",
-        "TZ": "UTC",
-    }
+    return {**dict.fromkeys(_HOMES, str(home)), **_SETTINGS, "GOMEMLIMIT": str(limits.memory // 2)}
 
 
 def _run(command: Sequence[str], folder: Path, home: Path, limits: RunLimits) -> Run:
