@@ -13,7 +13,7 @@ EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench e2e e2e-peers attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos e2e e2e-peers attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -68,6 +68,10 @@ mutations: $(READY)  ## break random lines in a copy and name what no test notic
 
 bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+chaos: $(READY)  ## passes that are killed, members that fail in every way, a long day of the controller; about half an hour
+	@$(BIN)/python -m tests.kubernetes
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes
