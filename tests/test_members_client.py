@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from reconciler.members.client import Clock, KubeClient, RequestLimit, encoded_body
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.exchange import UNREACHABLE, Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context
 from render.documents import parse_documents
 
 from .tables import each_row
 from .waiting import at_once
-from .wires import Reply, Wire, answering, ok, refused
+from .wires import Asked, Reply, Wire, answering, ok, refused
 
 STANDING = Clock(lambda: 0.0, lambda _seconds: None)
 ASK = Request(method="GET", path="/api/v1/namespaces/kube-system", timeout=5.0)
@@ -115,6 +115,70 @@ def test_a_server_that_is_too_busy_for_ever_stops_its_client() -> None:
         outcome = client.send(ASK)
     assert isinstance(outcome, Failure)
     assert client.stopped == outcome
+
+
+class Alone(NamedTuple):
+    why: str
+    reply: Reply
+    kind: FailureKind
+    tries: int
+
+
+CONVERSION = (
+    "storage is (re)initializing: failed to list example.com/v2, Kind=Widget: conversion webhook for example.com/v1, "
+    'Kind=Widget failed: Post "https://127.0.0.1:1/convert?timeout=30s": connection refused'
+)
+LIST = Request(method="GET", path="/apis/example.com/v2/widgets", expects=Expected.LIST, tries=5, timeout=5.0)
+ALONE = [
+    Alone("a kind whose conversion fails", refused(429, CONVERSION, Retry_After="1"), FailureKind.CONVERSION, 2),
+    Alone("a kind that is read in", refused(429, "storage is (re)initializing"), FailureKind.INITIALIZING, 3),
+    Alone("too much to do for this", Reply(429, "Too many requests", {}), FailureKind.ALONE, 5),
+    Alone("an error", refused(500, "unable to transform key"), FailureKind.ALONE, 4),
+    Alone("a broken connection", Reply(cut=True), FailureKind.ALONE, 3),
+    Alone("the page of a proxy", Reply(200, "<html>too large</html>", {}), FailureKind.ALONE, 3),
+]
+
+
+@each_row("case", ALONE, ids=lambda case: case.why)
+def test_a_failure_of_one_request_is_none_of_a_server_that_answers_others(case: Alone) -> None:
+    def choose(asked: Asked) -> Reply:
+        return case.reply if "widgets" in asked.path else ok({"kind": "Namespace"})
+
+    with answering(choose=choose) as wire:
+        client = client_for(wire)
+        outcome, other = client.send(LIST), client.send(ASK)
+    assert isinstance(outcome, Failure)
+    asked = [path for _, path, _ in wire.asked if path.startswith(LIST.path)]
+    assert (outcome.kind, len(asked), client.stopped) == (case.kind, case.tries, None)
+    assert isinstance(other, Answer)
+
+
+@each_row("case", ALONE[2:], ids=lambda case: case.why)
+def test_a_failure_of_every_request_is_the_servers(case: Alone) -> None:
+    with answering(case.reply) as wire:
+        client = client_for(wire)
+        outcome = client.send(LIST)
+    assert isinstance(outcome, Failure)
+    assert outcome.kind in UNREACHABLE
+    assert client.stopped == (None if outcome.kind is FailureKind.UNAVAILABLE else outcome)
+
+
+def test_what_hangs_is_not_tried_again_and_stops_nothing_where_the_server_answers_others() -> None:
+    now = 0.0
+
+    def choose(asked: Asked) -> Reply:
+        nonlocal now
+        now += 30.0 if asked.method == "PATCH" else 0.0
+        return Reply(cut=True) if asked.method == "PATCH" else ok({"kind": "Namespace"})
+
+    with answering(choose=choose) as wire:
+        client = KubeClient(
+            client_for(wire)._connection, deadline=300.0, clock=Clock(lambda: now, lambda _seconds: None)
+        )
+        outcome = client.send(Request(method="PATCH", path="/api/v1/namespaces/shop/configmaps/a", body={}))
+    assert isinstance(outcome, Failure)
+    assert [method for method, _, _ in wire.asked] == ["PATCH", "GET"]
+    assert (outcome.kind, client.stopped) == (FailureKind.ALONE, None)
 
 
 def test_what_succeeds_at_the_second_try_succeeded() -> None:

@@ -256,6 +256,23 @@ ANSWERS = [
         FailureKind.TOO_LARGE,
         "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097209 vs. 2097152)",
     ),
+    Answered(
+        "a kind that cannot be converted, told without the address of its webhook",
+        500,
+        a_status(
+            'conversion webhook for example.com/v1, Kind=Widget failed: Post "https://10.0.0.1/convert": refused',
+            reason="",
+        ),
+        FailureKind.CONVERSION,
+        "the conversion webhook of Widget in example.com/v1 fails",
+    ),
+    Answered(
+        "a kind whose storage cannot be read in, which sounds as if the server had too much to do",
+        429,
+        a_status("storage is (re)initializing", reason="TooManyRequests"),
+        FailureKind.INITIALIZING,
+        "the server cannot read the objects of this kind at the moment",
+    ),
     Answered("a gateway's page", 502, f"<html>{CANARY}</html>", FailureKind.UNAVAILABLE, "HTTP status 502"),
 ]
 

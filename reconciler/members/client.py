@@ -4,6 +4,9 @@ Nothing is retried behind our back, no call is without a time limit, and none ou
 failures are worth another try, how often and after what pause, is the table ``_RETRIES``; a server's ``Retry-After``
 beats the pause. A server that says it has too much to do gets half the requests at once, and slowly more again. What
 shows that a cluster cannot be used at all stops its client: everything after that fails at once, with that reason.
+
+Before a failure is taken for one of the server, the server is asked for what every server has. Where it answers that,
+the failure is one of the request alone, and stops nothing else.
 """
 
 import json
@@ -18,6 +21,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
@@ -31,6 +35,8 @@ DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
 _SHORTEST_TOKEN = 8
+_HANGING_SECONDS = 20.0
+"""After so long without an answer to one attempt there is no other."""
 _REDIRECTS = range(300, 400)
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Hosts to which bytes travel faster than they are compressed."""
@@ -51,12 +57,20 @@ _RETRIES = {
     FailureKind.THROTTLED: Retry(8, 1.0),
     FailureKind.UNAVAILABLE: Retry(4, 0.5),
     FailureKind.WEBHOOK: Retry(2, 0.5),
+    FailureKind.CONVERSION: Retry(2, 0.5),
+    FailureKind.INITIALIZING: Retry(3, 1.0),
     FailureKind.UNREACHABLE: Retry(3, 0.2),
 }
 _STOPPING = frozenset(
     {FailureKind.UNAUTHORIZED, FailureKind.CREDENTIALS, FailureKind.UNREACHABLE, FailureKind.CERTIFICATE}
     | {FailureKind.WRONG_CLUSTER, FailureKind.THROTTLED}
 )
+_DOUBTFUL = frozenset({FailureKind.THROTTLED, FailureKind.UNAVAILABLE, FailureKind.UNREACHABLE})
+"""The failures that may be the server's or those of one request."""
+_PROBE = Request(method="GET", path=IDENTITY_PATH, timeout=5.0, tries=1)
+_WELL = frozenset({403, 404})
+"""The refusals that a server gives which is well: it has looked, and says no."""
+_HINT_ALONE = "the cluster answers other requests: see what is wrong with this one in the log of its API server"
 
 
 class Clock(NamedTuple):
@@ -122,22 +136,35 @@ class KubeClient:
 
     def send(self, request: Request) -> Answer | Failure:
         """Send a request, retrying what is worth it within the cluster's deadline."""
-        attempt, outcome = 1, self._once(request)
+        attempt, began, outcome = 1, self._clock(), self._once(request)
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.UNAUTHORIZED:
             outcome = self._once(request, renew=True)
         while isinstance(outcome, Failure):
-            pause = self._pause(outcome, attempt, request.tries)
+            # Whoever hangs for so long hangs again: all of a cluster's time must not go into one request.
+            is_hanging = request.is_of_objects and self._clock() - began >= _HANGING_SECONDS
+            pause = None if is_hanging else self._pause(outcome, attempt, request.tries)
             if pause is None or not self.wait(pause):
-                if outcome.kind in _STOPPING:
-                    self.stop(outcome)
-                break
-            attempt += 1
+                return self._given_up(request, outcome)
+            attempt, began = attempt + 1, self._clock()
             outcome = self._once(request)
         return outcome
 
+    def _given_up(self, request: Request, failure: Failure) -> Failure:
+        """Return the failure of a request that is not tried again, and stop where it is one of the whole cluster."""
+        if failure.kind in _DOUBTFUL and request.is_of_objects and self._is_server_well():
+            return replace(failure, kind=FailureKind.ALONE, hint=_HINT_ALONE)
+        if failure.kind in _STOPPING:
+            self.stop(failure)
+        return failure
+
+    def _is_server_well(self) -> bool:
+        """Ask the server for its identity, once."""
+        answer = self._once(_PROBE)
+        return isinstance(answer, Answer) or answer.status in _WELL
+
     def _pause(self, failure: Failure, attempt: int, tries: int) -> float | None:
         retry = _RETRIES.get(failure.kind)
-        if retry is None or attempt >= (tries or retry.tries):
+        if retry is None or attempt >= min(tries or retry.tries, retry.tries):
             return None
         spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
         if failure.retry_after:

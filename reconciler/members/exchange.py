@@ -34,6 +34,9 @@ class FailureKind(StrEnum):
     MANIFEST = "ManifestRejected"
     THROTTLED = "TooManyRequests"
     WEBHOOK = "WebhookFailed"
+    CONVERSION = "ConversionFailed"
+    INITIALIZING = "StorageInitializing"
+    ALONE = "RequestFailed"
     UNAVAILABLE = "ServerUnavailable"
     UNREACHABLE = "Unreachable"
     CERTIFICATE = "CertificateRejected"
@@ -76,6 +79,9 @@ class Expected(StrEnum):
     DISCOVERY = "discovery"
 
 
+_OF_OBJECTS = frozenset({Expected.OBJECT, Expected.LIST, Expected.CONTENT})
+
+
 class Request(DiscreetStruct, frozen=True, kw_only=True):
     """One request. ``body`` is plain data, sent as JSON; ``tries`` 1 asks for no retries (0: as many as fit)."""
 
@@ -90,6 +96,11 @@ class Request(DiscreetStruct, frozen=True, kw_only=True):
     accept: str = JSON
     timeout: float = 30.0
     tries: int = 0
+
+    @property
+    def is_of_objects(self) -> bool:
+        """True where the request reads or writes stored objects, of which others may be had when these cannot."""
+        return self.method != "GET" or self.expects in _OF_OBJECTS
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

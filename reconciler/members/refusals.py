@@ -23,7 +23,6 @@ _BY_STATUS = {
     410: FailureKind.EXPIRED,
     413: FailureKind.TOO_LARGE,
     415: FailureKind.UNSUPPORTED,
-    429: FailureKind.THROTTLED,
 }
 _HINTS = {
     FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
@@ -33,10 +32,13 @@ _HINTS = {
     FailureKind.IMMUTABLE: "undo the change, or rename the object",
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
+    FailureKind.CONVERSION: "see to the conversion webhook in its CustomResourceDefinition, and to the backend of that",
+    FailureKind.INITIALIZING: "wait until the server can read its objects again; if it stays so, see the server's log",
 }
 _OWN_MESSAGES = {
     FailureKind.NOT_SERVED: "the cluster does not serve this kind",
     FailureKind.UNAUTHORIZED: "the cluster does not accept these credentials",
+    FailureKind.INITIALIZING: "the server cannot read the objects of this kind at the moment",
 }
 _MANIFEST_PHRASES = (
     "failed to create typed",
@@ -54,7 +56,20 @@ _CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresourc
 _DENIED = re.compile(r"admission webhook \"(?P<name>[^\"]*)\" denied the request")
 _DENIED_BY_POLICY = re.compile(r"ValidatingAdmissionPolicy '(?P<name>[^']*)' with binding '[^']*' denied request")
 _LACKING = re.compile(r"\bUser \"[^\"]*\" cannot ")
+_CONVERSION = re.compile(r"conversion webhook for (?P<version>[^,\s]+), Kind=(?P<kind>\w+) failed")
 _WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+# Neither refusal of etcd's, nor of the server's on the way to it, has a status of its own: both come as a 500.
+_OVERSIZED = re.compile(r"etcdserver: request is too large|trying to send message larger than max")
+# Conversion comes first: while it fails, a server can neither read the objects of a kind nor read in its storage.
+_NO_SERVERS_FAULT = (
+    (_CONVERSION, FailureKind.CONVERSION),
+    (re.compile(r"storage is \(re\)initializing"), FailureKind.INITIALIZING),
+    # A webhook may say no with any status, and none of them is a server's that has too much to do.
+    (_DENIED, FailureKind.BAD_REQUEST),
+    (re.compile("|".join(map(re.escape, _MANIFEST_PHRASES))), FailureKind.MANIFEST),
+    (_OVERSIZED, FailureKind.TOO_LARGE),
+    (_WEBHOOK, FailureKind.WEBHOOK),
+)
 # Of a Secret only these sentences are repeated: names stand in them, and no content.
 _NAMES_ALONE = re.compile(
     r"User \"[^\"]*\" cannot \w+ resource \"[^\"]*\" in API group \"[^\"]*\"( in the namespace \"[^\"]*\")?"
@@ -65,8 +80,6 @@ _NAMES_ALONE = re.compile(
 _UNREPEATED = "the server's answer is not repeated, for it may quote what is secret"
 _NO_PAGE = b"404 page not found"
 _MOST_BYTES = "may not be more than 1048576 bytes"
-# Neither refusal of etcd's, nor of the server's on the way to it, has a status of its own: both come as a 500.
-_OVERSIZED = re.compile(r"etcdserver: request is too large|trying to send message larger than max")
 _MOST_DIGITS = 9
 _NO_FIELDS = frozenset({"", "<nil>", "[]"})
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
@@ -132,11 +145,9 @@ def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping
         return _unprocessable(message)
     if status == 404:
         return _missing(details)
-    if status >= 500:
-        return _server_failure(message)
-    # A webhook may say no with any status, and none of them is a server's that has too much to do.
-    is_denied = status == 429 and _DENIED.search(message)
-    return FailureKind.BAD_REQUEST if is_denied else _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
+    if status >= 500 or status == 429:
+        return _server_failure(status, message)
+    return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
 
 
 def _unprocessable(message: str) -> FailureKind:
@@ -152,24 +163,17 @@ def _missing(details: Mapping[str, Any]) -> FailureKind:
     return FailureKind.NAMESPACE_MISSING if details.get("kind") == "namespaces" else FailureKind.NOT_FOUND
 
 
-def _server_failure(message: str) -> FailureKind:
-    if any(phrase in message for phrase in _MANIFEST_PHRASES):
-        return FailureKind.MANIFEST
-    if _OVERSIZED.search(message):
-        return FailureKind.TOO_LARGE
-    if _WEBHOOK.search(message):
-        return FailureKind.WEBHOOK
-    return FailureKind.UNAVAILABLE
+def _server_failure(status: int, message: str) -> FailureKind:
+    """Tell what is wrong with one object or kind from what is wrong with the server, by the words for it alone."""
+    usual = FailureKind.THROTTLED if status == 429 else FailureKind.UNAVAILABLE
+    return next((kind for pattern, kind in _NO_SERVERS_FAULT if pattern.search(message)), usual)
 
 
 def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
     """Return one line about the refusal; causes that name fields take the place of a message that quotes values."""
     message = refusal["message"]
-    webhook = _WEBHOOK.search(message)
-    if webhook:
-        return f"the admission webhook {webhook['name']!r} could not be called"
-    if kind in _OWN_MESSAGES:
-        return _OWN_MESSAGES[kind]
+    if own := _own_message(kind, message):
+        return own
     causes = refusal["details"]["causes"]
     if kind is FailureKind.CONFLICT:
         return "; ".join(_conflict_text(_cause(item)) for item in causes)
@@ -181,6 +185,15 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
     if text and reason == kind:
         return text
     return f"{reason}: {text}" if text else str(reason)
+
+
+def _own_message(kind: FailureKind, message: str) -> str:
+    """Return our own words for a refusal whose words say less, or more than they should; empty for any other."""
+    if webhook := _WEBHOOK.search(message):
+        return f"the admission webhook {webhook['name']!r} could not be called"
+    if conversion := _CONVERSION.search(message):
+        return f"the conversion webhook of {conversion['kind']} in {conversion['version']} fails"
+    return _OWN_MESSAGES.get(kind, "")
 
 
 def _conflict_text(cause: Cause) -> str:
