@@ -34,6 +34,10 @@ def given(cluster: Cluster, *manifests: dict[str, Any], **fields: Any) -> Invent
     return cluster.inventory(*manifests, **fields)
 
 
+def parent_of(cluster: Cluster) -> Any:
+    return cluster.read("configmaps", cluster.applyset.name)
+
+
 HOLDING = """
 import pathlib, sys, time
 from reconciler.deliver.holder import lease_holder
@@ -286,26 +290,43 @@ class TestHolds:
         assert [item.ref.name for item in applied.left] == ["going"]
         cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
 
-    def test_a_list_that_failed_holds_everything(self, cluster: Cluster) -> None:
+    def test_a_list_that_failed_holds_its_kind_and_the_namespaces_where_that_is(self, cluster: Cluster) -> None:
+        other = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{cluster.space}-other"}}
         kept, going = some(cluster, "kept", "going")
-        web = a_deployment("web", namespace=cluster.space)
-        inventory = given(cluster, kept, going, web)
+        web, gone = (a_deployment(name, namespace=cluster.space) for name in ("web", "gone"))
+        elsewhere = a_config_map("elsewhere", namespace=f"{cluster.space}-other")
+        inventory = given(cluster, other, kept, going, web, gone, elsewhere)
         client = cluster.client()
 
         def silent(request: Request, send: Send) -> Any:
             if request.path.endswith("/deployments"):
-                return Failure(kind=FailureKind.UNAVAILABLE, message="the server is busy")
+                return Failure(kind=FailureKind.ALONE, message="the server cannot do this")
             return send(request)
 
         client.wire = silent
-        applied = cluster.apply(kept, web, inventory=inventory, client=client)
+        applied = cluster.apply(other, {**kept, "data": {"a": "2"}}, web, inventory=inventory, client=client)
         assert outcomes(applied) == {
-            "ConfigMap kept": "unchanged UpToDate",
-            "Deployment.apps web": "blocked ServerUnavailable",
+            f"Namespace {cluster.space}-other": "unchanged UpToDate",
+            "ConfigMap kept": "configured Changed",
+            "Deployment.apps web": "blocked RequestFailed",
+            "Deployment.apps gone": "kept Unknown",
             "ConfigMap going": "kept Held",
+            "ConfigMap elsewhere": "deleted NotWanted",
         }
-        assert applied.prune_hold == "Deployment.apps could not be listed"
-        assert cluster.read("configmaps", "going") is not None
+        assert (applied.prune_hold, applied.outcome) == ("", ApplyOutcome.INCOMPLETE)
+        assert {item.ref.name for item in applied.left} == {"gone", "going"}
+        # The parent goes on naming the kind, though nothing of it could be seen.
+        assert "Deployment.apps" in cluster.applyset.recorded(parent_of(cluster)).group_kinds
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
+
+    def test_a_kind_that_only_the_parent_names_stays_named_while_it_cannot_be_listed(self, cluster: Cluster) -> None:
+        kept, web = some(cluster, "kept")[0], a_deployment("web", namespace=cluster.space)
+        cluster.apply(kept, web)
+        client = cluster.client()
+        refused = Failure(kind=FailureKind.ALONE, message="the server cannot do this")
+        client.wire = lambda request, send: refused if request.path.endswith("/deployments") else send(request)
+        assert cluster.apply({**kept, "data": {"a": "2"}}, client=client).outcome is ApplyOutcome.CONVERGED
+        assert "Deployment.apps" in cluster.applyset.recorded(parent_of(cluster)).group_kinds
 
     def test_a_page_that_failed_is_a_list_that_failed(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")

@@ -1,6 +1,9 @@
-"""One cluster applied to by its plan: the identity, the ApplySet's parent, stage after stage, then the deletions."""
+"""One cluster applied to by its plan: the identity, the ApplySet's parent, stage after stage, then the deletions.
 
-from collections.abc import Iterable, Iterator, Sequence
+What intercepts the writes of others leaves before all of it, unless something of its kind takes its place.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -14,18 +17,21 @@ from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
-from reconciler.plans.stages import CRD, CRDS, stage_of
+from reconciler.plans.stages import CRD, CRDS, intercepts, stage_of
 from render.model import Manifest, ObjectRef
 
-from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
-from .lease import await_lease, release_lease
+from .applyset import names_all, narrow_parent, remove_namespace, retire_former, widen_parent
+from .lease import await_lease, release_lease, take_lease
 from .prune import carry_out_deletions, rehearsed_deletions
 from .results import FINALIZING, UNDONE, WAITING, ApplySettings, ClusterResult, ObjectResult, object_result
 from .server_side_apply import ApplyContext, apply_object
 
 _PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
 _REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", FINALIZING, "NotEmpty"})
 """The reasons of objects that stay and are remembered by themselves: they outlive the commit that named them."""
+_UNSEEN = frozenset(FailureKind) - {FailureKind.NOT_SERVED}
+"""The reasons of objects that could not be looked at."""
 _AT_REST = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
@@ -36,7 +42,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=plan.refusal)
     context = ApplyContext(client=client, plan=plan, settings=settings)
     if settings.dry_run:
-        return _summary(context, _rehearsed(context), None, plan.prune_hold)
+        return _summary(context, _rehearsed(context), None, plan.prune_hold, None)
     if settings.rehearse and (refused := _refused_in_rehearsal(context)):
         return refused
     if plan.writes or plan.members != plan.recorded:
@@ -44,14 +50,40 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         if failure:
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
     client.pin(plan.uid)
-    parent_hold = plan.parent_refusal or _parent_hold(widen_parent(client, plan, settings))
+    gone = _deleted_first(context)
+    context = _without(context, {result.ref for result in gone})
+    unnamed = _widened(context, has_waited=not gone)
+    parent_hold = plan.parent_refusal or ("" if names_all(plan) else _parent_hold(unnamed))
     results = _apply_stages(context)
     deletions, hold = _deleted(context, results, parent_hold)
     failure = hold if isinstance(hold, Failure) else client.stopped
-    applied = _summary(context, [*results, *deletions], failure, hold.message if isinstance(hold, Failure) else hold)
+    if unnamed and not failure:
+        unnamed = widen_parent(client, plan, settings)
+    applied = _summary(
+        replace(context, plan=plan),
+        [*results, *gone, *deletions],
+        failure,
+        hold.message if isinstance(hold, Failure) else hold,
+        unnamed,
+    )
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
-        _close(context, plan.members.containing(_remaining(applied)))
+        _close(context, plan.members.containing(_remaining(applied)).united(plan.unseen))
     return applied
+
+
+def _widened(context: ApplyContext, *, has_waited: bool) -> Failure | None:
+    """Widen the parent, and try again where what has just left may be in force still: servers hear of it late."""
+    failure, pause = widen_parent(context.client, context.plan, context.settings), _PAUSE
+    while failure and not has_waited and context.client.wait(pause):
+        failure, pause = widen_parent(context.client, context.plan, context.settings), pause * 2
+        has_waited = pause > _LONGEST_PAUSE
+    return failure
+
+
+def _without(context: ApplyContext, gone: Container[ObjectRef]) -> ApplyContext:
+    """Return the context of what is left to do once some objects have been deleted."""
+    deletions = tuple(item for item in context.plan.deletions if item.ref not in gone)
+    return replace(context, plan=replace(context.plan, deletions=deletions))
 
 
 def _parent_hold(failure: Failure | None) -> str:
@@ -154,8 +186,13 @@ def _blocked(item: PlannedObject, failed_by_name: dict[str, ObjectRef]) -> Plann
 
 def _failed_names(planned: Iterable[PlannedObject], results: Iterable[ObjectResult]) -> Iterator[tuple[str, ObjectRef]]:
     for item, result in zip(planned, results, strict=True):
-        if result.is_failure:
+        # One that could not be looked at may well be there, and then nothing that needs it fails.
+        if result.is_failure and not _is_unseen(item):
             yield from ((name, item.ref) for name in _names_made(item))
+
+
+def _is_unseen(item: PlannedObject) -> bool:
+    return item.action is Action.BLOCKED and item.reason in _UNSEEN
 
 
 def _created_names(planned: Iterable[PlannedObject]) -> Iterator[str]:
@@ -214,19 +251,61 @@ def _deleted(
 
     Another pass that prunes and does not end is a failure of the cluster, and says nothing of its objects.
     """
-    planned = context.plan.deletions
-    if not any(item.action in DELETIONS for item in planned):
-        return [object_result(item) for item in planned], context.plan.prune_hold or parent_hold
-    failure = context.client.stopped or _identity_failure(context)
-    hold = failure.message if failure else parent_hold
-    if hold:
-        return [_kept(item, hold) for item in planned], hold
+    if not _deletes(context):
+        return [object_result(item) for item in context.plan.deletions], context.plan.prune_hold or parent_hold
+    if failure := context.client.stopped or _identity_failure(context):
+        return _all_kept(context, failure.message), failure.message
+    if parent_hold:
+        context = _with_interceptors_alone(context, parent_hold)
+    if not _deletes(context):
+        return [object_result(item) for item in context.plan.deletions], parent_hold
     if busy := await_lease(context.client, context.plan, context.settings):
-        return [_kept(item, busy.message) for item in planned], busy
+        return _all_kept(context, busy.message), busy
+    return _carried_out(context, results), parent_hold or context.plan.prune_hold
+
+
+def _carried_out(context: ApplyContext, results: list[ObjectResult]) -> list[ObjectResult]:
+    """Carry out the deletions with the lease that was taken for it, and give that back."""
     try:
-        return carry_out_deletions(context, results), ""
+        return carry_out_deletions(context, results)
     finally:
         release_lease(context.client, context.plan.options.applyset, context.settings.holder)
+
+
+def _deletes(context: ApplyContext) -> bool:
+    return any(item.action in DELETIONS for item in context.plan.deletions)
+
+
+def _deleted_first(context: ApplyContext) -> list[ObjectResult]:
+    """Delete what intercepts others, before anything it may refuse is written; return the result of each.
+
+    One whose place another of its kind takes leaves with the rest, so that its rule is in force without a gap. While
+    another pass prunes, nothing is deleted before that has ended.
+    """
+    taking = {item.ref.group_kind for item in context.plan.objects if item.action is Action.CREATED}
+    first = [
+        item
+        for item in context.plan.deletions
+        if item.action in DELETIONS and intercepts(item.ref) and item.ref.group_kind not in taking
+    ]
+    if not first or not take_lease(context.client, context.plan, context.settings):
+        return []
+    return _carried_out(replace(context, plan=replace(context.plan, deletions=tuple(first))), [])
+
+
+def _with_interceptors_alone(context: ApplyContext, hold: str) -> ApplyContext:
+    """Return a context in which nothing is deleted but what intercepts others, which may be the reason for a hold."""
+    deletions = tuple(
+        item
+        if intercepts(item.ref) or item.action not in DELETIONS
+        else replace(item, action=Action.KEPT, reason="Held", message=hold)
+        for item in context.plan.deletions
+    )
+    return replace(context, plan=replace(context.plan, deletions=deletions))
+
+
+def _all_kept(context: ApplyContext, hold: str) -> list[ObjectResult]:
+    return [_kept(item, hold) for item in context.plan.deletions]
 
 
 def _kept(item: PlannedObject, hold: str) -> ObjectResult:
@@ -235,10 +314,13 @@ def _kept(item: PlannedObject, hold: str) -> ObjectResult:
     return replace(object_result(item), action=Action.KEPT, reason="Held", message=hold)
 
 
-def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failure | None, hold: str) -> ClusterResult:
+def _summary(
+    context: ApplyContext, results: list[ObjectResult], failure: Failure | None, hold: str, unnamed: Failure | None
+) -> ClusterResult:
+    """Return the result of all objects; ``unnamed`` is why the ApplySet's parent does not say what the set holds."""
     deletions = {item.ref for item in context.plan.deletions}
     left = [result for result in results if result.ref in deletions and _stays(result)]
-    is_undone = bool(hold) or any(result.is_failure or result.reason in UNDONE for result in results)
+    is_undone = bool(hold or unnamed) or any(result.is_failure or result.reason in UNDONE for result in results)
     is_waiting = any(result.ref in deletions and result.reason in WAITING for result in results)
     outcome = ApplyOutcome.INCOMPLETE if is_undone or is_waiting else ApplyOutcome.CONVERGED
     # A dry run converges where there is nothing to do.
@@ -249,6 +331,7 @@ def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failur
         results=tuple(results),
         failure=failure,
         prune_hold=hold or context.plan.prune_hold,
+        parent_failure=unnamed,
         outcome=ApplyOutcome.INTERRUPTED if failure or is_open else outcome,
         is_waiting=is_waiting and not is_undone,
         # What no commit of this fleet names is never remembered: remembered, it would be deleted by a later pass.

@@ -24,6 +24,14 @@ _PAUSE = 1.0
 _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
 
 
+def take_lease(client: Client, plan: Plan, settings: ApplySettings) -> bool:
+    """Take the cluster's lease without waiting for it; False while another pass has it."""
+    if acquire_lease(client, plan.options.applyset, settings.holder):
+        return False
+    settings.holder.taken.add(plan.options.applyset.member)
+    return True
+
+
 def await_lease(client: Client, plan: Plan, settings: ApplySettings) -> Failure | None:
     """Take the cluster's lease, waiting for another pass that has it; return a failure if that takes too long."""
     waited = 0.0

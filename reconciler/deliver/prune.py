@@ -11,6 +11,7 @@ from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.membership import is_member
 from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
+from reconciler.plans.prune import UNKNOWN
 from reconciler.plans.stages import CRD, deletion_wave
 from render.model import Manifest, ObjectRef
 
@@ -100,9 +101,11 @@ def _unless_occupied(
 def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) -> list[ObjectResult]:
     """Delete and hand off what was planned, wave by wave; return the result of each object, kept ones included."""
     failed = [result.ref for result in applied if result.is_failure]
+    # What could not be looked at may be there and need others, as what failed does.
+    failed += [item.ref for item in context.plan.deletions if item.reason == UNKNOWN]
     results: list[ObjectResult] = []
     for _, wave in groupby(context.plan.deletions, key=lambda item: deletion_wave(item.ref)):
-        planned = [_unless_failed(item, failed) for item in wave]
+        planned = [_unless_failed(item, failed, context.plan.discovery) for item in wave]
         if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
             context = _rediscovered(context)
         wave_results = _wait_until_gone(context, _deleted_wave(context, planned))
@@ -123,19 +126,34 @@ def _rediscovered(context: ApplyContext) -> ApplyContext:
     return replace(context, plan=replace(context.plan, discovery=discovery))
 
 
-def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObject:
-    """Keep an object that something failed may still need, or that is unwanted only because of that failure."""
+def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef], discovery: Discovery) -> PlannedObject:
+    """Keep an object that something failed may still need, or that is unwanted only because of that failure.
+
+    That is what shares its namespace, what goes with a namespace or kind of which something failed, and the objects of
+    a kind that failed. Objects of the whole cluster have nothing to do with each other.
+    """
     if item.action not in DELETIONS:
         return item
     for ref in failed:
-        if ref.namespace == item.ref.namespace or item.ref.group_kind in _LAST or _defines(ref, item.ref):
+        if _shares_namespace(ref, item.ref) or item.ref.group_kind in _LAST or _defines(ref, item.ref, discovery):
             return replace(item, action=Action.KEPT, reason="Held", message=f"{ref} failed, which may concern it")
     return item
 
 
-def _defines(crd: ObjectRef, ref: ObjectRef) -> bool:
-    """Return whether a CRD (named ``plural.group``) may be the one of a custom resource."""
-    return crd.group_kind == CRD and crd.name.partition(".")[2] == ref.group
+def _shares_namespace(failed: ObjectRef, ref: ObjectRef) -> bool:
+    """Return whether an object is in the namespace of another, or in the namespace that this other is."""
+    if not ref.namespace:
+        return False
+    return ref.namespace == (failed.name if failed.group_kind == "Namespace" else failed.namespace)
+
+
+def _defines(crd: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
+    """Return whether a CRD (named ``plural.group``) is the one of a custom resource, or may be."""
+    plural, _, group = crd.name.partition(".")
+    if crd.group_kind != CRD or group != ref.group:
+        return False
+    resource = discovery.preferred(ref.group, ref.kind)
+    return resource is None or resource.plural == plural
 
 
 def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:

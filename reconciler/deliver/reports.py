@@ -11,7 +11,7 @@ from reconciler.plans.model import Action, FieldChange
 from render.errors import ClusterError
 
 from .deviations import HANGING, cluster_deviations
-from .results import ClusterReport, ObjectResult
+from .results import UNWRITTEN, ClusterReport, ObjectResult
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
 _DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
@@ -35,6 +35,8 @@ def report_lines(report: ClusterReport) -> list[str]:
     ]
     if report.applied is not None and report.applied.prune_hold:
         lines.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
+    if report.applied is not None and report.applied.parent_failure is not None:
+        lines.append(f"{name}: {UNWRITTEN}: {report.applied.parent_failure}")
     if report.failure is not None:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
         lines.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")

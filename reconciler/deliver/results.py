@@ -21,6 +21,7 @@ FINALIZING = "Finalizing"
 """The reason of an object that was deleted and is still there."""
 WAITING = frozenset({"NeedsConfirmation", "Terminating", FINALIZING, "NotEmpty", "Orphan"})
 """The reasons of objects that wait to be deleted: a cluster with one has not converged, but holds its commit."""
+UNWRITTEN = "the ApplySet's parent could not be written"
 UNDONE = frozenset({"Held", "Unknown"})
 """The reasons of objects that should go and could not be judged: with one of them a cluster has not converged."""
 
@@ -60,10 +61,11 @@ class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):
 class ClusterResult(Struct, frozen=True, kw_only=True):
     """The result of applying to one cluster.
 
-    ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``left``: what stays though nothing wants
-    it, and must be remembered. ``is_waiting``: the commit stands, and only objects that wait to be deleted - for a
-    confirmation, for their finalizers, to be empty - keep the cluster from converging. ``resting`` counts the objects
-    of a cluster at rest that are as they should be and are not among its ``results``.
+    ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``parent_failure``: why the ApplySet's
+    parent could not be written. ``left``: what stays though nothing wants it, and must be remembered. ``is_waiting``:
+    the commit stands, and only objects that wait to be deleted - for a confirmation, for their finalizers, to be empty
+    - keep the cluster from converging. ``resting`` counts the objects of a cluster at rest that are as they should be
+    and are not among its ``results``.
     """
 
     cluster: str
@@ -71,6 +73,7 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
     results: tuple[ObjectResult, ...] = ()
     failure: Failure | None = None
     prune_hold: str = ""
+    parent_failure: Failure | None = None
     outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
     left: tuple[HeldObject, ...] = ()
     is_waiting: bool = False
@@ -81,6 +84,11 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
         """The outcome for the inventory: a commit that stands is held, for ``left`` remembers what waits."""
         is_held = self.is_waiting and self.outcome is ApplyOutcome.INCOMPLETE
         return ApplyOutcome.CONVERGED if is_held else self.outcome
+
+    @property
+    def reservation(self) -> str:
+        """The reason why the apply was not carried through though no object failed; empty where there is none."""
+        return self.prune_hold or (f"{UNWRITTEN}: {self.parent_failure.message}" if self.parent_failure else "")
 
     @property
     def actions(self) -> Counter[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.model import ObjectRef
@@ -20,7 +20,9 @@ LARGEST_PAGE = 5000
 _PAGE_BYTES = 4 << 20
 _MOST_BYTES = 1 << 30
 """The bytes of all pages of a list together: about 150,000 pods, the most that a cluster is made for."""
-_LIST_SECONDS = 60.0
+_LIST_SECONDS = 40.0
+_LIST_TRIES = 5
+"""The most attempts at a page: a kind that cannot be listed leaves time for the others."""
 _RESTARTS = 3
 _ITEMS = b'"items":'
 _LONGEST_HEAD = 16 << 10
@@ -41,18 +43,49 @@ class Listing(Struct, frozen=True, kw_only=True):
     namespaces: tuple[str, ...] = ()
 
 
+class Listed(DiscreetStruct, frozen=True, kw_only=True):
+    """The objects of a listing as far as they can be had.
+
+    ``failure`` is why there are none of the kind (None: it could be listed), ``unlisted`` are the namespaces that could
+    not be listed where the others could, each with its failure.
+    """
+
+    UNSHOWN = ("objects",)
+
+    objects: Mapping[ObjectRef, dict[str, Any]] = field(default_factory=dict)
+    failure: Failure | None = None
+    unlisted: Mapping[str, Failure] = field(default_factory=dict)
+
+    @property
+    def first_failure(self) -> Failure | None:
+        """The failure for which some objects are missing; None where all are there."""
+        return self.failure or next(iter(self.unlisted.values()), None)
+
+
 def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """Return every object of a listing, or why they cannot all be had."""
+    listed = list_by_place(client, listing)
+    return listed.first_failure or dict(listed.objects)
+
+
+def list_by_place(client: Client, listing: Listing) -> Listed:
+    """Return the objects of a listing, where the rights for all of the cluster are missing from each namespace."""
     objects = _listed(client, listing, listing.only_namespace)
-    if not (isinstance(objects, Failure) and _is_in_namespaces(listing, objects)):
-        return objects
+    if not isinstance(objects, Failure):
+        return Listed(objects=objects)
+    if not _is_in_namespaces(listing, objects):
+        return Listed(failure=objects)
     together: dict[ObjectRef, dict[str, Any]] = {}
+    unlisted: dict[str, Failure] = {}
     for namespace in listing.namespaces:
         part = _listed(client, listing, namespace)
         if isinstance(part, Failure):
-            return part
-        together.update(part)
-    return together
+            unlisted[namespace] = part
+        else:
+            together.update(part)
+    if len(unlisted) == len(listing.namespaces):
+        return Listed(failure=next(iter(unlisted.values())))
+    return Listed(objects=together, unlisted=unlisted)
 
 
 def _is_in_namespaces(listing: Listing, failure: Failure) -> bool:
@@ -123,6 +156,7 @@ def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> R
         query=query,
         accept=_METADATA if listing.metadata_only else JSON,
         timeout=_LIST_SECONDS,
+        tries=_LIST_TRIES,
     )
 
 

@@ -119,7 +119,7 @@ def member_at_rest(
 
     ``live`` are the objects it should hold, about which there are these ``findings``.
     """
-    if observed.listings is None or observed.unlisted or observed.unread or observed.parent is None:
+    if observed.listings is None or observed.unlisted_kinds or observed.unread or observed.parent is None:
         return None
     listed = in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
     digests = []

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
-from reconciler.members.listing import Listing, existing_names, list_objects, read_object
+from reconciler.members.listing import Listing, existing_names, list_by_place, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.inventory import Inventory
@@ -64,7 +64,7 @@ def observe_cluster(
 
 def _out_of_time(observed: ObservedCluster) -> Failure | None:
     """Return the failure of an observation that took too long: what it lacks says nothing about single kinds."""
-    failures = (*observed.unlisted.values(), *observed.unread.values())
+    failures = (*observed.unlisted.values(), *observed.unlisted_places.values(), *observed.unread.values())
     return next((each for each in failures if each.kind is FailureKind.DEADLINE), None)
 
 
@@ -155,20 +155,30 @@ def _listed(
     """List every kind in use, and the autoscalers."""
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
+    places: dict[tuple[str, str], Failure] = {}
     work = [*sorted(listings.values(), key=lambda item: item.resource), *scalers]
     scaled, is_complete = frozenset[ObjectRef](), "autoscaling" not in observed.discovery.unavailable
     for listing, listed in zip(
-        work, in_parallel(lambda item: list_objects(client, item), work, limit=client.concurrency), strict=True
+        work, in_parallel(lambda item: list_by_place(client, item), work, limit=client.concurrency), strict=True
     ):
+        group_kind = listing.resource.group_kind
         if not listing.selector:
             # Without the right to list autoscalers, managed fields still tell whose the replicas are.
-            is_complete = is_complete and not isinstance(listed, Failure)
-            scaled |= frozenset() if isinstance(listed, Failure) else scaled_objects(listed.values())
-        elif isinstance(listed, Failure):
-            unlisted[listing.resource.group_kind] = listed
+            is_complete = is_complete and listed.first_failure is None
+            scaled |= scaled_objects(listed.objects.values())
+        elif listed.failure is not None:
+            unlisted[group_kind] = listed.failure
         else:
-            live.update(listed)
-    return replace(observed, live=live, unlisted=unlisted, autoscaled=scaled, are_scalers_known=is_complete)
+            live.update(listed.objects)
+            places |= {(group_kind, namespace): failure for namespace, failure in listed.unlisted.items()}
+    return replace(
+        observed,
+        live=live,
+        unlisted=unlisted,
+        unlisted_places=places,
+        autoscaled=scaled,
+        are_scalers_known=is_complete,
+    )
 
 
 def _unlisted_refs(
@@ -187,7 +197,7 @@ def _unlisted_refs(
     return {
         ref: resource
         for ref, resource in missing.items()
-        if ref not in observed.live and resource.group_kind not in observed.unlisted and "get" in resource.verbs
+        if ref not in observed.live and observed.failure_to_see(ref) is None and "get" in resource.verbs
         if ref.namespace or not resource.is_namespaced
     }
 

@@ -21,7 +21,7 @@ from .inventory import HeldObject, HistoryPlace, Inventory
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
-from .prune import EMPTYING, NO_MEMBER, keeps_itself, plan_deletions
+from .prune import EMPTYING, NO_MEMBER, PruneHold, keeps_itself, plan_deletions
 from .retention import scaled_objects
 from .stages import CRD, sort_key
 
@@ -49,30 +49,47 @@ def make_plan(
     wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
     context = _context(wanted, desired, observed, inventory, options)
     objects = sorted((_planned(item, context) for item in wanted), key=lambda item: sort_key(item.ref))
-    refs = frozenset(item.ref for item in wanted)
     hold = _prune_hold(desired, observed, inventory, options)
-    deletions = plan_deletions(refs, observed, inventory, options, hold)
-    kept = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
-    recorded = options.applyset.recorded(observed.parent)
-    plan = replace(plan, objects=tuple(objects), deletions=deletions)
-    is_new = plan.writes or _is_to_be_named(recorded.commit, desired, inventory, options)
-    members = options.applyset.containing([*refs, *kept])
-    return replace(
+    deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)
+    plan = replace(
         plan,
-        prune_hold=hold or next((EMPTYING for item in deletions if item.message == EMPTYING), ""),
-        members=replace(members, commit=desired.commit if is_new else recorded.commit),
-        recorded=recorded,
-        parent_refusal=options.applyset.refusal(observed.parent),
-        former=_former(observed, options.applyset),
+        objects=tuple(objects),
+        deletions=deletions,
+        prune_hold=hold.reason or next((EMPTYING for item in deletions if item.message == EMPTYING), ""),
+        unlisted=observed.unlisted_kinds,
         autoscaled=context.autoscaled,
         are_scalers_known=observed.are_scalers_known,
         is_converged=context.is_converged,
         held=inventory.held,
     )
+    return _with_sets(plan, desired, observed, inventory)
+
+
+def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory) -> Plan:
+    """Return a plan with what the ApplySet contains now, and what it will contain."""
+    options = plan.options
+    recorded = options.applyset.recorded(observed.parent)
+    unseen = _unseen(options.applyset, recorded, observed)
+    kept = (item.ref for item in plan.deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER)
+    members = options.applyset.containing([*(item.ref for item in plan.objects), *kept]).united(unseen)
+    is_new = plan.writes or _is_to_be_named(recorded.commit, desired, inventory, options)
+    return replace(
+        plan,
+        members=replace(members, commit=desired.commit if is_new else recorded.commit),
+        unseen=unseen,
+        recorded=recorded,
+        parent_refusal=options.applyset.refusal(observed.parent),
+        former=_former(observed, options.applyset),
+    )
 
 
 def _is_to_be_named(given: str, desired: ClusterDesired, inventory: Inventory, options: PlanOptions) -> bool:
-    """Return whether the parent is to name the commit, and not the one given before, though nothing is written."""
+    """Return whether the parent is to name the commit, and not the one given before, though nothing is written.
+
+    Where an attempt at the commit is recorded and the parent does not name it, it could not be written then.
+    """
+    if desired.commit in inventory.attempted and given not in {"", desired.commit}:
+        return True
     return options.names_commit or _history_place(given, desired, inventory, options) is not HistoryPlace.BEFORE
 
 
@@ -160,21 +177,34 @@ def _history_place(given: str, desired: ClusterDesired, inventory: Inventory, op
     return options.history_place(given)
 
 
-def _prune_hold(desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions) -> str:
-    """Return why nothing may be pruned in this pass; empty when pruning is safe.
+def _unseen(applyset: ApplySet, recorded: ApplySet, observed: ObservedCluster) -> ApplySet:
+    """Return what the parent names and could not be looked at: it stays named, for objects may be there."""
+    unavailable = observed.discovery.unavailable - {""}
+    kinds = frozenset(
+        each
+        for each in recorded.group_kinds
+        if each in observed.unlisted_kinds or each.partition(".")[2] in unavailable
+    )
+    return replace(applyset, group_kinds=kinds, namespaces=recorded.namespaces if kinds else frozenset())
 
-    What is missing because it could not be rendered, listed or discovered looks just like what nobody wants any more.
+
+def _prune_hold(
+    desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
+) -> PruneHold:
+    """Return why nothing may be pruned in this pass; an empty hold when pruning is safe.
+
+    What is missing because it could not be rendered or discovered looks just like what nobody wants any more. A kind
+    that could not be listed is no such case: its objects are not known, and those of others are none of its.
     """
     if not desired.is_complete:
-        return "not all of it could be rendered"
+        return PruneHold(reason="not all of it could be rendered")
     if refused := options.applyset.refusal(observed.parent):
-        return refused
-    if observed.unlisted:
-        return f"{', '.join(sorted(observed.unlisted))} could not be listed"
+        return PruneHold(reason=refused)
     unanswered = {ref.group for ref in inventory.held} & observed.discovery.unavailable
     if unanswered:
-        return f"the API of {', '.join(sorted(unanswered))} does not answer"
-    return ""
+        reason = f"the API of {', '.join(sorted(unanswered))} does not answer"
+        return PruneHold(reason=reason, spares_interceptors=True)
+    return PruneHold()
 
 
 class _ClusterContext(Struct, frozen=True, kw_only=True):
@@ -233,7 +263,7 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
     resource = resource or context.planned_kinds.get((version, desired.ref.kind))
     if resource is None:
         return _unserved(desired, version, context.observed.discovery)
-    failure = context.observed.unread.get(desired.ref) or context.observed.unlisted.get(desired.ref.group_kind)
+    failure = context.observed.failure_to_see(desired.ref)
     if failure:
         return planned(desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint)
     if resource.is_namespaced and not desired.ref.namespace:

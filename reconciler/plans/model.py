@@ -155,10 +155,12 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
 class Plan(DiscreetStruct, frozen=True, kw_only=True):
     """All that will be done to one cluster: objects in the order they are applied, deletions in theirs.
 
-    ``prune_hold``: why nothing is pruned. ``refusal``: why nothing is done at all. ``members``: what the set will
-    contain once all is done; ``recorded``: what its parent says now; ``parent_refusal``: why that parent is not ours to
-    change; ``former``: the set that fleets once shared, where it is still there. ``held``: what the cluster may hold.
-    ``autoscaled``, ``are_scalers_known``, ``is_converged`` and ``options`` let a single object be planned again when it
+    ``prune_hold``: why nothing is pruned but what intercepts writes. ``refusal``: why nothing is done at all.
+    ``unlisted``: kinds of which not all objects could be listed. ``members``: what the set will contain once all is
+    done; ``recorded``: what its parent says now, ``unseen`` the part of that which could not be looked at;
+    ``parent_refusal``: why that parent is not ours to change; ``former``: the set that fleets once shared, where it is
+    still there. ``held``: what the cluster may hold. ``autoscaled``, ``are_scalers_known``, ``is_converged`` and
+    ``options`` let a single object be planned again when it
     changed meanwhile.
     """
 
@@ -171,8 +173,10 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     deletions: tuple[PlannedObject, ...] = ()
     prune_hold: str = ""
     refusal: Failure | None = None
+    unlisted: frozenset[str] = frozenset()
     members: ApplySet = field(default_factory=ApplySet)
     recorded: ApplySet = field(default_factory=ApplySet)
+    unseen: ApplySet = field(default_factory=ApplySet)
     parent_refusal: str = ""
     former: ApplySet | None = None
     discovery: Discovery = field(default_factory=Discovery)
@@ -194,11 +198,12 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     """One cluster as it was observed for its plan.
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
-    ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
-    something else scales; ``are_scalers_known``: every list of autoscalers was answered. ``parent``: the ApplySet's;
-    ``former_parent``: that of the set fleets once shared, where it was asked for. ``listings`` are the lists ``live``
-    comes from, None where objects were asked for by name as well; ``scalers`` those of autoscalers. ``failure``: why
-    the cluster could not be observed at all.
+    ``Deployment.apps``, whose list failed; ``unlisted_places``: kinds with the namespaces where it did, while others
+    could be listed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads something else scales;
+    ``are_scalers_known``: every list of autoscalers was answered. ``parent``: the ApplySet's; ``former_parent``: that
+    of the set fleets once shared, where it was asked for. ``listings`` are the lists ``live`` comes from, None where
+    objects were asked for by name as well; ``scalers`` those of autoscalers. ``failure``: why the cluster could not be
+    observed at all.
     """
 
     UNSHOWN = ("live", "parent", "former_parent", "listings", "scalers")
@@ -208,6 +213,7 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     discovery: Discovery = field(default_factory=Discovery)
     live: Mapping[ObjectRef, Manifest] = field(default_factory=dict)
     unlisted: Mapping[str, Failure] = field(default_factory=dict)
+    unlisted_places: Mapping[tuple[str, str], Failure] = field(default_factory=dict)
     unread: Mapping[ObjectRef, Failure] = field(default_factory=dict)
     autoscaled: frozenset[ObjectRef] = frozenset()
     are_scalers_known: bool = False
@@ -216,3 +222,13 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     listings: tuple[Listing, ...] | None = None
     scalers: tuple[Listing, ...] = ()
     failure: Failure | None = None
+
+    @property
+    def unlisted_kinds(self) -> frozenset[str]:
+        """The kinds of which not all objects could be listed."""
+        return frozenset({*self.unlisted, *(group_kind for group_kind, _ in self.unlisted_places)})
+
+    def failure_to_see(self, ref: ObjectRef) -> Failure | None:
+        """Return why the state of an object is not known; None where it is."""
+        by_place = self.unlisted_places.get((ref.group_kind, ref.namespace)) if self.unlisted_places else None
+        return self.unread.get(ref) or self.unlisted.get(ref.group_kind) or by_place

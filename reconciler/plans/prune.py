@@ -3,10 +3,13 @@
 An object is deleted only if all agree that it is ours: a commit the cluster was given names it, it carries our set's
 label, and our field manager applied it. Kinds that take others with them need confirmation, one by one. What may not
 be deleted is *kept*, with the reason; nothing is ever deleted because something could not be read.
+
+Objects that intercept the writes or reads of others leave whatever else is wrong, for they may be what is wrong.
 """
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
@@ -17,10 +20,13 @@ from .inventory import HeldObject, Inventory
 from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
 from .object import deletion_message
-from .stages import confirmation_of, deletion_wave, needs_confirmation
+from .stages import confirmation_of, deletion_wave, intercepts, needs_confirmation
 
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 """The reasons of what is kept because it is not in our set any more."""
+
+UNKNOWN = "Unknown"
+"""The reason of what is kept because its state is not known."""
 
 EMPTYING = "the cluster would hold nothing"
 _HELM_POLICY = "helm.sh/resource-policy"
@@ -32,10 +38,21 @@ def keeps_itself(manifest: Manifest) -> bool:
     return str(annotations.get(PRUNE)).lower() == "false" or annotations.get(_HELM_POLICY) == "keep"
 
 
+class PruneHold(Struct, frozen=True, kw_only=True):
+    """A reason for which nothing may be pruned ("": there is none), and whether interceptors leave all the same."""
+
+    reason: str = ""
+    spares_interceptors: bool = False
+
+    def reason_for(self, ref: ObjectRef) -> str:
+        """Return why an object may not be pruned; empty where this does not hold it."""
+        return "" if self.spares_interceptors and intercepts(ref) else self.reason
+
+
 def plan_deletions(
-    wanted: frozenset[ObjectRef], observed: ObservedCluster, inventory: Inventory, options: PlanOptions, hold: str
+    wanted: frozenset[ObjectRef], observed: ObservedCluster, inventory: Inventory, options: PlanOptions, hold: PruneHold
 ) -> tuple[PlannedObject, ...]:
-    """Return what is deleted, handed off or kept, in the order of deletion; ``hold``: why nothing may be deleted."""
+    """Return what is deleted, handed off or kept, in the order of deletion."""
     wanted_uids = {observed.live[ref]["metadata"]["uid"] for ref in wanted if ref in observed.live}
     candidates = [
         _candidate(ref, observed.live[ref], inventory.held.get(ref), options)
@@ -43,12 +60,17 @@ def plan_deletions(
         # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
-    reason = hold or _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
-    if reason:
-        hint = "" if hold or not options.prune else _allowing_hint(candidates, observed.cluster)
-        candidates = [_kept(item, reason, hint) for item in candidates]
+    guard = _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
+    hint = _allowing_hint(candidates, observed.cluster) if guard and options.prune else ""
+    candidates = [_held_back(item, hold.reason_for(item.ref), guard, hint) for item in candidates]
     unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
+
+
+def _held_back(item: PlannedObject, hold: str, guard: str, hint: str) -> PlannedObject:
+    if hold:
+        return _kept(item, hold, "")
+    return _kept(item, guard, hint) if guard else item
 
 
 def _candidate_refs(
@@ -63,12 +85,13 @@ def _candidate_refs(
 
 
 def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: ObservedCluster) -> bool:
-    return ref not in wanted and (ref.group_kind in observed.unlisted or ref in observed.unread)
+    return ref not in wanted and observed.failure_to_see(ref) is not None
 
 
 def _unknown(held: HeldObject, observed: ObservedCluster) -> PlannedObject:
-    failure = observed.unread.get(held.ref) or observed.unlisted[held.ref.group_kind]
-    return PlannedObject(ref=held.ref, action=Action.KEPT, reason="Unknown", message=failure.message, hint=failure.hint)
+    failure = observed.failure_to_see(held.ref)
+    assert failure is not None
+    return PlannedObject(ref=held.ref, action=Action.KEPT, reason=UNKNOWN, message=failure.message, hint=failure.hint)
 
 
 def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options: PlanOptions) -> PlannedObject:

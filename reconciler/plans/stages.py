@@ -71,6 +71,15 @@ def deletion_wave(ref: ObjectRef) -> int:
     return 6 - stage
 
 
+def intercepts(ref: ObjectRef) -> bool:
+    """Return whether an object stands between others and their server: it can keep these from being written or read.
+
+    >>> intercepts(ObjectRef("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"))
+    True
+    """
+    return stage_of(ref) == INTERCEPTORS
+
+
 def is_builtin(group: str) -> bool:
     """Return whether an API group is Kubernetes' own."""
     return group in _SERVED_BY_KUBERNETES or group.endswith(".k8s.io")

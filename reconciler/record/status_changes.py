@@ -185,7 +185,7 @@ def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
     if report.failure is not None:
         outcome, message, hint = str(report.failure.kind), report.failure.message, report.failure.hint
     elif report.applied is not None:
-        outcome, message, hint = str(report.applied.outcome), report.applied.prune_hold, ""
+        outcome, message, hint = str(report.applied.outcome), report.applied.reservation, ""
     message, hint = one_line(message)[:_MOST_TEXT], one_line(hint)[:_MOST_TEXT]
     if outcome == before.outcome and lasting(message) == lasting(before.message):
         message, hint = before.message, before.hint
