@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check, printed_checks
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 
@@ -33,7 +34,8 @@ WELL = Check(
 def question(name: str = "eu", *more: dict[str, Any], uid: str = "uid-of-member1") -> MemberQuestion:
     manifests = (a_deployment("web", namespace="shop"), a_config_map("settings", namespace="shop"), *more)
     objects = tuple(DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest) for manifest in manifests)
-    return MemberQuestion(desired=ClusterDesired(cluster=name, objects=objects), uid=uid)
+    inventory = Inventory(cluster=name, uid=uid) if uid else None
+    return MemberQuestion(desired=ClusterDesired(cluster=name, objects=objects), inventory=inventory)
 
 
 def asked(

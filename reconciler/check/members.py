@@ -16,9 +16,10 @@ from reconciler.members.exchange import Answer, Client, Expected, Failure, Failu
 from reconciler.members.listing import read_object
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import health
-from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, read_uid
+from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, observe_cluster, read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
+from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
 from reconciler.source.kubernetes_schemas import minor_version
@@ -44,10 +45,15 @@ _GRANT = "grant the user of this context what is missing: argosy rbac --cluster 
 
 
 class MemberQuestion(Struct, frozen=True, kw_only=True):
-    """A member to check: everything it must hold, and the UID of the cluster that is recorded for it ("": none)."""
+    """A member to check: everything it must hold, and the inventory that is recorded for it (None: there is none)."""
 
     desired: ClusterDesired
-    uid: str = ""
+    inventory: Inventory | None = None
+
+    @property
+    def uid(self) -> str:
+        """The UID of the cluster that is recorded for it ("": none)."""
+        return self.inventory.uid if self.inventory else ""
 
     @property
     def cluster(self) -> str:
@@ -209,7 +215,27 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
         yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
         return
     yield _kinds(question.desired, discovery)
-    yield from _permissions(client, question.desired, discovery, applyset)
+    permissions = tuple(_permissions(client, question.desired, discovery, applyset))
+    yield from permissions
+    is_granted = all(check.is_well for check in permissions)
+    yield from _objects(client, question, applyset, is_granted=is_granted)
+
+
+def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is_granted: bool) -> Iterator[Check]:
+    """Look at the objects as a pass does, and tell the kinds that cannot be read; missing rights are told elsewhere."""
+    inventory = question.inventory or Inventory(cluster=question.cluster)
+    observed = observe_cluster(client, question.desired, inventory, applyset)
+    if observed.failure is not None:
+        state = f"it cannot be looked at as passes do: {observed.failure.kind}: {observed.failure.message}"
+        yield Check(name="objects", is_well=False, state=state, hint=observed.failure.hint)
+        return
+    failures = {kind: failure for (kind, _), failure in observed.unlisted_places.items()} | dict(observed.unlisted)
+    failures |= {str(ref): failure for ref, failure in observed.unread.items()}
+    for subject, failure in sorted(failures.items()):
+        if is_granted or failure.kind is not FailureKind.FORBIDDEN:
+            verb = "read" if " " in subject else "list"
+            state = f"it cannot {verb} {subject}: {failure.kind}: {failure.message}"
+            yield Check(name="objects", is_well=False, state=state, hint=failure.hint)
 
 
 def _permissions(client: Client, desired: ClusterDesired, discovery: Discovery, applyset: ApplySet) -> Iterator[Check]:

@@ -21,10 +21,11 @@ from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
+from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOptions
 
 from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
+from .repairs import are_kinds_repaired, of_both_rounds
 from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
@@ -211,20 +212,41 @@ class _FleetRun:
         return self._applied(heard, observing, job)
 
     def _applied(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
-        cluster = job.cluster
-        desired = self._options.decrypt(client, job.desired)
-        observed = observe_cluster(observing, desired, job.inventory, job.options.applyset)
-        options = replace(job.options, twins=self._options.twins(cluster, observed.uid))
-        plan = make_plan(desired, observed, job.inventory, options)
+        job = replace(job, desired=self._options.decrypt(client, job.desired))
+        observed, plan = self._planned(observing, job)
         if plan.refusal or self._options.is_observing:
-            return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)
+            return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:
             self._options.before_writing(plan)
         applied = apply_plan(client, plan, self._options.apply)
-        report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
+        report = ClusterReport(
+            cluster=job.cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure
+        )
         if report.failure is not None or self._options.apply.dry_run:
             return report
-        findings = guarded(lambda: observe_findings(client, observed.discovery, live_objects(report)))
+        if are_kinds_repaired(client, plan, applied, self._options.apply):
+            report = self._applied_again(client, job, report)
+        return self._with_findings(client, report)
+
+    def _planned(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
+        observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
+        options = replace(job.options, twins=self._options.twins(job.cluster, observed.uid))
+        return observed, make_plan(job.desired, observed, job.inventory, options)
+
+    def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
+        """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""
+        assert first.applied is not None
+        observed, plan = self._planned(client.within(self._options.observe_seconds), job)
+        if plan.refusal:
+            return first
+        applied = of_both_rounds(first.applied, apply_plan(client, plan, self._options.apply))
+        return replace(first, observed=observed, plan=plan, applied=applied, failure=applied.failure)
+
+    def _with_findings(self, client: Client, report: ClusterReport) -> ClusterReport:
+        if report.observed is None or report.failure is not None:
+            return report
+        discovery = report.observed.discovery
+        findings = guarded(lambda: observe_findings(client, discovery, live_objects(report)))
         if isinstance(findings, Failure):
             return replace(report, failure=findings)
         return replace(report, findings=findings)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover
-from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, existing_names, list_by_place, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
@@ -178,6 +178,14 @@ def _listed(
         unlisted_places=places,
         autoscaled=scaled,
         are_scalers_known=is_complete,
+    )
+
+
+def listable(client: Client, resource: Resource, applyset: ApplySet) -> Answer | Failure:
+    """Ask once for the first object of a kind in our set, as a list does; a failure says why there is no list."""
+    query = {"limit": "1", "labelSelector": f"{PART_OF}={applyset.id}"}
+    return client.send(
+        Request(method="GET", path=resource.collection(), expects=Expected.LIST, query=query, tries=1, timeout=10.0)
     )
 
 

@@ -7,7 +7,6 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired
 from reconciler.publish.branches import publication_of
 from reconciler.publish.status_branch import StatusBranch, read_inventories
@@ -35,7 +34,7 @@ def checks_of_members(
     questions = [
         MemberQuestion(
             desired=commits.desired(member.name, tip) if tip else ClusterDesired(cluster=member.name),
-            uid=inventories.get(member.name, Inventory(cluster=member.name)).uid,
+            inventory=inventories.get(member.name),
         )
         for member in members
     ]

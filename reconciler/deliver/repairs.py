@@ -1,0 +1,95 @@
+"""A second round over a cluster some kinds of which could not be read, once what may repair them has been applied.
+
+A kind cannot be read while its conversion webhook fails, or the backend of its API is away. What repairs that is an
+object like any other: its CustomResourceDefinition, or the Service and the Deployment behind it. So everything else is
+applied first, and these kinds are looked at again in the same pass.
+"""
+
+from collections.abc import Container, Iterable
+
+from msgspec.structs import replace
+
+from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.exchange import Answer, Client
+from reconciler.observe.objects import listable
+from reconciler.plans.model import WRITES, Action, Plan
+from reconciler.plans.stages import CRD, intercepts
+from render.model import ObjectRef
+
+from .results import ApplySettings, ClusterResult, ObjectResult
+
+_DONE = WRITES | {Action.DELETED, Action.HANDED_OFF}
+_PAUSE = 0.2
+_LONGEST_PAUSE = 2.0
+
+
+def are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, settings: ApplySettings) -> bool:
+    """Return whether any of the kinds can be read now that could not be before, where something was written since.
+
+    A server takes a moment to take note of a definition that changed. So that is waited for, and nothing else is.
+    """
+    changed = [result.ref for result in applied.results if result.action in _DONE]
+    broken, silent = _broken(plan), _silent_groups(plan)
+    if not changed or not (broken or silent):
+        return False
+    waited, pause = 0.0, _PAUSE
+    while not (_is_any_listable(client, plan, broken) or _is_any_served(client, silent)):
+        is_over = waited >= settings.settle_seconds or not _is_awaited(changed, broken, silent)
+        if is_over or client.stopped or not client.wait(pause):
+            return False
+        waited, pause = waited + pause, min(pause * 2, _LONGEST_PAUSE)
+    return True
+
+
+def _is_any_listable(client: Client, plan: Plan, broken: Iterable[Resource]) -> bool:
+    return any(isinstance(listable(client, resource, plan.options.applyset), Answer) for resource in broken)
+
+
+def _is_any_served(client: Client, silent: frozenset[str]) -> bool:
+    discovery = discover(client) if silent else None
+    return isinstance(discovery, Discovery) and not silent <= discovery.unavailable
+
+
+def _silent_groups(plan: Plan) -> frozenset[str]:
+    """Return the groups of wanted objects whose API does not answer."""
+    return plan.discovery.unavailable & {item.ref.group for item in plan.objects if item.action is Action.BLOCKED}
+
+
+def _broken(plan: Plan) -> list[Resource]:
+    """Return the kinds that could not be listed, in the version that they are wanted in."""
+    resources: dict[str, Resource] = {}
+    for item in plan.objects:
+        if item.ref.group_kind in plan.unlisted and item.desired is not None:
+            served = plan.discovery.resource(str(item.desired.manifest.get("apiVersion")), item.ref.kind)
+            if served is not None:
+                resources.setdefault(item.ref.group_kind, served)
+    for group_kind in plan.unlisted - resources.keys():
+        kind, _, group = group_kind.partition(".")
+        if preferred := plan.discovery.preferred(group, kind):
+            resources[group_kind] = preferred
+    return [resources[group_kind] for group_kind in sorted(resources)]
+
+
+def _is_awaited(changed: Iterable[ObjectRef], broken: Iterable[Resource], silent: frozenset[str]) -> bool:
+    """Return whether something changed by which a server reads a kind otherwise, a moment later."""
+    definitions = {f"{resource.plural}.{resource.group}" for resource in broken}
+    return any(
+        (intercepts(ref) and ref.name.partition(".")[2] in silent)
+        or (ref.group_kind == CRD and ref.name in definitions)
+        for ref in changed
+    )
+
+
+def of_both_rounds(first: ClusterResult, second: ClusterResult) -> ClusterResult:
+    """Return the result of two rounds: what the first wrote and the second found as it should be was written."""
+    written = {result.ref: result for result in first.results if result.action in _DONE}
+    results = [_of_both(written.get(result.ref), result) for result in second.results]
+    told: Container[ObjectRef] = {result.ref for result in second.results}
+    gone = [result for result in first.results if result.action in _DONE and result.ref not in told]
+    return replace(second, results=(*results, *gone))
+
+
+def _of_both(first: ObjectResult | None, second: ObjectResult) -> ObjectResult:
+    if first is None or second.action is not Action.UNCHANGED:
+        return second
+    return replace(first, live=second.live or first.live)

@@ -1,0 +1,176 @@
+"""Kinds that cannot be read block themselves alone, and what repairs them is applied before they are tried again.
+
+The kinds are custom ones on real API servers, whose conversion webhook nobody answers.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.model import ClusterDesired
+
+from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes
+from .build import a_config_map
+from .waiting import eventually
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+BROKEN = {
+    "strategy": "Webhook",
+    "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"}},
+}
+NONE = {"strategy": "None"}
+
+
+def group_of(cluster: Cluster) -> str:
+    return f"{cluster.space}.example.com"
+
+
+def a_definition(cluster: Cluster, conversion: Any, stored: str = "v2") -> dict[str, Any]:
+    spec = {"type": "object", "properties": {"a": {"type": "string"}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"widgets.{group_of(cluster)}"},
+        "spec": {
+            "group": group_of(cluster),
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "scope": "Namespaced",
+            "conversion": conversion,
+            "versions": [
+                {"name": name, "served": True, "storage": name == stored, "schema": schema} for name in ("v1", "v2")
+            ],
+        },
+    }
+
+
+def a_widget(cluster: Cluster, name: str, version: str = "v2", **spec: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": cluster.space}
+    return {"apiVersion": f"{group_of(cluster)}/{version}", "kind": "Widget", "metadata": metadata, "spec": spec}
+
+
+def passed(cluster: Cluster, *manifests: dict[str, Any], held: Inventory, client: Recorder | None = None) -> Any:
+    """One visit of a pass: observed, planned and applied, in as many rounds as it takes."""
+    desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(manifests))
+    job = ClusterJob(desired=desired, inventory=held, options=cluster.options())
+    how = ApplySettings(settle_seconds=QUICK.settle_seconds, version=QUICK.version, holder=QUICK.holder)
+    sender = client or cluster.client()
+    (report,) = apply_fleet([job], lambda _name, _deadline: sender, FleetOptions(apply=how))
+    return report
+
+
+def applied_of(report: ClusterReport) -> ClusterResult:
+    assert report.applied is not None, report.failure
+    return report.applied
+
+
+@pytest.fixture
+def broken(real_cluster: Cluster) -> Iterator[Cluster]:
+    """A cluster with widgets that can no longer be read: two stored in v1, while the definition stores v2."""
+    cluster = real_cluster
+    kept = [a_widget(cluster, name, "v1", a="1") for name in ("kept", "going")]
+    applied = applied_of(passed(cluster, a_definition(cluster, NONE, "v1"), *kept, held=Inventory(cluster="member1")))
+    assert applied.outcome is ApplyOutcome.CONVERGED, outcomes(applied)
+    passed(cluster, a_definition(cluster, BROKEN), *kept, held=Inventory(cluster="member1"))
+    path = f"/apis/{group_of(cluster)}/v2/widgets"
+    eventually(lambda: cluster.server.request("GET", path)[0] >= 429, "the failure of the conversion")
+    yield cluster
+    cluster.server.request("DELETE", f"{CRDS}/widgets.{group_of(cluster)}")
+
+
+@pytest.mark.cluster
+class TestConversion:
+    def test_only_that_kind_is_blocked_and_all_else_is_applied_and_pruned(self, broken: Cluster) -> None:
+        cluster = broken
+        other = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{cluster.space}-other"}}
+        settings, here = (a_config_map(name, namespace=cluster.space, a="1") for name in ("settings", "here"))
+        elsewhere = a_config_map("elsewhere", namespace=f"{cluster.space}-other")
+        definition, kept = a_definition(cluster, BROKEN), a_widget(cluster, "kept", a="2")
+        first = passed(cluster, definition, settings, here, other, elsewhere, held=Inventory(cluster="member1"))
+        assert first.failure is None
+        going = a_widget(cluster, "going")
+        held = cluster.inventory(definition, settings, here, other, elsewhere, kept, going)
+        changed = {**settings, "data": {"a": "2"}}
+        cluster.edit("configmaps", "settings", {"data": {"b": "by hand"}})
+        report = passed(cluster, definition, changed, other, kept, held=held)
+        kind = f"Widget.{group_of(cluster)}"
+        assert outcomes(applied_of(report)) == {
+            f"Namespace {cluster.space}-other": "unchanged UpToDate",
+            f"CustomResourceDefinition.apiextensions.k8s.io widgets.{group_of(cluster)}": "unchanged UpToDate",
+            "ConfigMap settings": "configured Changed",
+            f"{kind} kept": "blocked ConversionFailed",
+            f"{kind} going": "kept Unknown",
+            "ConfigMap here": "kept Held",
+            "ConfigMap elsewhere": "deleted NotWanted",
+        }
+        (line,) = (each for each in applied_of(report).results if each.ref.name == "kept")
+        assert line.message == f"the conversion webhook of Widget in {group_of(cluster)}/v1 fails"
+        assert line.hint.startswith("see to the conversion webhook in its CustomResourceDefinition")
+        assert (report.failure, applied_of(report).outcome) == (None, ApplyOutcome.INCOMPLETE)
+        assert cluster.read("configmaps", "settings")["data"]["a"] == "2"
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
+
+    def test_the_commit_that_repairs_it_is_applied_with_all_of_the_kind_in_one_pass(self, broken: Cluster) -> None:
+        cluster = broken
+        definition, kept = a_definition(cluster, NONE), a_widget(cluster, "kept", a="2")
+        held = cluster.inventory(definition, kept, a_widget(cluster, "going"))
+        report = passed(cluster, definition, kept, held=held)
+        kind = f"Widget.{group_of(cluster)}"
+        assert outcomes(applied_of(report)) == {
+            f"CustomResourceDefinition.apiextensions.k8s.io widgets.{group_of(cluster)}": "configured Changed",
+            f"{kind} kept": "configured Changed",
+            f"{kind} going": "deleted NotWanted",
+        }
+        assert applied_of(report).outcome is ApplyOutcome.CONVERGED
+        live = cluster.read("widgets", "kept", f"apis/{group_of(cluster)}/v2")
+        assert live["spec"] == {"a": "2"}
+
+    def test_the_doctor_lists_as_a_pass_does(self, broken: Cluster) -> None:
+        cluster = broken
+        objects = desired_objects([a_definition(cluster, BROKEN), a_widget(cluster, "kept")])
+        question = MemberQuestion(desired=ClusterDesired(cluster="member1", objects=objects))
+        asking = MemberAsking(open_client=lambda _name, _deadline: cluster.client(), applyset=cluster.applyset)
+        checks = {check.name: check for check in member_checks([question], asking)}
+        found = checks["objects"]
+        message = f"the conversion webhook of Widget in {group_of(cluster)}/v1 fails"
+        assert (found.is_well, found.state) == (
+            False,
+            f"it cannot list Widget.{group_of(cluster)}: ConversionFailed: {message}",
+        )
+
+
+FAULTS = {
+    "an error": Failure(kind=FailureKind.ALONE, message="InternalError: unable to transform key", status=500),
+    "a right that is missing": Failure(kind=FailureKind.FORBIDDEN, message="not you", status=403),
+    "a watch cache that is too old": Failure(kind=FailureKind.EXPIRED, message="too old", status=410),
+    "an answer that is no list": Failure(kind=FailureKind.ANSWER, message="it is no list"),
+    "an answer without an end": Failure(kind=FailureKind.ANSWER_TOO_LARGE, message="it is too large"),
+    "a storage that is being read in": Failure(kind=FailureKind.INITIALIZING, message="not now", status=429),
+}
+
+
+@pytest.mark.parametrize("why", FAULTS)
+def test_a_kind_that_cannot_be_listed_blocks_itself_alone(why: str, cluster: Cluster) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": cluster.space}}
+    settings = a_config_map("settings", namespace=cluster.space, a="1")
+    passed(cluster, settings, secret, held=Inventory(cluster="member1"))
+    client = cluster.client()
+
+    def failing(request: Request, send: Send) -> Answer | Failure:
+        return FAULTS[why] if request.path.endswith("/secrets") else send(request)
+
+    client.wire = failing
+    changed = {**settings, "data": {"a": "2"}}
+    report = passed(cluster, changed, secret, held=cluster.inventory(settings, secret), client=client)
+    told = {"ConfigMap settings": "configured Changed", "Secret s": f"blocked {FAULTS[why].kind}"}
+    assert (report.failure, outcomes(applied_of(report))) == (None, told)
+    assert outcomes(applied_of(passed(cluster, changed, secret, held=Inventory(cluster="member1")))) == {
+        "ConfigMap settings": "unchanged UpToDate",
+        "Secret s": "unchanged UpToDate",
+    }
