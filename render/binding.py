@@ -105,7 +105,8 @@ class Binding(Struct, frozen=True, kw_only=True):
     ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
     rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
     is what the descheduler last took; ``avoided`` are the clusters that get no more replicas in this pass because of
-    that, and are not written down.
+    that; ``unproven`` are those that nobody knows to be well, where something is moved away from others in this pass.
+    Neither is written down.
     """
 
     ref: ObjectRef
@@ -137,6 +138,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     bounds: ScaledBounds | None = None
     descheduled: DescheduledReplicas | None = None
     avoided: frozenset[str] = frozenset()
+    unproven: frozenset[str] = frozenset()
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

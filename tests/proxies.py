@@ -61,6 +61,21 @@ def socks(to: str) -> Iterator[Proxy]:
 
 
 @contextmanager
+def refusing(*answers: bytes) -> Iterator[Proxy]:
+    """Run a proxy that says these bytes, one after each thing that it is told, and leads nowhere."""
+
+    def take(client: socket.socket, _proxy: Proxy) -> str:
+        for answer in answers:
+            client.recv(4096)
+            client.sendall(answer)
+        client.close()
+        raise OSError("it leads nowhere")
+
+    with _relaying(take, "127.0.0.1:1") as proxy:
+        yield proxy
+
+
+@contextmanager
 def _relaying(take: Callable[[socket.socket, Proxy], str], to: str) -> Iterator[Proxy]:
     host, _, port = to.rpartition("/")[2].partition(":")
     listener = socket.create_server(("127.0.0.1", 0))
@@ -72,7 +87,10 @@ def _relaying(take: Callable[[socket.socket, Proxy], str], to: str) -> Iterator[
             while True:
                 client, _ = listener.accept()
                 client.settimeout(SECONDS)
-                proxy.asked.append(take(client, proxy))
+                try:
+                    proxy.asked.append(take(client, proxy))
+                except OSError:
+                    continue
                 server = socket.create_connection((host, int(port)), SECONDS)
                 for one, other in ((client, server), (server, client)):
                     threading.Thread(target=_pass_on, args=(one, other), daemon=True).start()

@@ -58,10 +58,8 @@ TRIES = [
     Tried("too much to do", Reply(429, "Too many requests", {}), FailureKind.THROTTLED, 8),
     Tried("a broken connection", Reply(cut=True), FailureKind.UNREACHABLE, 3),
     Tried("credentials are renewed once", refused(401), FailureKind.UNAUTHORIZED, 2),
-    Tried("a page of somebody else's", Reply(200, "<html>hello</html>", {}), FailureKind.UNREACHABLE, 3),
-    Tried(
-        "a redirect is not followed", Reply(302, "", {"Location": "http://127.0.0.1:1/"}), FailureKind.UNREACHABLE, 3
-    ),
+    Tried("a page of somebody else's", Reply(200, "<html>hello</html>", {}), FailureKind.STRANGER, 3),
+    Tried("a redirect is not followed", Reply(302, "", {"Location": "http://127.0.0.1:1/"}), FailureKind.STRANGER, 3),
 ]
 
 
@@ -78,7 +76,7 @@ def test_a_redirect_is_no_answer_of_an_api_server() -> None:
     with answering(Reply(302, "", {"Location": "https://login.example.com/"})) as wire:
         outcome = client_for(wire).send(ASK)
     assert outcome == Failure(
-        kind=FailureKind.UNREACHABLE,
+        kind=FailureKind.STRANGER,
         message=f"what answers at {wire.host} is no Kubernetes API server: it redirects elsewhere (HTTP status 302)",
         hint="see the server address of this cluster's context; a proxy with a page to log in may stand before the"
         " API server",

@@ -26,7 +26,7 @@ from .applying import desired_objects
 from .attack.hostile_wires import HEAD, raw_server
 from .build import a_config_map
 from .fakes import FakeCluster
-from .proxies import socks, tunnelling
+from .proxies import refusing, socks, tunnelling
 from .tables import each_row
 from .waiting import SECONDS, at_once
 from .wires import Asked, Reply, Wire, a_certificate, answering, ok
@@ -309,6 +309,59 @@ class TestProxies:
             "socks5 proxies need a library that is not installed\n"
             "  hint: install PySocks beside Argosy: pipx inject argosy PySocks\n"
         )
+
+
+class LostWay(NamedTuple):
+    """A proxy: the bytes that it says to each thing it is told, and the failure that this is."""
+
+    why: str
+    scheme: str
+    answers: tuple[bytes, ...]
+    kind: FailureKind
+    message: str = ""
+
+
+HELLO = b"\x05\x00"
+LOST = "does not let us through"
+LOST_WAYS = [
+    LostWay("wants a password", "http", (b"HTTP/1.1 407 Who\r\n\r\n",), FailureKind.PROXY, f"{LOST}: HTTP status 407"),
+    LostWay("forbids it", "http", (b"HTTP/1.1 403 No\r\n\r\n",), FailureKind.PROXY, f"{LOST}: HTTP status 403"),
+    LostWay("does not get there", "http", (b"HTTP/1.1 502 No\r\n\r\n",), FailureKind.UNREACHABLE),
+    LostWay("takes no way to log in", "socks5", (b"\x05\xff",), FailureKind.PROXY, LOST),
+    LostWay("has a rule", "socks5", (HELLO, b"\x05\x02\x00\x01" + bytes(6)), FailureKind.PROXY, LOST),
+    LostWay("is refused there", "socks5", (HELLO, b"\x05\x05\x00\x01" + bytes(6)), FailureKind.UNREACHABLE),
+    LostWay("is none", "socks5", (b"HTTP/1.1 400 Bad\r\n\r\n",), FailureKind.PROXY, "cannot be reached, or is none"),
+]
+
+
+@pytest.mark.parametrize("lost", LOST_WAYS, ids=lambda lost: f"{lost.scheme} {lost.why}")
+def test_a_proxy_that_fails_is_told_from_a_server_that_is_not_there(lost: LostWay) -> None:
+    with refusing(*lost.answers) as proxy:
+        outcome = asked_through(f"{lost.scheme}://127.0.0.1:{proxy.port}", "https://api.example.com")
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.is_blindness) == (lost.kind, lost.kind is FailureKind.PROXY)
+    if lost.message:
+        assert outcome.message == f"the proxy on the way to https://api.example.com {lost.message}"
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy_that_is_not_there_says_nothing_of_the_cluster(scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    outcome = asked_through(f"{scheme}://127.0.0.1:{port}", "https://api.example.com")
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.is_blindness) == (FailureKind.PROXY, True)
+    assert outcome.hint.endswith("nothing is known of the cluster")
+
+
+def test_a_name_that_is_not_resolved_says_nothing_of_the_cluster() -> None:
+    cluster = {"server": "https://a..b:6443"}
+    connection = open_connection(Context(name="it", cluster=cluster, user={}), AuthPlugins(environment={}))
+    assert not isinstance(connection, Failure)
+    outcome = KubeClient(connection, deadline=60, clock=Clock(lambda: 0.0, lambda _seconds: None)).send(READ)
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.is_blindness) == (FailureKind.NAME, True)
+    assert outcome.message == "https://a..b:6443 has no address here: its name is not resolved"
 
 
 WITHOUT_SOCKS = """

@@ -20,7 +20,13 @@ PASS = PassReport(
 NAMES = {
     *("argosy_apply_duration_seconds_count", "argosy_apply_duration_seconds_sum", "argosy_apply_objects_total"),
     *("argosy_build_info", "argosy_cluster_lag_commits", "argosy_cluster_last_success_timestamp_seconds"),
-    *("argosy_cluster_up", "argosy_consecutive_failures", "argosy_drift_objects", "argosy_git_operations_total"),
+    *(
+        "argosy_cluster_unseen",
+        "argosy_cluster_up",
+        "argosy_consecutive_failures",
+        "argosy_drift_objects",
+        "argosy_git_operations_total",
+    ),
     *("argosy_git_push_conflicts_total", "argosy_guard_refusals_total", "argosy_leader", "argosy_notifications_total"),
     *("argosy_reconcile_duration_seconds_bucket", "argosy_reconcile_duration_seconds_count"),
     *("argosy_reconcile_duration_seconds_sum", "argosy_reconcile_total", "argosy_render_cache_hits_total"),

@@ -148,7 +148,8 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     """The report of one cluster, as far as it got: its observation, its plan and its results.
 
     ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was at rest and still is, so
-    that this is the report of an earlier pass, without an observation or a plan.
+    that this is the report of an earlier pass, without an observation or a plan. ``unseen`` is the reason why nobody
+    could see how the cluster is, though it may have been applied to.
     """
 
     cluster: str
@@ -159,6 +160,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     seconds: float = 0.0
     is_repeated: bool = False
+    unseen: str = ""
 
     @property
     def state(self) -> str:

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
-from .exchange import Answer, Failure, FailureKind, Request
+from .exchange import ASTRAY, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import failure_of
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
@@ -59,13 +59,13 @@ _RETRIES = {
     FailureKind.WEBHOOK: Retry(2, 0.5),
     FailureKind.CONVERSION: Retry(2, 0.5),
     FailureKind.INITIALIZING: Retry(3, 1.0),
-    FailureKind.UNREACHABLE: Retry(3, 0.2),
+    **dict.fromkeys({FailureKind.UNREACHABLE} | ASTRAY, Retry(3, 0.2)),
 }
-_STOPPING = frozenset(
+_STOPPING = ASTRAY | frozenset(
     {FailureKind.UNAUTHORIZED, FailureKind.CREDENTIALS, FailureKind.UNREACHABLE, FailureKind.CERTIFICATE}
     | {FailureKind.WRONG_CLUSTER, FailureKind.THROTTLED}
 )
-_DOUBTFUL = frozenset({FailureKind.THROTTLED, FailureKind.UNAVAILABLE, FailureKind.UNREACHABLE})
+_DOUBTFUL = frozenset({FailureKind.THROTTLED, FailureKind.UNAVAILABLE, FailureKind.UNREACHABLE, FailureKind.STRANGER})
 """The failures that may be the server's or those of one request."""
 _PROBE = Request(method="GET", path=IDENTITY_PATH, timeout=5.0, tries=1)
 _WELL = frozenset({403, 404})
@@ -231,7 +231,7 @@ class KubeClient:
         redirects = f": it redirects elsewhere (HTTP status {redirect})" if redirect else ""
         before = "; a proxy with a page to log in may stand before the API server" if redirect else ""
         return Failure(
-            kind=FailureKind.UNREACHABLE,
+            kind=FailureKind.STRANGER,
             message=f"what answers at {self._connection.host} is no Kubernetes API server{redirects}",
             hint=f"see the server address of this cluster's context{before}",
         )

@@ -31,6 +31,10 @@ class NotReached(OSError):
     """Nobody takes connections where an endpoint says."""
 
 
+class ProxyError(OSError):
+    """A proxy on the way to an endpoint is not there, or does not let us through; its text is the end of a sentence."""
+
+
 class Endpoint(DiscreetStruct, frozen=True, kw_only=True):
     """An API server and the way there.
 

@@ -39,6 +39,9 @@ class FailureKind(StrEnum):
     ALONE = "RequestFailed"
     UNAVAILABLE = "ServerUnavailable"
     UNREACHABLE = "Unreachable"
+    NAME = "NameNotResolved"
+    PROXY = "ProxyFailed"
+    STRANGER = "NotAnApiServer"
     CERTIFICATE = "CertificateRejected"
     CREDENTIALS = "NoCredentials"
     WRONG_CLUSTER = "WrongCluster"
@@ -50,7 +53,10 @@ class FailureKind(StrEnum):
     UNEXPECTED = "Unexpected"
 
 
-UNREACHABLE = frozenset(
+ASTRAY = frozenset({FailureKind.NAME, FailureKind.PROXY, FailureKind.STRANGER})
+"""The failures of the way to a member: it never came to the member itself."""
+
+UNREACHABLE = ASTRAY | frozenset(
     {
         FailureKind.UNREACHABLE,
         FailureKind.DEADLINE,
@@ -63,8 +69,21 @@ UNREACHABLE = frozenset(
 )
 """The failures of a member that could not be used at all, whatever it holds."""
 
-SILENT = frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
+SILENT = ASTRAY | frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
 """The failures of a member that did not answer: it is not asked the same again in a pass."""
+
+BLIND = ASTRAY | frozenset(
+    {
+        FailureKind.CERTIFICATE,
+        FailureKind.CREDENTIALS,
+        FailureKind.UNAUTHORIZED,
+        FailureKind.FORBIDDEN,
+        FailureKind.WRONG_CLUSTER,
+        FailureKind.THROTTLED,
+        FailureKind.UNEXPECTED,
+    }
+)
+"""The failures that say nothing of the health of a member: the fault is in what we have, or on our way to it."""
 
 
 class Expected(StrEnum):
@@ -154,6 +173,11 @@ class Failure(SelectiveStruct, frozen=True, kw_only=True):
     causes: tuple[Cause, ...] = ()
     retry_after: float = 0.0
     trace: str = ""
+
+    @property
+    def is_blindness(self) -> bool:
+        """True where it is no sign that the member is unwell: we cannot see it, or it answers that we may not."""
+        return self.kind in BLIND or 400 <= self.status < 500
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message

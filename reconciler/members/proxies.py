@@ -1,9 +1,10 @@
 """Sockets to an API server through a proxy: a plain one, one that tunnels, or one that speaks SOCKS."""
 
 import io
+import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from http.client import HTTPResponse
 from importlib.util import find_spec
@@ -13,8 +14,14 @@ from urllib.parse import unquote, urlsplit
 
 import urllib3
 
-from .endpoint import Endpoint, NotReached, UnsupportedEndpoint
+from .endpoint import Endpoint, NotReached, ProxyError, UnsupportedEndpoint
 from .kubeconfig import unusable_context
+
+_ANSWERED = re.compile(r"Tunnel connection failed: (?P<status>\d{3})\b")
+"""The answer of a proxy that leads nowhere; with a status of 500 and more it cannot get to the server itself."""
+_LOST_BY_SOCKS = frozenset({"ProxyConnectionError", "GeneralProxyError"})
+_FORBIDDEN_BY_SOCKS = re.compile(r"\b0x(?:0[1278]|5c|5d): ")
+"""The answers of a SOCKS proxy that are about itself or about us, and not about the server."""
 
 
 class ProxiedSockets:
@@ -58,10 +65,10 @@ class _OpeningPool(urllib3.HTTPConnectionPool):
             else:
                 connection.connect()
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            # Closed, a connection forgets how far it came.
+            is_lost = bool(connection.proxy) and not connection.has_connected_to_proxy
             connection.close()
-            if connection.proxy and not connection.has_connected_to_proxy:
-                raise ConnectionError("the proxy cannot be reached") from error
-            raise _as_system_error(error) from error
+            raise _fault_of_proxy(error, is_lost=is_lost) or _as_system_error(error) from error
         return connection
 
 
@@ -100,6 +107,35 @@ class _TimedReads(io.RawIOBase):
         """Let go of the socket."""
         self._raw.close()
         super().close()
+
+
+def _fault_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
+    """Return the error of a proxy that is not there or refuses us; None where it could not get to the server."""
+    if isinstance(error, ssl.SSLError):
+        return None
+    if answered := _ANSWERED.search(str(error)):
+        status = int(answered["status"])
+        return ProxyError(f"does not let us through: HTTP status {status}") if status < 500 else None
+    if is_lost:
+        return ProxyError("cannot be reached")
+    return _fault_of_socks({type(each).__name__: str(each) for each in _chain(error)})
+
+
+def _fault_of_socks(text_by_error: Mapping[str, str]) -> OSError | None:
+    """Return the error of a SOCKS proxy, given the kinds of errors that its library has for what happened."""
+    answers = [text_by_error[name] for name in ("SOCKS5Error", "SOCKS4Error") if name in text_by_error]
+    if "SOCKS5AuthError" in text_by_error or any(map(_FORBIDDEN_BY_SOCKS.search, answers)):
+        return ProxyError("does not let us through")
+    if answers or not text_by_error.keys() & _LOST_BY_SOCKS:
+        return None
+    return ProxyError("cannot be reached, or is none")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and those that led to it."""
+    while error is not None:
+        yield error
+        error = getattr(error, "socket_err", None) or error.__cause__ or error.__context__
 
 
 def _as_system_error(error: Exception) -> OSError:

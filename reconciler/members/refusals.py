@@ -19,6 +19,7 @@ _BY_STATUS = {
     403: FailureKind.FORBIDDEN,
     404: FailureKind.NOT_FOUND,
     406: FailureKind.UNSUPPORTED,
+    407: FailureKind.PROXY,
     409: FailureKind.RACE,
     410: FailureKind.EXPIRED,
     413: FailureKind.TOO_LARGE,
@@ -26,6 +27,8 @@ _BY_STATUS = {
 }
 _HINTS = {
     FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
+    FailureKind.THROTTLED: "see what keeps its API server busy, and its priority levels (kubectl get flowschemas)",
+    FailureKind.PROXY: "see the proxy-url of this cluster's context, or HTTP_PROXY; nothing is known of the cluster",
     FailureKind.NAMESPACE_TERMINATING: "wait until the namespace is gone; the next pass creates it again",
     FailureKind.NAMESPACE_MISSING: "add the Namespace to the fleet, or create it in the cluster",
     FailureKind.TOO_LARGE: "make the object smaller: at most 1 MiB of a ConfigMap or Secret, 1.5 MiB of any",
@@ -39,6 +42,7 @@ _OWN_MESSAGES = {
     FailureKind.NOT_SERVED: "the cluster does not serve this kind",
     FailureKind.UNAUTHORIZED: "the cluster does not accept these credentials",
     FailureKind.INITIALIZING: "the server cannot read the objects of this kind at the moment",
+    FailureKind.PROXY: "the proxy on the way to the cluster does not let us through: HTTP status 407",
 }
 _MANIFEST_PHRASES = (
     "failed to create typed",

@@ -12,7 +12,7 @@ from socket import IPPROTO_TCP, TCP_NODELAY, create_connection, gaierror, socket
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from .endpoint import Endpoint, NotReached
+from .endpoint import Endpoint, NotReached, ProxyError
 from .exchange import Failure, FailureKind
 from .identity import Credential
 
@@ -102,8 +102,18 @@ def network_failure(error: OSError, host: str) -> Failure:
             hint="see certificate-authority-data and tls-server-name of this cluster's context",
         )
     if isinstance(error, gaierror):
-        what = "has no address"
-    elif isinstance(error, NotReached):
+        return Failure(
+            kind=FailureKind.NAME,
+            message=f"{host} has no address here: its name is not resolved",
+            hint="see whether this machine resolves the name; nothing is known of the cluster",
+        )
+    if isinstance(error, ProxyError):
+        return Failure(
+            kind=FailureKind.PROXY,
+            message=f"the proxy on the way to {host} {error}",
+            hint="see the proxy-url of this cluster's context, or HTTPS_PROXY; nothing is known of the cluster",
+        )
+    if isinstance(error, NotReached):
         what = "refuses connections"
     elif isinstance(error, TimeoutError):
         what = "did not answer in time"

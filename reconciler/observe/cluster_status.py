@@ -1,8 +1,10 @@
 """A cluster's status from its observation: Karmada's Cluster status, with conditions that do not flip at a hiccup.
 
 A cluster that stops answering is *failing* from its first failed observation; only when it has been failing for the
-threshold does Ready become False. One that answers is Ready at once. What could not be read - a group whose backend is
-down, nodes one may not list - keeps what was last known of it: unknown is never the same as gone.
+threshold does Ready become False. One that answers is Ready at once. One that we cannot see, for our credentials, our
+rights, our names or our proxies fail, is as it was last known, and its condition ``Observed`` says why. What could not
+be read - a group whose backend is down, nodes one may not list - keeps what was last known of it: unknown is never the
+same as gone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +14,19 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.console.text import one_line
 from reconciler.members.discovery import Discovery
-from reconciler.members.exchange import SILENT, Failure
+from reconciler.members.exchange import SILENT, Failure, FailureKind
 from render.cluster import Cluster, ClusterCondition
-from render.failover.health import READY, REPORTING, HealthThresholds, Probed, probe_result, ready_by_probe
+from render.failover.health import (
+    OBSERVED,
+    READY,
+    REPORTING,
+    HealthThresholds,
+    Probed,
+    probe_result,
+    ready_by_probe,
+)
 from render.model import Manifest
 from render.timing import FIRST, parse_instant
 from render.values import DiscreetStruct
@@ -25,8 +36,11 @@ from .conditions import condition, condition_of_type, with_times
 from .pending_pods import Pending
 from .schemas import SchemaObservation
 
+_MOST_TEXT = 500
 _THRESHOLDS = HealthThresholds(success=0)
 """A cluster must have been failing for Karmada's default before it counts as not ready, and is believed at once."""
+_NOT_ASKED = frozenset({FailureKind.CREDENTIALS, FailureKind.WRONG_CLUSTER})
+"""The failures of a cluster that was not even asked how it is."""
 COMPLETE = "CompleteAPIEnablements"
 AGENT_GRACE = 600.0
 """The seconds for which an agent may be silent before nobody goes by what it said."""
@@ -62,29 +76,52 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
 
 
 class ClusterState(Struct, frozen=True, kw_only=True):
-    """A cluster's status as the status branch keeps it, and since when it does not answer ("": it does)."""
+    """A cluster's status as the status branch keeps it, and since when it does not answer ("": it does).
+
+    ``unseen_hint`` is what to do about the reason why it cannot be seen.
+    """
 
     name: str
     status: Manifest = field(default_factory=dict)
     failing_since: str = ""
+    unseen_hint: str = ""
 
     @property
     def ready(self) -> str:
         """The status of the Ready condition; empty before the first observation."""
         return str(condition_of_type(self.status.get("conditions"), READY).get("status") or "")
 
+    @property
+    def unseen(self) -> Mapping[str, Any]:
+        """The condition that says why we cannot see the cluster; empty where we can, as far as we know."""
+        found = condition_of_type(self.status.get("conditions"), OBSERVED)
+        return found if found.get("status") == "False" else {}
+
     def with_capacity_of(self, facts: Manifest) -> "ClusterState":
         """Return the state with the capacity of the facts rendered by, so that it changes when they do."""
         summary = facts.get("resourceSummary")
         status = {**self.status, "resourceSummary": summary} if summary else self.status
-        return ClusterState(name=self.name, status=status, failing_since=self.failing_since)
+        return replace(self, status=status)
 
 
-def state_after(cluster: Cluster, before: ClusterState | None, observed: MemberObservation, now: str) -> ClusterState:
-    """Return a cluster's state after an observation. ``now`` is RFC 3339, to the second, in UTC."""
+def state_after(
+    cluster: Cluster,
+    before: ClusterState | None,
+    observed: MemberObservation,
+    now: str,
+    *,
+    counts_blindness: bool = False,
+) -> ClusterState:
+    """Return a cluster's state after an observation. ``now`` is RFC 3339, to the second, in UTC.
+
+    ``counts_blindness``: a cluster that refuses us or that we find no way to is failing, as in Karmada.
+    """
     known = before or ClusterState(name=cluster.name)
-    if observed.failure is not None and observed.discovery is None:
-        return _failing(known, observed.failure, now)
+    failure = observed.failure
+    if failure is not None and observed.discovery is None:
+        is_counted = counts_blindness and failure.kind not in _NOT_ASKED
+        is_unseen = failure.is_blindness and not is_counted
+        return _unseen(known, failure, now) if is_unseen else _failing(known, failure, now)
     old = known.status
     status = {
         **old,
@@ -94,13 +131,27 @@ def state_after(cluster: Cluster, before: ClusterState | None, observed: MemberO
     }
     ready = probe_result(is_online=True, is_healthy=True)
     conditions = [_plain(ready), _complete(observed.discovery)]
+    if condition_of_type(old.get("conditions"), OBSERVED):
+        conditions.append(condition(OBSERVED, "True", "Answers"))
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
     return ClusterState(name=cluster.name, status={key: value for key, value in status.items() if value})
 
 
+def _unseen(known: ClusterState, failure: Failure, now: str) -> ClusterState:
+    """Return the state of a cluster that we cannot see: as it was, with the reason."""
+    old = known.status.get("conditions") or ()
+    word = condition(OBSERVED, "False", str(failure.kind), one_line(failure.message)[:_MOST_TEXT])
+    others = [each for each in old if each["type"] not in {OBSERVED, REPORTING}]
+    status = {**known.status, "conditions": with_times([*others, word], old, now)}
+    return ClusterState(name=known.name, status=status, unseen_hint=one_line(failure.hint)[:_MOST_TEXT])
+
+
 def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that does not answer as it should: not ready once the threshold is over."""
-    old = known.status.get("conditions") or ()
+    recorded = known.status.get("conditions") or ()
+    old = [each for each in recorded if each["type"] != OBSERVED or each["status"] == "True"]
+    if len(old) < len(recorded):
+        known = replace(known, status={**known.status, "conditions": old})
     current = next((each for each in map(_ready_condition, old) if each), None)
     probed = Probed("False", parse_instant(known.failing_since)) if known.failing_since else Probed("True")
     found = probe_result(is_online=bool(failure.status), is_healthy=False)

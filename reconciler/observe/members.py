@@ -16,6 +16,7 @@ from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure,
 from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
+from reconciler.plans.cluster import another_cluster
 from reconciler.source.observed_schemas import KindVersion, MemberSchemas, ObservedSchemas
 from render.values import DiscreetStruct
 
@@ -46,6 +47,7 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds.
 
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
+    Those with recorded ``uids`` have to be the cluster that is recorded, or nothing that they say counts.
     ``kinds`` are those whose schemas are asked for (None: as the last time), ``schemas`` those that are recorded.
     ``has_descheduler``: members are asked which replicas they cannot start.
     """
@@ -57,6 +59,7 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     timeout: float = 60.0
     failed: frozenset[str] = frozenset()
     identified: frozenset[str] = frozenset()
+    uids: Mapping[str, str] = field(default_factory=dict)
     kinds: frozenset[KindVersion] | None = None
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_descheduler: bool = False
@@ -171,11 +174,23 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     if isinstance(client, Failure):
         return MemberObservation(cluster=name, failure=client)
     heard = look.heard_through(client)
-    if name not in options.failed and (failure := health(heard)):
+    failure = (health(heard) if name not in options.failed else None) or _strangeness(heard, name, options)
+    if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
     observation = _with_schemas(heard, _with_pending(heard, observe_member(heard, name), options), options)
-    uid = read_uid(heard) if name not in options.identified and observation.failure is None else ""
+    is_new = name not in options.identified and name not in options.uids
+    uid = read_uid(heard) if is_new and observation.failure is None else ""
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
+
+
+def _strangeness(client: Client, name: str, options: ObserveOptions) -> Failure | None:
+    """Return the failure of a member that is not the cluster it was, or does not tell; None where it is, or is new."""
+    if name not in options.uids:
+        return None
+    uid = read_uid(client)
+    if isinstance(uid, Failure):
+        return uid
+    return None if uid == options.uids[name] else another_cluster(name, uid, options.uids[name])
 
 
 def clock_error(observations: Iterable[MemberObservation]) -> float:

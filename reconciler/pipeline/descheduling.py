@@ -23,6 +23,7 @@ from render.words import counted
 
 from .failover import FailoverInputs
 from .schedules import Schedule, has_no_place
+from .sight import Sight
 
 DESCHEDULED = "Descheduled"
 NO_ROOM = "NoRoomElsewhere"
@@ -55,14 +56,21 @@ class Descheduling(Struct, frozen=True, kw_only=True):
 
 
 def deschedule(
-    bindings: Iterable[Binding], leaving: Collection[ObjectRef], fleet: Fleet, inputs: FailoverInputs
+    bindings: Iterable[Binding],
+    leaving: Collection[ObjectRef],
+    fleet: Fleet,
+    inputs: FailoverInputs,
+    sight: Sight | None = None,
 ) -> Descheduling:
-    """Take from clusters the replicas that they cannot start; what is ``leaving`` some in this pass is left alone."""
+    """Take from clusters the replicas that they cannot start; what is ``leaving`` some in this pass is left alone.
+
+    Nothing is taken from clusters that ``sight`` says nobody sees now, and nothing goes to those not known to be well.
+    """
     if inputs.now is None:
         return Descheduling(bindings=tuple(bindings))
     if not fleet.descheduler.is_enabled:
         return Descheduling(bindings=tuple(map(_forgotten, bindings)))
-    round_ = _DeschedulingRound(fleet, inputs, inputs.now)
+    round_ = _DeschedulingRound(fleet, inputs, inputs.now, sight or Sight())
     return Descheduling(
         bindings=tuple(each if each.ref in leaving else round_.passed(each) for each in bindings),
         before=round_.before,
@@ -119,7 +127,8 @@ def _kept(before: Binding, lowered: Binding) -> Binding:
 class _DeschedulingRound:
     """One round over the bindings of a pass, and what came of it."""
 
-    def __init__(self, fleet: Fleet, inputs: FailoverInputs, now: datetime) -> None:
+    def __init__(self, fleet: Fleet, inputs: FailoverInputs, now: datetime, sight: Sight) -> None:
+        self._sight = sight
         self._settings, self._pending, self._now = fleet.descheduler, inputs.health.pending, now
         self._drops_empty = not fleet.is_karmada_compatible
         self.before: dict[ObjectRef, Binding] = {}
@@ -131,7 +140,9 @@ class _DeschedulingRound:
         if not is_deschedulable(binding) or not is_schedulable(binding):
             return _forgotten(binding)
         binding = self._avoiding(_without_note(binding))
-        reports = {each.cluster: each for each in self._pending.get(binding.ref, ())}
+        reports = {
+            each.cluster: each for each in self._pending.get(binding.ref, ()) if each.cluster not in self._sight.unseen
+        }
         answers = {
             name: unschedulable(each.pending, self._now, self._settings.threshold_seconds)
             for name, each in reports.items()
@@ -152,6 +163,7 @@ class _DeschedulingRound:
         return replace(
             binding,
             targets=tuple(each for each in found.targets if each.replicas or not self._drops_empty),
+            unproven=self._sight.unproven,
             avoided=binding.avoided | {each.name for each in taken} if self._drops_empty else frozenset(),
             descheduled=DescheduledReplicas(at=written(self._now), clusters=taken),
         )

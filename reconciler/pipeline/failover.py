@@ -35,12 +35,14 @@ from render.model import ObjectRef
 from render.timing import Flip, after, earliest, parse_instant
 
 from .health import ObservedHealth
-from .schedules import Schedule, has_no_place
+from .schedules import Schedule, has_no_place, refs_gaining_unproven
+from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters
 
 EVICTED = "Evicted"
 BLOCKED = "EvictionBlocked"
 REPORTS = "ClusterReports"
+UNSEEN = "ClusterUnseen"
 _MINUTE = 60
 
 
@@ -135,9 +137,10 @@ def blocked_evictions(done: FailedOver, schedule: Schedule, fleet: Fleet) -> Map
 
     It has to stay, and does not count among the evictions that may begin within a minute: all is decided again.
     """
-    if not fleet.failover.guard.keeps_last_copy:
+    if not fleet.failover.guard.keeps_last_copy or not done.left:
         return {}
-    return {ref: left for ref, left in done.left.items() if has_no_place(schedule, ref)}
+    gaining = refs_gaining_unproven(done.bindings, schedule, done.left)
+    return {ref: left for ref, left in done.left.items() if ref in gaining or has_no_place(schedule, ref)}
 
 
 def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
@@ -164,25 +167,26 @@ def _end(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datet
 
 
 def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
-    """Yield bindings whose tasks of this pass have its time."""
-    for binding in bindings:
+    """Yield bindings whose tasks of this pass have its time, without what only this pass went by."""
+    plain = (replace(each, unproven=frozenset()) if each.unproven else each for each in bindings)
+    for binding in plain:
         if now is None or all(task.creation_timestamp for task in binding.eviction_tasks):
             yield binding
         else:
             yield replace(binding, eviction_tasks=stamped(binding.eviction_tasks, now))
 
 
-def _blocked(binding: Binding, clusters: Iterable[str]) -> Binding:
-    message = f"stays in {', '.join(clusters)}: no other cluster takes it"
+def _blocked(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
+    unknown = f" that is known to be well; not so {', '.join(sorted(unproven))}" if unproven else ""
+    message = f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}"
     note = Condition(type=EVICTED, status="False", reason=BLOCKED, message=message, clusters=tuple(clusters))
     return replace(_without_note(binding), conditions=(*_without_note(binding).conditions, note))
 
 
-def _reporting(binding: Binding, since_by_cluster: Mapping[str, str]) -> Binding:
-    """Return a binding with the note that it stays in clusters which do not answer, but report by themselves."""
-    words = (f"{name}, which has not answered us since {since}" for name, since in since_by_cluster.items())
-    message = f"stays in {'; '.join(words)}: its own agent still reports"
-    note = Condition(type=EVICTED, status="False", reason=REPORTS, message=message, clusters=tuple(since_by_cluster))
+def _sparing(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
+    """Return a binding with the note that it stays in clusters which may be well, though we get no answer."""
+    message = f"stays in {'; '.join(words_by_cluster.values())}"
+    note = Condition(type=EVICTED, status="False", reason=reason, message=message, clusters=tuple(words_by_cluster))
     return replace(binding, conditions=(*_without_note(binding).conditions, note))
 
 
@@ -216,9 +220,9 @@ class _Round:
         )
         self._by_policy = {name: set(found) for name, found in tainted.by_policy.items()}
         self._taints = _evicting(tainted.clusters) if gates.failover else {}
-        self._heard = {
-            name: _unready_since(found) for name, found in inputs.health.conditions.items() if is_heard(found)
-        }
+        self._sight = sight_of(tainted.clusters, fleet, inputs.health)
+        heard = {name: found for name, found in inputs.health.conditions.items() if is_heard(found)}
+        self._spared = {**self._sight.unseen, **{name: _heard_words(name, found) for name, found in heard.items()}}
         self._is_blind = self._is_mass_failure([cluster.name for cluster in tainted.clusters])
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
         self.ended: dict[ObjectRef, tuple[str, ...]] = {}
@@ -235,7 +239,7 @@ class _Round:
         plain = _without_note(binding)
         done = self._staying(plain, staying) if staying else self._after_all(plain)
         if not staying and (held := self._held(done)):
-            done = _reporting(done, held)
+            done = _sparing(done, held, UNSEEN if held.keys() & self._sight.unseen.keys() else REPORTS)
         if found := earliest(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
         return done
@@ -248,14 +252,16 @@ class _Round:
         gone = {target.name for target in state.targets}
         if left := tuple(target.name for target in binding.targets if target.name not in gone):
             self.left[binding.ref] = left
-        return replace(binding, targets=state.targets, eviction_tasks=state.tasks)
+        unproven = self._sight.unproven
+        return replace(binding, targets=state.targets, eviction_tasks=state.tasks, unproven=unproven)
 
     def _staying(self, binding: Binding, clusters: tuple[str, ...]) -> Binding:
         state = self._after_tasks(binding, Leaving(binding.targets, binding.eviction_tasks))
         begun = len(self._begun)
         self._after_evictions(binding, state, is_paced=False)
         del self._begun[begun:]
-        return _blocked(replace(binding, eviction_tasks=state.tasks), clusters)
+        others = self._sight.unproven.difference(clusters)
+        return _blocked(replace(binding, eviction_tasks=state.tasks), clusters, others)
 
     def _after_evictions(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
         state = self._after_taints(binding, state, is_paced=is_paced)
@@ -264,7 +270,7 @@ class _Round:
     def _after_tasks(self, binding: Binding, state: Leaving) -> Leaving:
         if not state.tasks:
             return state
-        health = self._health.of(binding.ref)
+        health = self._seen_health(binding.ref)
         done = after_tasks(state, health, self._now, self._rules)
         if done.ended and self._keeps(state, health):
             return state
@@ -277,7 +283,7 @@ class _Round:
 
     def _keeps(self, state: Leaving, health: WorkloadHealth) -> bool:
         """Say whether tasks go on because no healthy copy is known to replace what is left."""
-        if not self._settings.guard.keeps_last_copy or not health.reported:
+        if not self._settings.guard.keeps_last_copy or not (health.reported or self._sight.is_any_observed):
             return False
         names = set(state.target_names)
         return not any(item.health == HEALTHY and item.cluster in names for item in health.reported)
@@ -296,7 +302,7 @@ class _Round:
         tainted = TaintedBinding(
             state=state,
             failover=binding.failover,
-            reported=self._health.of(binding.ref).reported,
+            reported=self._seen_health(binding.ref).reported,
             purge_mode=self._rules.purge_mode,
             is_state_preserved=self._rules.gates.stateful_failover_injection,
         )
@@ -308,12 +314,15 @@ class _Round:
         return done.state
 
     def _after_failures(self, binding: Binding, state: Leaving) -> Leaving:
-        done = after_failures(state, binding, self._health.of(binding.ref), self._now, self._rules)
+        done = after_failures(state, binding, self._seen_health(binding.ref), self._now, self._rules)
         self._note(binding.ref, [done.error] if done.error else [])
         for cluster, since in done.timers.items():
             seconds = toleration_seconds((binding.failover or {})["application"])
             self._flips.append(Flip(after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
         return done.state
+
+    def _seen_health(self, ref: ObjectRef) -> WorkloadHealth:
+        return self._sight.of(self._health.of(ref))
 
     def _note(self, ref: ObjectRef, errors: Iterable[str]) -> None:
         """Note why a binding could not leave a cluster: its state could not be read there."""
@@ -322,22 +331,24 @@ class _Round:
             self.restless.add(ref)
 
     def _held(self, binding: Binding) -> dict[str, str]:
-        """Return the clusters that a binding would leave for their conditions, but which report, and since when."""
-        if not self._heard:
+        """Return the clusters that a binding would leave for their conditions, but which may be well, and why."""
+        if not self._spared:
             return {}
         placement = binding.applied_placement
         tolerations = placement.cluster_tolerations if placement else ()
         held = {}
-        for name in sorted({target.name for target in binding.targets} & self._heard.keys()):
+        # While so many fail that taints evict nothing, that is said of the fleet.
+        spared = self._spared.keys() - (self._sight.unseen.keys() if self._is_blind else frozenset())
+        for name in sorted({target.name for target in binding.targets} & spared):
             taints = self._taints_asked_for(binding, name)
             if taints and taints != self._taints_for(binding, name) and leaving_at(taints, tolerations) is not None:
-                held[name] = self._heard[name]
+                held[name] = self._spared[name]
         return held
 
     def _taints_for(self, binding: Binding, cluster: str) -> tuple[Taint, ...]:
-        """Return the taints that evict a binding from a cluster; of one that reports by itself, the source's alone."""
+        """Return the taints that evict a binding from a cluster; of one that may be well, the source's alone."""
         found = self._taints_asked_for(binding, cluster)
-        if cluster not in self._heard:
+        if cluster not in self._spared:
             return found
         return tuple(taint for taint in found if taint not in self._by_policy.get(cluster, ()))
 
@@ -360,11 +371,13 @@ class _Round:
         return self._settings.guard.is_mass_failure(len(failed), len(names))
 
     def _is_failed(self, name: str) -> bool:
-        return any(each.type == READY and each.status != "True" for each in self._health.conditions.get(name, ()))
+        found = self._health.conditions.get(name, ())
+        return name in self._sight.unseen or any(each.type == READY and each.status != "True" for each in found)
 
 
-def _unready_since(conditions: Iterable[ClusterCondition]) -> str:
-    return next(each.since for each in conditions if each.type == READY)
+def _heard_words(name: str, conditions: Iterable[ClusterCondition]) -> str:
+    since = next(each.since for each in conditions if each.type == READY)
+    return f"{name}, which has not answered us since {since}: its own agent still reports"
 
 
 def _evicting(clusters: Iterable[Cluster]) -> dict[str, tuple[Taint, ...]]:

@@ -55,6 +55,22 @@ def has_no_place(schedule: Schedule, ref: ObjectRef) -> bool:
     return decision is not None and decision.condition is not None and not decision.is_scheduled
 
 
+def refs_gaining_unproven(
+    before: Iterable[Binding], schedule: Schedule, among: Container[ObjectRef]
+) -> frozenset[ObjectRef]:
+    """Return the objects of which clusters get more replicas that nobody knows to be well."""
+    moved = {binding.ref: binding for binding in before if binding.unproven and binding.ref in among}
+    after = (binding for binding in schedule.bindings if binding.ref in moved)
+    return frozenset(binding.ref for binding in after if _is_gaining(moved[binding.ref], binding))
+
+
+def _is_gaining(before: Binding, after: Binding) -> bool:
+    counts = {target.name: target.replicas for target in before.targets}
+    return any(
+        target.name in before.unproven and target.replicas > counts.get(target.name, 0) for target in after.targets
+    )
+
+
 def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
     """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
     found = {template.ref: _served(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)}

@@ -68,6 +68,7 @@ from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
+from .sight import sight_of
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
 from .webhook_answers import FILE as ANSWERS_FILE
 from .webhook_answers import Answers, Recording, answers_file
@@ -230,9 +231,10 @@ def _scheduled(
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
     context = _batch_context(inputs, claims, before)
     staying: dict[ObjectRef, tuple[str, ...]] = {}
+    sight = sight_of(tainted.clusters, fleet, inputs.failover.health)
     while True:
         failing = failed_over(claims.bindings, tainted, fleet, inputs.failover, staying)
-        lowered = deschedule(failing.bindings, {*failing.left, *staying}, fleet, inputs.failover)
+        lowered = deschedule(failing.bindings, {*failing.left, *staying}, fleet, inputs.failover, sight)
         lowered, schedule = with_places(lowered, fleet, lambda bound: schedule_bindings(bound, index, fleet, context))
         blocked = blocked_evictions(failing, schedule, fleet)
         if not blocked:

@@ -116,13 +116,7 @@ def _refusal(
     """Return why nothing may be done to this cluster; None when everything may."""
     # Kubeconfig contexts get repointed; applying and pruning by the inventory of another cluster would wreck this one.
     if inventory.uid and observed.uid != inventory.uid:
-        return Failure(
-            kind=FailureKind.WRONG_CLUSTER,
-            message=f"the context of {desired.cluster!r} leads to another cluster: the UID of its kube-system namespace"
-            f" is {observed.uid or 'unknown'}, not {inventory.uid}",
-            hint="correct the context; if the cluster was built anew, take it in again:"
-            f" argosy cluster rejoin {desired.cluster} --accept-uid {observed.uid or 'UID'}",
-        )
+        return another_cluster(desired.cluster, observed.uid, inventory.uid)
     known_as = options.applyset.recorded(observed.parent).member
     if not inventory.converged and known_as not in {"", options.applyset.member, *options.former_names}:
         return Failure(
@@ -137,6 +131,17 @@ def _refusal(
             hint=OWN_CONTEXT,
         )
     return None if options.allow_older else _backwards(desired, observed, inventory, options)
+
+
+def another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
+    """Return the failure of a context that leads to the cluster with a UID, and not to the recorded one."""
+    return Failure(
+        kind=FailureKind.WRONG_CLUSTER,
+        message=f"the context of {cluster!r} leads to another cluster: the UID of its kube-system namespace"
+        f" is {uid or 'unknown'}, not {recorded}",
+        hint="correct the context; if the cluster was built anew, take it in again:"
+        f" argosy cluster rejoin {cluster} --accept-uid {uid or 'UID'}",
+    )
 
 
 def _backwards(

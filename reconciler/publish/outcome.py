@@ -30,6 +30,7 @@ from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers, written_commit
+from reconciler.source.desired import is_failing_over
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
@@ -291,7 +292,7 @@ def _failover_inputs(
     health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
     return FailoverInputs(
         now=observed.now,
-        health=health if source.desired.fleet.feature_gates.failover else replace(health, conditions={}),
+        health=health if is_failing_over(source.desired) else replace(health, conditions={}),
         taints=parse_taints(taints) if taints else {},
     )
 

@@ -10,13 +10,17 @@ from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired, is_failing_over
+from render.cluster import ClusterCondition
 from render.errors import GitError
+from render.failover.health import is_known_well, is_unseen
 from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
 
 from .checkpoint import PassContents
 from .file_shapes import HEALTH_PATH, read_as
 from .reading import ObservedInputs
+
+Conditions = tuple[ClusterCondition, ...]
 
 
 def waits_of(contents: PassContents) -> dict[ObjectRef, Flip]:
@@ -38,12 +42,20 @@ def objects_concerned(
 
 def changed_health(desired: Desired, before: ObservedHealth, after: ObservedHealth) -> frozenset[ObjectRef] | None:
     """Return the workloads whose health is another one; None where the conditions of clusters are."""
-    if desired.fleet.feature_gates.failover:
-        names = {cluster.name for cluster in desired.clusters}
-        if any(before.conditions.get(name) != after.conditions.get(name) for name in names):
-            return None
+    names, old, new = (each.name for each in desired.clusters), before.conditions, after.conditions
+    if any(_are_other(old.get(name), new.get(name), desired) for name in names):
+        return None
     refs = before.workloads.keys() | after.workloads.keys()
     return frozenset(ref for ref in refs if before.workloads.get(ref) != after.workloads.get(ref))
+
+
+def _are_other(before: Conditions | None, after: Conditions | None, desired: Desired) -> bool:
+    """Say whether the conditions of a cluster are others than they were, as far as a rule asks for them."""
+    if desired.fleet.feature_gates.failover:
+        return before != after
+    if before is None or after is None:  # not recorded, for nothing asked for it then
+        return after is not None and not is_known_well(after)
+    return (is_known_well(before), is_unseen(before)) != (is_known_well(after), is_unseen(after))
 
 
 def _unwell(

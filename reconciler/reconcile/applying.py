@@ -89,7 +89,8 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
     log.progress("")
     for line in (*unconfirmed(run.delivery.options.confirmed, reports), *_unobserved(run.record, reports)):
         log.warning(line)
-    return reports
+    blind = run.record.observation.blind if run.record is not None else {}
+    return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
 
 
 def _unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:

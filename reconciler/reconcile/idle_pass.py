@@ -144,7 +144,8 @@ def _is_as_recorded(observation: Observation) -> bool:
         known = records.get(name)
         if known is None or cluster_file(replace(known, state=state)) != recorded.files.get(cluster_path(name)):
             return False
-        if observation.facts[name].file() != recorded.files.get(facts_path(name)):
+        facts = observation.facts.get(name)
+        if (facts.file() if facts else None) != recorded.files.get(facts_path(name)):
             return False
     return True
 

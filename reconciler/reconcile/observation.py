@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.boundary import guarded
-from reconciler.members.exchange import UNREACHABLE, Failure, FailureKind, OpenClient
+from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
 from reconciler.members.options import AccessOptions
 from reconciler.observe.cluster_status import (
     ClusterState,
@@ -36,6 +36,7 @@ from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
+from render.fleet import Fleet
 from render.model import ObjectRef
 from render.timing import utc
 from render.words import listed
@@ -77,7 +78,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     def health(self) -> ObservedHealth:
         """The recorded health of workloads, and the conditions of clusters as they were found now."""
         recorded = self.recorded.health()
-        found = {name: cluster_conditions(state.status) for name, state in self.states.items()}
+        known = {name: record.state for name, record in self.recorded.clusters().items()} | {**self.states}
+        found = {name: cluster_conditions(state.status) for name, state in known.items()}
         return with_pending(replace(recorded, conditions={**recorded.conditions, **found}), self.pending)
 
     @property
@@ -96,9 +98,18 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def failures(self) -> dict[str, str]:
         """The reasons why members could not be observed, of late ones as far as they have come by now."""
+        return {name: f"{failure.kind}: {failure.message}" for name, failure in self._failed.items()}
+
+    @property
+    def blind(self) -> dict[str, str]:
+        """The reasons why we cannot see how members are, in a word: no sign that these are unwell."""
+        return {name: str(failure.kind) for name, failure in self._failed.items() if failure.is_blindness}
+
+    @property
+    def _failed(self) -> dict[str, Failure]:
         come = (late.awaited() for late in self.late.values() if late.is_over)
         failed = ((member.cluster, member.failure) for member in (*self.members, *come))
-        return {name: f"{failure.kind}: {failure.message}" for name, failure in failed if failure is not None}
+        return {name: failure for name, failure in failed if failure is not None}
 
     def awaited(self, seconds: float) -> "Observation":
         """Wait for the members that answer late, for so long in all, and return the observation of those that have."""
@@ -116,7 +127,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         """Return the observation of all members, given that of the late ones."""
         return replace(
             self,
-            facts={**self.facts, **{name: late.facts[name] for name in late.states}},
+            facts={**self.facts, **{name: late.facts[name] for name in late.states if name in late.facts}},
             states={**self.states, **late.states},
             turned={**self.turned, **late.turned},
             members=(*self.members, *late.members),
@@ -273,7 +284,7 @@ def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> Observe
     """Return the options with what the status branch says of the last pass: who failed, and whose UID is known."""
     records = recorded.clusters().items()
     failed = frozenset(name for name, record in records if record.state.failing_since or record.outcome in UNREACHABLE)
-    return replace(observing, failed=failed, identified=frozenset(recorded.identified()))
+    return replace(observing, failed=failed, identified=frozenset(recorded.identified()), uids=recorded.uids())
 
 
 def _of_answers(
@@ -284,9 +295,10 @@ def _of_answers(
     clusters = {cluster.name: cluster for cluster in members}
     before = {name: record.state for name, record in recorded.clusters().items()}
     states = {
-        member.cluster: _state_after(clusters[member.cluster], before.get(member.cluster), member, observation.now)
+        member.cluster: _state_after(
+            clusters[member.cluster], before.get(member.cluster), member, observation.now, observation.context.fleet
+        )
         for member in answers
-        if not _is_without_credentials(member)
     }
     failing = [name for name, state in states.items() if state.failing_since]
     heartbeats = observation.context.heartbeats_of(failing)
@@ -298,7 +310,10 @@ def _of_answers(
     return replace(
         observation,
         facts=facts,
-        states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
+        states={
+            name: state.with_capacity_of(facts[name].status) if name in facts else state
+            for name, state in states.items()
+        },
         turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
         members=answers,
         schemas=schemas,
@@ -315,17 +330,16 @@ def _schemas_after(known: ObservedSchemas, answers: Iterable[MemberObservation])
     return replace(known, by_cluster=named, new={**known.new, **new})
 
 
-def _state_after(cluster: Cluster, before: ClusterState | None, member: MemberObservation, now: str) -> ClusterState:
-    """Return a member's state after an observation; one whose answers cannot be counted is failing."""
-    state = guarded(lambda: state_after(cluster, before, member, now))
+def _state_after(
+    cluster: Cluster, before: ClusterState | None, member: MemberObservation, now: str, fleet: Fleet
+) -> ClusterState:
+    """Return a member's state after an observation; one whose answers cannot be counted is not seen."""
+    is_counted = fleet.is_karmada_compatible
+    state = guarded(lambda: state_after(cluster, before, member, now, counts_blindness=is_counted))
     if isinstance(state, Failure):
-        return state_after(cluster, before, MemberObservation(cluster=cluster.name, failure=state), now)
+        failed = MemberObservation(cluster=cluster.name, failure=state)
+        return state_after(cluster, before, failed, now, counts_blindness=is_counted)
     return state
-
-
-def _is_without_credentials(member: MemberObservation) -> bool:
-    """Return whether a member was not even asked: credentials that are missing here say nothing about the member."""
-    return member.failure is not None and member.failure.kind is FailureKind.CREDENTIALS
 
 
 def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str) -> Facts:
@@ -333,6 +347,8 @@ def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members
     known, models = dict(recorded.facts()), {cluster.name: cluster.resource_models for cluster in members}
     for name, state in states.items():
         before = known.get(name)
+        if before is None and not facts_of(state, now).status:
+            continue  # nothing was ever seen of it
         age = seconds_between(before.observed_at, now) if before else 0.0
         known[name] = facts_to_write(before, facts_of(state, now), age, models.get(name, ()))
     return {name: known[name] for name in sorted(known)}

@@ -17,6 +17,7 @@ from .refusal import SourceRefusal
 
 REMEDIES = "remedyActions"
 FAILING = "argosy.dev/failing-since"
+UNSEEN_HINT = "argosy.dev/unseen-hint"
 _WORDS = {
     "applied": "argosy.dev/applied",
     "outcome": "argosy.dev/outcome",
@@ -80,7 +81,7 @@ def with_remedies(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterR
 
 def cluster_file(record: ClusterRecord) -> bytes:
     """Return a record as its file."""
-    annotations = {FAILING: record.state.failing_since}
+    annotations = {FAILING: record.state.failing_since, UNSEEN_HINT: record.state.unseen_hint}
     annotations |= {key: getattr(record, name) for name, key in _WORDS.items()}
     written = {key: value for key, value in annotations.items() if value}
     metadata = {"name": record.state.name, **({"annotations": written} if written else {})}
@@ -124,6 +125,7 @@ def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
         name=str(metadata["name"]),
         status=manifest.get("status") or {},
         failing_since=str(annotations.get(FAILING) or ""),
+        unseen_hint=str(annotations.get(UNSEEN_HINT) or ""),
     )
     words = {name: str(annotations.get(key) or "") for name, key in _WORDS.items()}
     deviations = tuple(_parsed_deviation(each) for each in manifest.get("deviations") or ())

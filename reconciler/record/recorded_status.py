@@ -124,6 +124,11 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the clusters whose UID is known: those that have an inventory."""
         return tuple(path.removeprefix("inventory/").removesuffix(".yaml") for path in self.below("inventory"))
 
+    def uids(self) -> dict[str, str]:
+        """Return the UIDs of the clusters that have an inventory which names one."""
+        found = {name: (self.manifest(inventory_path(name)) or {}).get("clusterUID") for name in self.identified()}
+        return {name: str(uid) for name, uid in found.items() if uid}
+
     def binding(self, ref: ObjectRef) -> Manifest | None:
         """Return the status file of a binding."""
         return self.manifest(binding_path(ref))
@@ -178,7 +183,7 @@ def cluster_lines(
     )
     return {
         name: ClusterLine(
-            ready=record.state.ready,
+            ready="Unknown" if record.state.unseen else record.state.ready,
             version=record.version,
             is_connected=name in members,
             converged=newer.get(name) or recorded.converged(name),

@@ -30,6 +30,7 @@ from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
+from render.cluster import is_pulling
 from render.documents import SimilarDocuments, emit
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
@@ -57,6 +58,7 @@ from .recorded_status import (
 from .refusal import SourceRefusal, refusal_file
 from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
+from .workload_times import with_own_times
 
 AT_ONCE = 16
 _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
@@ -229,17 +231,21 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     """Return the health that rules of failover ask for, of clusters and of workloads in them."""
     if not is_failing_over(inputs.desired):
         return {HEALTH_PATH: None}
-    fleet = inputs.desired.fleet
-    records = recorded.clusters() if fleet.feature_gates.failover else {}
-    conditions = {name: cluster_conditions(record.state.status) for name, record in records.items()}
+    fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _asked_for(inputs)
-    health = ObservedHealth(
-        conditions={name: found for name, found in conditions.items() if name in inputs.members},
-        workloads={binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))},
-    )
+    workloads = {binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))}
     known = with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
-    concerned = {ref: found for ref, found in known.items() if _is_concerned(inputs.bindings.get(ref), inputs)}
-    return {HEALTH_PATH: health_file(replace(health, pending=concerned)) or None}
+    pending = {ref: found for ref, found in known.items() if _is_concerned(inputs.bindings.get(ref), inputs)}
+    are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
+    records = recorded.clusters() if are_clusters_asked_for else {}
+    conditions = {
+        name: cluster_conditions(each.state.status) for name, each in records.items() if name in inputs.members
+    }
+    health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending)
+    if not fleet.is_karmada_compatible:
+        told = frozenset(each.name for each in filter(is_pulling, members))
+        health = with_own_times(health, recorded.health(), told, inputs.now)
+    return {HEALTH_PATH: health_file(health) or None}
 
 
 def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:

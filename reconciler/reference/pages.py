@@ -101,6 +101,10 @@ ANNOTATIONS = (
             Entry(
                 "argosy.dev/failing-since", "In clusters of the status branch: since when the cluster does not answer."
             ),
+            Entry(
+                "argosy.dev/unseen-hint",
+                "In clusters of the status branch: what to do about the reason why passes do not see the cluster.",
+            ),
             Entry("argosy.dev/agent", "A label of everything that an agent consists of: its cluster."),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(

@@ -93,6 +93,12 @@ class ClusterMetrics:
             "argosy_apply_duration_seconds", "The time of applying to a cluster.", labels, registry=registry
         )
         self.up = one("argosy_cluster_up", "1 where the last pass reached the cluster.")
+        self.unseen = Gauge(
+            "argosy_cluster_unseen",
+            "1 where a fault of ours hides how the cluster is: credentials, rights, names, proxies.",
+            [*labels, "reason"],
+            registry=registry,
+        )
         self.lag = one("argosy_cluster_lag_commits", "Rendered commits since it converged, as this process saw them.")
         self.last_success = one("argosy_cluster_last_success_timestamp_seconds", "The time when it last converged.")
         self.drift = one("argosy_drift_objects", "Objects of an older commit that the last pass had to write again.")
@@ -103,6 +109,9 @@ class ClusterMetrics:
             self._forget_others(fleet, report.members)
         for cluster, end in report.clusters.items():
             self.up.labels(fleet, cluster).set(1 if end.is_reached else 0)
+            self.unseen.remove_by_labels({"fleet": fleet, "cluster": cluster})
+            if end.unseen:
+                self.unseen.labels(fleet, cluster, end.unseen).set(1)
             self.drift.labels(fleet, cluster).set(0 if report.is_unchanged else end.drifted)
             if end.is_converged:
                 self.lag.labels(fleet, cluster).set(0)
@@ -117,12 +126,12 @@ class ClusterMetrics:
     def _forget_others(self, fleet: str, members: Container[str]) -> None:
         labels = [sample.labels for metric in self.up.collect() for sample in metric.samples]
         for gone in (each for each in labels if each["fleet"] == fleet and each["cluster"] not in members):
-            for gauge in (self.up, self.lag, self.last_success, self.drift):
+            for gauge in (self.up, self.unseen, self.lag, self.last_success, self.drift):
                 gauge.remove_by_labels(gone)
 
     def forget(self, fleet: str) -> None:
         """Drop the gauges of a fleet that is gone."""
-        for gauge in (self.up, self.lag, self.last_success, self.drift):
+        for gauge in (self.up, self.unseen, self.lag, self.last_success, self.drift):
             gauge.remove_by_labels({"fleet": fleet})
 
 

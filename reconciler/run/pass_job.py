@@ -51,12 +51,13 @@ class ClusterEnd(Struct, frozen=True, kw_only=True):
     """The end of a pass in one cluster.
 
     ``drifted`` counts objects of a commit that stood already and were not as it says. ``actions`` counts all objects by
-    what was done.
+    what was done. ``unseen`` is the reason why nobody could see how the cluster is, which is no sign of ill health.
     """
 
     state: str
     is_reached: bool = True
     is_converged: bool = True
+    unseen: str = ""
     drifted: int = 0
     seconds: float = 0.0
     actions: Mapping[str, int] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
 
+from .blind_spots import blind_spots_of
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
@@ -181,8 +182,10 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     observed = {name: _observed_value(line) for name, line in lines.items()}
     known = branches.progress.items() if branches.is_applied_by_passes else ()
     progress = {name: plain_progress(each) for name, each in known}
+    spots = blind_spots_of(recorded.clusters(), fleet.members) if progress else {}
+    observation = {name: {"observation": spot.plain()} for name, spot in spots.items()}
     value["clusters"] = {
-        name: {**cluster, **observed.get(name, {}), **progress.get(name, {})}
+        name: {**cluster, **observed.get(name, {}), **progress.get(name, {}), **observation.get(name, {})}
         for name, cluster in value["clusters"].items()
     }
     value |= rule_values(branches)

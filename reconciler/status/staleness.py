@@ -18,11 +18,13 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_pulling
-from render.failover.health import READY
+from render.failover.health import READY, UNKNOWN
 from render.fleet import Fleet
 
 NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its folder knows what is in it"
 NO_AGENT = "it pulls, and its agent has reported nothing yet"
+NO_AGENT_HINT = "argosy cluster agent prints what installs its agent; its log says what keeps it from reporting"
+SILENT_AGENT_HINT = "see the log of its agent: kubectl -n argosy-system logs deployment/argosy-agent"
 NOT_TOLD = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
@@ -89,7 +91,7 @@ def plain_progress(progress: MemberProgress) -> dict[str, Any]:
 
 def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
-        return MemberProgress(reason="NoAgent", message=NO_AGENT, is_known=False)
+        return MemberProgress(reason="NoAgent", message=NO_AGENT, hint=NO_AGENT_HINT, is_known=False)
     if fleet.is_told_by_tools and fleet.reached is not None and member.name not in fleet.reached:
         return MemberProgress(reason="NotTold", message=NOT_TOLD, is_known=False)
     if fleet.reached and member.name not in fleet.reached:
@@ -114,6 +116,8 @@ def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) ->
     if record.refused:
         message = f"its agent refuses what its mirror has: {record.refused}"
         return MemberProgress(reason="Refused", message=message, hint=record.refused_hint, is_known=False)
+    if record.state.unseen:
+        return _unseen(record, now)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
         return _silent(record, now)
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
@@ -137,6 +141,19 @@ def _failed(record: ClusterRecord, now: float) -> MemberProgress:
     )
 
 
+def _unseen(record: ClusterRecord, now: float) -> MemberProgress:
+    """Return the progress of a cluster that we cannot see: it may be well, and nothing leaves it for that."""
+    unseen = record.state.unseen
+    reason, since = str(unseen.get("reason") or ""), str(unseen.get("lastTransitionTime") or "")
+    return MemberProgress(
+        reason=reason,
+        message=f"it cannot be seen{_first(since, now)}: {reason}: {unseen.get('message') or ''}",
+        hint=record.state.unseen_hint or "argosy doctor",
+        since=since,
+        is_known=False,
+    )
+
+
 def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     is_told = ready.get("status") != "True"
@@ -145,7 +162,7 @@ def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
         message=f"the last look at it failed{_first(since, now)}{why}",
-        hint="argosy doctor",
+        hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else "argosy doctor",
         since=since,
         is_known=False,
     )

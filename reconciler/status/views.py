@@ -11,6 +11,7 @@ from render.binding import Binding
 from render.values import DiscreetStruct
 
 from . import rendered_views
+from .blind_spots import blind_spots_of
 from .branches import RecordedFleet, binding_named
 from .fleet import binding_problems
 from .fleet_views import fleet_text, fleet_value, is_well
@@ -62,7 +63,9 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
             is_fine=is_fine,
         )
     progress = branches.progress[name]
+    spot = blind_spots_of(records, {name: fleet.members[name]}).get(name)
     value = cluster_value(name, recorded, progress) | pending_value(name, fleet.bindings)
+    value |= {"observation": spot.plain()} if spot is not None else {}
     is_fine = progress.is_applied and all(map(_is_object_fine, value["objects"]))
     text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide)
     text += pending_text(name, fleet.bindings)

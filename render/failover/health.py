@@ -17,6 +17,7 @@ from render.timing import Flip, Timed, after, is_past, strictly_after, written
 
 READY = "Ready"
 REPORTING = "AgentReporting"
+OBSERVED = "Observed"
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 NOT_READY_KEY = "cluster.karmada.io/not-ready"
 UNREACHABLE_KEY = "cluster.karmada.io/unreachable"
@@ -102,6 +103,18 @@ def is_heard(conditions: Iterable[ClusterCondition]) -> bool:
     """Say whether a cluster that is not ready speaks for itself: its agent reports, though we get no answer."""
     status_by_type = {each.type: each.status for each in conditions}
     return status_by_type.get(READY, TRUE) != TRUE and status_by_type.get(REPORTING) == TRUE
+
+
+def is_unseen(conditions: Iterable[ClusterCondition]) -> bool:
+    """Say whether nobody knows how a cluster is: we cannot see it, or its agent is silent. It may well be alive."""
+    status_by_type = {each.type: each.status for each in conditions}
+    return status_by_type.get(OBSERVED, TRUE) != TRUE or status_by_type.get(READY) == UNKNOWN
+
+
+def is_known_well(conditions: Iterable[ClusterCondition]) -> bool:
+    """Say whether a cluster was observed, and is ready: nothing is moved to one of which that is not known."""
+    status_by_type = {each.type: each.status for each in conditions}
+    return status_by_type.get(READY) == TRUE and status_by_type.get(OBSERVED, TRUE) == TRUE
 
 
 def changed(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:

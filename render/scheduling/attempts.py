@@ -91,15 +91,17 @@ def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
         with_affinity_group=together | held,
         without_anti_affinity_group=apart | held,
         made=~state.index.named(binding.absent_in) if binding.absent_in else -1,
+        proven=~state.index.named(binding.unproven) | held if binding.unproven else -1,
     )
 
 
 def room_for(state: PassState, task: Task) -> Sequence[int]:
     """Return how many replicas (or full sets of components) each cluster may get besides those it has already.
 
-    A cluster that the descheduler just took some from gets none.
+    A cluster that the descheduler just took some from gets none, and neither does one that nobody knows to be well when
+    something is moved.
     """
-    room, avoided = _free_room(state, task), task.binding.avoided
+    room, avoided = _free_room(state, task), task.binding.avoided | task.binding.unproven
     if not avoided:
         return room
     full = state.index.named(avoided)

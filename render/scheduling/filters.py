@@ -18,6 +18,7 @@ from .decisions import Refusal, ScheduledReason
 NOT_SERVED = "cluster(s) did not have the API resource"
 NOT_MATCHED = "cluster(s) did not match the placement cluster affinity constraint"
 NOT_MADE = "cluster(s) for which the object is not made"
+NOT_PROVEN = "cluster(s) of which nobody knows that they are well"
 EVICTING = "cluster(s) is in the process of eviction"
 NOT_WITH_AFFINITY_GROUP = "ResourceBinding with the same affinity group does not target this cluster"
 WITH_ANTI_AFFINITY_GROUP = "cluster already has workload with the same anti-affinity group"
@@ -44,6 +45,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     with_affinity_group: Mask
     without_anti_affinity_group: Mask
     made: Mask = -1
+    proven: Mask = -1
 
     @property
     def feasible(self) -> Mask:
@@ -58,6 +60,7 @@ class Filters(Struct, frozen=True, kw_only=True):
             & self.with_affinity_group
             & self.without_anti_affinity_group
             & self.made
+            & self.proven
         )
 
 
@@ -71,6 +74,7 @@ PLUGINS = frozenset(
         "WorkloadAffinity",
         "WorkloadAntiAffinity",
         "Values",
+        "ClusterHealth",
     )
 )
 """The names of the filters."""
@@ -96,6 +100,7 @@ def rejections(filters: Filters, index: ClusterIndex) -> tuple[Rejection, ...]:
         Rejection("WorkloadAffinity", NOT_WITH_AFFINITY_GROUP, ~filters.with_affinity_group),
         Rejection("WorkloadAntiAffinity", WITH_ANTI_AFFINITY_GROUP, ~filters.without_anti_affinity_group),
         Rejection("Values", NOT_MADE, ~filters.made),
+        Rejection("ClusterHealth", NOT_PROVEN, ~filters.proven),
     ]
     among = (Rejection(each.plugin, each.reason, each.clusters & filters.candidates) for each in found)
     return tuple(each for each in among if each.clusters)

@@ -51,6 +51,18 @@ _PROGRESS = {
     "message?": MESSAGE,
     "hint?": text("What to do about it."),
 }
+OBSERVATION = record(
+    {
+        "state": text(
+            "The way in a word: `Unauthorized`, `Forbidden`, `NoCredentials`, `WrongCluster`, `NameNotResolved`,"
+            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent` or `NoAgent`."
+        ),
+        "message?": MESSAGE,
+        "hint?": text("What to do about it."),
+        "since?": text("The time since when this is so."),
+    },
+    "The way in which passes do not see how it is; left out if they do. It is no sign that the cluster is unwell.",
+)
 _RUN = {
     "due": text("The time at which it was due."),
     "ran": text("The time of the pass that ran it."),
@@ -88,6 +100,7 @@ FLEET_STATUS = {
                 "since?": text("The time since when the outcome is so."),
                 "remedyActions?": texts("The actions that Remedies call for by its conditions."),
                 **_PROGRESS,
+                "observation?": OBSERVATION,
             }
         ),
         "For each cluster: what is rendered for it, and what was seen of it.",
@@ -176,6 +189,7 @@ CLUSTER_STATUS = {
     "failingSince?": nullable(text("The time since when it does not answer.")),
     "deployer?": text("The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."),
     **_PROGRESS,
+    "observation?": OBSERVATION,
     "status?": manifest("Karmada's Cluster status."),
     "capacityRecordedAt?": text(
         "The time of its `resourceSummary`: moves of free room by less than a tenth are recorded after ten minutes."

@@ -75,7 +75,9 @@ def conditions_after(told: Mapping[str, str], report: PassReport) -> dict[str, s
     """Return the conditions that hold after a pass; what it did not look at is as it was told."""
     found = {key: text for key, text in told.items() if not _is_looked_at(key, report)}
     for name, end in sorted(report.clusters.items()):
-        if not end.is_reached:
+        if end.unseen:
+            found[f"cluster/{name}"] = f"cluster {name} cannot be seen: {end.unseen}"
+        elif not end.is_reached:
             found[f"cluster/{name}"] = f"cluster {name} does not answer"
     for text in report.unplaced[:_MOST_OBJECTS] if report.code not in _REFUSED else ():
         subject, _, why = text.partition(": ")

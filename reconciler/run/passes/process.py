@@ -285,11 +285,12 @@ def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
     from reconciler.plans.inventory import ApplyOutcome
     from reconciler.plans.model import WRITES
 
-    actions = report.applied.actions if report.applied else Counter[str]()
+    actions, failure = report.applied.actions if report.applied else Counter[str](), report.failure
     return ClusterEnd(
         state=report.state,
         is_reached=report.failure is None or report.failure.kind not in UNREACHABLE,
         is_converged=report.state == ApplyOutcome.CONVERGED,
+        unseen=report.unseen or (str(failure.kind) if failure is not None and failure.is_blindness else ""),
         drifted=0 if is_new else sum(actions[str(action)] for action in WRITES),
         seconds=report.seconds,
         actions=dict(actions),

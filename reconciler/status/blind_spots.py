@@ -1,0 +1,60 @@
+"""Blind spots: a word for each way in which passes do not see how a member is, with what to do about it.
+
+None of them is a sign that the member is unwell, and nothing leaves it for that.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from reconciler.members.exchange import BLIND
+from reconciler.observe.conditions import condition_of_type
+from reconciler.record.cluster_files import ClusterRecord
+from render.cluster import Cluster, is_pulling
+from render.failover.health import READY, UNKNOWN
+
+from .staleness import NO_AGENT, NO_AGENT_HINT, SILENT_AGENT_HINT
+
+AGENT_SILENT, NO_AGENT_STATE = "AgentSilent", "NoAgent"
+_OUTCOMES = frozenset(map(str, BLIND))
+
+
+class BlindSpot(Struct, frozen=True, kw_only=True):
+    """The reason why nobody sees how a member is: a word, a sentence, what to do, and the time since when it is so."""
+
+    state: str
+    message: str = ""
+    hint: str = ""
+    since: str = ""
+
+    def plain(self) -> dict[str, str]:
+        """Return this as plain data, without the words that are empty."""
+        words = {"state": self.state, "message": self.message, "hint": self.hint, "since": self.since}
+        return {key: word for key, word in words.items() if word}
+
+
+def blind_spots_of(records: Mapping[str, ClusterRecord], members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+    """Return why members are not seen, by name; those that are seen have no entry."""
+    found = {name: _blind_spot(records.get(name), member) for name, member in members.items()}
+    return {name: spot for name, spot in found.items() if spot is not None}
+
+
+def _blind_spot(record: ClusterRecord | None, member: Cluster) -> BlindSpot | None:
+    if record is None:
+        is_awaited = is_pulling(member)
+        return BlindSpot(state=NO_AGENT_STATE, message=NO_AGENT, hint=NO_AGENT_HINT) if is_awaited else None
+    if unseen := record.state.unseen:
+        return BlindSpot(
+            state=str(unseen.get("reason") or ""),
+            message=str(unseen.get("message") or ""),
+            hint=record.state.unseen_hint,
+            since=str(unseen.get("lastTransitionTime") or ""),
+        )
+    ready: Mapping[str, Any] = condition_of_type(record.state.status.get("conditions"), READY)
+    if ready.get("status") == UNKNOWN and not record.deployer:
+        message, since = str(ready.get("message") or ""), str(ready.get("lastTransitionTime") or "")
+        return BlindSpot(state=AGENT_SILENT, message=message, hint=SILENT_AGENT_HINT, since=since)
+    if record.outcome in _OUTCOMES:
+        return BlindSpot(state=record.outcome, message=record.message, hint=record.hint, since=record.since)
+    return None
