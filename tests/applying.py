@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
+from msgspec.structs import replace
+
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder
-from reconciler.deliver.results import ApplySettings, ClusterResult
+from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult, known_answers
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -83,10 +85,14 @@ class Recorder:
 
 @dataclass
 class Cluster:
-    """A cluster with a namespace of the test's own, in which the set's parent stands as well."""
+    """A cluster with a namespace of the test's own, in which the set's parent stands as well.
+
+    ``answered`` is what its server answered to the applies of the test, as an inventory remembers it.
+    """
 
     server: Server
     space: str
+    answered: frozenset[str] | None = None
 
     @property
     def is_real(self) -> bool:
@@ -153,8 +159,13 @@ class Cluster:
     ) -> ClusterResult:
         """One pass: look, plan, carry out."""
         sender = client or self.client()
-        _, plan = planned(self, sender, manifests, inventory, self.options(**chosen))
-        return apply_plan(sender, plan, how)
+        known = replace(inventory or Inventory(cluster=self.server.name), answered=self.answered)
+        observed, plan = planned(self, sender, manifests, known, self.options(**chosen))
+        applied = apply_plan(sender, plan, how)
+        report = ClusterReport(cluster=self.server.name, observed=observed, plan=plan, applied=applied)
+        if not how.dry_run:
+            self.answered = known_answers(report, self.answered)
+        return applied
 
 
 def planned(

@@ -32,7 +32,9 @@ def server_side_applied(live: Manifest, body: Manifest, manager: str) -> tuple[M
                 drop(item["fieldsV1"], path)
     merged(new, body)
     entry = {"manager": manager, "operation": "Apply", "apiVersion": body["apiVersion"], "fieldsV1": fields}
-    new["metadata"]["managedFields"] = [*(item for item in others if item["fieldsV1"]), entry]
+    places = entries if own else [*entries, entry]
+    owners = [entry if item is own else item for item in places]
+    new["metadata"]["managedFields"] = [item for item in owners if item is entry or item["fieldsV1"]]
     return new, causes
 
 

@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
+from reconciler.plans.answers import answer_digest
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
 from reconciler.plans.field_paths import parse_path
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
-from reconciler.plans.object import deletion_message, server_form_digest
-from reconciler.plans.ownership import Owner
+from reconciler.plans.object import deletion_message
+from reconciler.plans.ownership import Owner, differences
 from reconciler.plans.retention import retained, scaled_objects
 from render.model import ObjectRef
 
@@ -34,12 +35,23 @@ def live(manifest: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     return applied
 
 
-def plan(wanted: list[dict[str, Any]], there: list[dict[str, Any]], **more: Any) -> Plan:
+def plan(
+    wanted: list[dict[str, Any]],
+    there: list[dict[str, Any]],
+    *,
+    answered: frozenset[str] | None = None,
+    admission: str = "",
+    **more: Any,
+) -> Plan:
     """The plan for a cluster that holds ``there``, all of it once given by us."""
     observed = ObservedCluster(
-        cluster="member1", uid="u", discovery=SERVED, live={ObjectRef.of(item): item for item in there}
+        cluster="member1",
+        uid="u",
+        discovery=SERVED,
+        live={ObjectRef.of(item): item for item in there},
+        admission=admission,
     )
-    inventory = Inventory(cluster="member1").with_objects(
+    inventory = Inventory(cluster="member1", answered=answered).with_objects(
         held_object(item, preserve=False) for item in desired_objects([*wanted, *there])
     )
     desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(wanted))
@@ -169,11 +181,16 @@ def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> N
     assert told(first) == ["a configured Changed"]
     manifest = first.objects[0].manifest
     assert manifest is not None
-    fields = there["metadata"]["managedFields"][0]["fieldsV1"]
-    known = {first.objects[0].ref: server_form_digest(manifest, there, fields)}
-    assert told(plan([wanted], [there], server_forms=known)) == ["a unchanged Settled"]
+    found = differences(manifest, there, there["metadata"]["managedFields"][0]["fieldsV1"])
+    known = frozenset({answer_digest(manifest, there, found, "webhooks", wanted)})
+    second = plan([wanted], [there], answered=known, admission="webhooks")
+    assert told(second) == ["a unchanged Settled"]
+    assert [(each.path, each.live, each.want, each.change) for each in second.objects[0].yielded] == [
+        (".data.x", "rewritten", "1", "Rewritten")
+    ]
     newer = a_config_map("a", x="2")
-    assert told(plan([newer], [there], server_forms=known)) == ["a configured Changed"]
+    assert told(plan([newer], [there], answered=known, admission="webhooks")) == ["a configured Changed"]
+    assert told(plan([wanted], [there], answered=known, admission="other webhooks")) == ["a configured Changed"]
 
 
 def test_another_version_of_the_kind_is_applied_anew() -> None:

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.plans.field_paths import path_text
-from reconciler.plans.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
+from reconciler.plans.ownership import (
+    DifferenceKind,
+    Owner,
+    differences,
+    foreign_fields,
+    own_entry,
+    owned_part,
+    owners_at,
+)
 from reconciler.plans.payload import LAST_APPLIED
 
 from .fake_fields import owned_by_update, server_side_applied
@@ -74,7 +82,6 @@ def live_web() -> dict[str, Any]:
     container["resources"] = {"limits": {"cpu": "1", "memory": "1Gi"}}
     container["ports"] = [{"containerPort": 80, "protocol": "TCP"}]
     container["imagePullPolicy"] = "Always"
-    live["spec"]["template"]["spec"]["tolerations"] = [{"key": "a", "effect": ""}]
     live["metadata"]["uid"] = "u"
     live["status"] = {"replicas": 2}
     return live
@@ -94,6 +101,7 @@ def changed(document: Any, path: list[Any], value: Any) -> Any:
 
 
 CONTAINER = ["spec", "template", "spec", "containers", 0]
+TOLERATIONS = ["spec", "template", "spec", "tolerations"]
 OWNED = ["f:spec", "f:template", "f:spec", "f:containers", 'k:{"name":"web"}']
 
 
@@ -176,6 +184,66 @@ CASES = [
     Case("a null claims nothing", WEB | {"spec": {**WEB["spec"], "paused": None}}, live_web(), FIELDS, []),
     Case("an empty list claims nothing", WEB | {"spec": {**WEB["spec"], "items": []}}, live_web(), FIELDS, []),
     Case(
+        "an item of a list that is one piece has more than is wanted: a default, or what an earlier manifest said",
+        WEB,
+        changed(live_web(), TOLERATIONS, [{"key": "a", "operator": "Equal"}]),
+        FIELDS,
+        ["FilledIn .spec.template.spec.tolerations"],
+    ),
+    Case(
+        "a mapping that is one piece has more than is wanted",
+        WEB,
+        changed(live_web(), ["spec", "selector", "matchLabels", "version"], "1"),
+        FIELDS,
+        ["FilledIn .spec.selector"],
+    ),
+    Case(
+        "an item of a list that is one piece lacks what is wanted and empty, which need not mean the same",
+        changed(WEB, TOLERATIONS, [{"key": "a", "tolerationSeconds": 0}]),
+        live_web(),
+        FIELDS,
+        ["FilledIn .spec.template.spec.tolerations"],
+    ),
+    Case(
+        "an empty mapping that nobody owns may mean something else than none",
+        changed(WEB, ["spec", "template", "spec", "affinity"], {}),
+        live_web(),
+        FIELDS,
+        ["FilledIn .spec.template.spec.affinity"],
+    ),
+    Case(
+        "a number of our own that is left out because it is zero",
+        changed(WEB, ["spec", "minReadySeconds"], 0),
+        live_web(),
+        changed(FIELDS, ["f:spec", "f:minReadySeconds"], {}),
+        [],
+    ),
+    Case(
+        "items in another order, which nobody owns",
+        changed(WEB, [*CONTAINER, "env"], [{"name": "B", "value": "2"}, {"name": "A", "value": "1"}]),
+        changed(live_web(), [*CONTAINER, "env"], [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]),
+        changed(FIELDS, [*OWNED, "f:env", 'k:{"name":"B"}'], {".": {}, "f:name": {}, "f:value": {}}),
+        ['FilledIn .spec.template.spec.containers[name="web"].env'],
+    ),
+    Case(
+        "an item that somebody put between those that are wanted",
+        changed(WEB, [*CONTAINER, "env"], [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]),
+        changed(
+            live_web(),
+            [*CONTAINER, "env"],
+            [{"name": "A", "value": "1"}, {"name": "X", "value": "3"}, {"name": "B", "value": "2"}],
+        ),
+        changed(FIELDS, [*OWNED, "f:env", 'k:{"name":"B"}'], {".": {}, "f:name": {}, "f:value": {}}),
+        [],
+    ),
+    Case(
+        "a custom resource's quantity is stored as it is written",
+        changed(WEB, ["apiVersion"], "example.com/v1"),
+        live_web(),
+        FIELDS,
+        [f'FilledIn .spec.template.spec.containers[name="web"].resources.limits.{name}' for name in ("cpu", "memory")],
+    ),
+    Case(
         "somebody else's label is not looked at", WEB, changed(live_web(), ["metadata", "labels", "x"], "y"), FIELDS, []
     ),
 ]
@@ -190,7 +258,7 @@ def test_differences(case: Case) -> None:
 def test_two_protocols_of_one_port_are_told_apart() -> None:
     ports = [{"port": 53}, {"port": 53, "protocol": "UDP"}]
     want = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "dns"}, "spec": {"ports": ports}}
-    live = {**want, "spec": {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]}}
+    live = {**want, "spec": {"ports": [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]}}
     tcp, udp = 'k:{"port":53,"protocol":"TCP"}', 'k:{"port":53,"protocol":"UDP"}'
     owned: Any = {tcp: {".": {}, "f:port": {}}, udp: {".": {}, "f:port": {}, "f:protocol": {}}}
     assert differences(want, live, {"f:spec": {"f:ports": owned}}) == ()
@@ -328,7 +396,8 @@ def test_what_was_just_applied_has_no_differences(older: dict[str, Any], newer: 
         live, _ = server_side_applied(live, manifest, "argosy")
         entry = own_entry(live, "argosy")
         assert entry is not None
-        assert differences(manifest, live, entry["fieldsV1"]) == ()
+        found = differences(manifest, live, entry["fieldsV1"])
+        assert [item for item in found if item.change is not DifferenceKind.FILLED_IN] == []
         assert (manifest, before[1]) == before or live is not before[1]
 
 

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from reconciler.plans.answers import rewritten
 from reconciler.plans.model import Action, FieldChange, PlannedObject
+from reconciler.plans.ownership import DifferenceKind
 from reconciler.plans.stages import confirmation_of
 from render.model import ObjectRef
 
 from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
 
-YIELDED, FOREIGN = "Yielded", "Foreign"
+YIELDED, FOREIGN, REWRITTEN = "Yielded", "Foreign", str(DifferenceKind.REWRITTEN)
 HANGING = "finalizing"
 """The word for an object that was deleted, in the place of the action: it is not gone yet."""
 
@@ -57,7 +59,12 @@ def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
         yield Deviation(ref=item.ref, action=item.action, reason=item.reason, message=item.message)
     elif item.reason == FINALIZING:
         yield Deviation(ref=item.ref, action=HANGING, reason=item.reason, message=item.message)
+    for change in rewritten(item.yielded):
+        message = f"an admission webhook, or the cluster, rewrites {change.path} whenever it is applied"
+        yield _of_field(item.ref, REWRITTEN, change, message)
     for change in item.yielded:
+        if change.change == REWRITTEN:
+            continue
         owner = f"field manager {change.manager!r}" if change.manager else "the cluster"
         yield _of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
     for change in item.foreign:

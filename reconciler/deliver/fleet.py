@@ -25,6 +25,7 @@ from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOp
 
 from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
+from .questions import asked_plan
 from .repairs import are_kinds_repaired, of_both_rounds
 from .results import ApplySettings, ClusterReport, live_objects
 
@@ -214,6 +215,8 @@ class _FleetRun:
     def _applied(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
         job = replace(job, desired=self._options.decrypt(client, job.desired))
         observed, plan = self._planned(observing, job)
+        if self._options.is_observing:
+            plan = asked_plan(client, plan)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:

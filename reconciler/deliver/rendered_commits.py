@@ -79,6 +79,7 @@ class RenderedCommits(Struct):
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
+    _files: dict[bytes, dict[tuple[str, ...], bytes]] = field(default_factory=dict)
     _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
     _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
@@ -180,6 +181,29 @@ class RenderedCommits(Struct):
                 preserve = binding is not None and binding.preserve_resources_on_deletion
                 held[item.ref] = held_object(item, preserve=preserve)
         return tuple(held[ref] for ref in sorted(held))
+
+    def changed(self, cluster: str, commits: Iterable[str], commit: str) -> frozenset[ObjectRef]:
+        """Return the objects of a commit whose manifests are others in any of these commits, or are not there."""
+        trees = {self.commit(each).tree.clusters.get(cluster): each for each in commits}
+        trees.pop(self.commit(commit).tree.clusters.get(cluster), None)
+        if not trees:
+            return frozenset()
+        wanted, changed = self._blobs(cluster, commit), set[bytes]()
+        for each in trees.values():
+            known = self._blobs(cluster, each)
+            changed |= {blob_id for path, blob_id in wanted.items() if known.get(path) != blob_id}
+        self._load({blob_id: "/".join(path) for path, blob_id in wanted.items() if blob_id in changed})
+        return frozenset(ObjectRef.of(self._manifests[blob_id]) for blob_id in changed)
+
+    def _blobs(self, cluster: str, commit: str) -> dict[tuple[str, ...], bytes]:
+        """Return the files of a cluster at a commit by their paths."""
+        tree = self.commit(commit).tree
+        tree_id = tree.clusters.get(cluster)
+        if tree_id is None:
+            return {}
+        if tree_id not in self._files:
+            self._files[tree_id] = {tuple(path): blob_id for path, blob_id in tree.files(tree_id)}
+        return self._files[tree_id]
 
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
+from reconciler.plans.answers import UNKNOWN_ANSWER
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
 from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
@@ -29,8 +30,8 @@ UNDONE = frozenset({"Held", "Unknown"})
 class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):
     """The result of applying one object.
 
-    ``live`` is the object as the server answered, where it did. ``server_form`` is the digest of an object the
-    server keeps in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
+    ``live`` is the object as the server answered, where it did. ``answer_id`` and ``applied`` are digests of answers to
+    remember (``plans/answers.py``). ``warnings`` are the server's.
     """
 
     UNSHOWN = ("live",)
@@ -44,7 +45,8 @@ class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):
     yielded: tuple[FieldChange, ...] = ()
     foreign: tuple[FieldChange, ...] = ()
     warnings: tuple[str, ...] = ()
-    server_form: str = ""
+    answer_id: str = ""
+    applied: str = ""
     live: Manifest | None = None
 
     @property
@@ -134,6 +136,8 @@ def object_result(planned: PlannedObject) -> ObjectResult:
         changes=planned.changes,
         yielded=planned.yielded,
         foreign=planned.foreign,
+        answer_id=planned.answer_id,
+        applied=planned.applied,
     )
 
 
@@ -179,3 +183,22 @@ def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
         if result.live is not None and result.ref in wanted:
             live[result.ref] = result.live
     return live
+
+
+def known_answers(report: ClusterReport, before: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the digests of answers that are to be remembered of a cluster after an apply.
+
+    One that got to its end knows all of them; None where an object was asked about and its answer may not be kept.
+    """
+    applied = report.applied
+    if report.plan is None or applied is None:
+        return before
+    ids = {result.answer_id for result in applied.results} - {""}
+    if UNKNOWN_ANSWER in ids:
+        return None
+    known = frozenset(ids)
+    if applied.outcome is not ApplyOutcome.CONVERGED:
+        known |= frozenset(result.applied for result in applied.results) - {""}
+    if applied.outcome is ApplyOutcome.INTERRUPTED:
+        return known | before if before is not None else None
+    return known

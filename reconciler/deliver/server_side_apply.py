@@ -1,6 +1,7 @@
 """One object applied with one server-side apply, and the answer to each way a server can refuse it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from msgspec import Struct, field
@@ -8,13 +9,29 @@ from msgspec.structs import replace
 
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
-from reconciler.members.masking import is_secret, masked_value
-from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change
-from reconciler.plans.field_paths import MISSING, Key, Path, as_named, parse_path, path_text, without
-from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
-from reconciler.plans.object import PlanContext, plan_object, server_form_digest
-from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences, own_entry
-from reconciler.plans.payload import SERVER_METADATA
+from reconciler.plans.answers import (
+    NOTHING_INTERCEPTS,
+    UNKNOWN_ANSWER,
+    UNPROVEN,
+    answer_digest,
+    applied_digest,
+    changed_values,
+    left_as_it_is,
+    rewritten,
+    rewritten_fields,
+)
+from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
+from reconciler.plans.field_paths import as_named, parse_path, without
+from reconciler.plans.model import WRITES, Action, Plan, PlannedObject
+from reconciler.plans.object import PlanContext, plan_object
+from reconciler.plans.ownership import (
+    DifferenceKind,
+    FieldDifference,
+    Owner,
+    certain_differences,
+    differences,
+    own_entry,
+)
 from render.model import Manifest, ObjectRef
 
 from .ownership import take_ownership
@@ -57,6 +74,8 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
             are_scalers_known=self.plan.are_scalers_known,
             is_converged=self.plan.is_converged,
             is_held=planned.ref in self.plan.held,
+            answered=self.plan.answered,
+            admission=self.plan.admission,
         )
 
 
@@ -74,9 +93,7 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
         outcome = _sent(context, planned)
         if isinstance(outcome, Answer):
             return (
-                _dry_run_result(planned, outcome)
-                if context.settings.dry_run
-                else _accepted(planned, outcome, context.manager)
+                _dry_run_result(planned, outcome) if context.settings.dry_run else _accepted(planned, outcome, context)
             )
         again = _planned_again(context, planned, outcome, attempt)
         if again is None:
@@ -191,22 +208,43 @@ def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: F
     return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions, yielded=tuple(yielded))
 
 
-def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectResult:
+def _accepted(planned: PlannedObject, answer: Answer, context: ApplyContext) -> ObjectResult:
     assert planned.resource is not None
-    assert planned.manifest is not None
     live = named_kind(planned.resource, answer.body)
-    result = replace(object_result(planned), warnings=answer.warnings, live=live)
-    fields = (own_entry(live, manager) or {}).get("fieldsV1") or {}
-    # What still differs right after it was applied is rewritten by the server, and would differ after every apply.
-    if differences(planned.manifest, live, fields):
-        result = replace(result, server_form=server_form_digest(planned.manifest, live, fields))
-    if answer.status == 201:
-        return replace(result, action=Action.CREATED)
+    result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
+    if answer.status == HTTPStatus.CREATED:
+        # Some webhooks rewrite objects at their creation alone, so that applying once more may have another answer.
+        is_final = context.plan.admission == NOTHING_INTERCEPTS and not rewritten(result.yielded)
+        answer_id = result.answer_id if is_final else result.answer_id and UNKNOWN_ANSWER
+        return replace(result, action=Action.CREATED, answer_id=answer_id)
     if planned.action is Action.CREATED:
         return replace(result, action=Action.CONFIGURED, reason="AppearedMeanwhile")
     if live["metadata"]["resourceVersion"] == planned.resource_version:
-        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+        reason = "NoEffect" if planned.changes else "UpToDate"
+        return replace(result, action=Action.UNCHANGED, reason=reason, changes=())
+    if not planned.changes:
+        changes = changed_values(planned.live, live, planned.manifest)
+        return replace(result, changes=changes, reason="Changed" if result.reason == UNPROVEN else result.reason)
     return result
+
+
+def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, context: ApplyContext) -> ObjectResult:
+    """Return a result with what is to be remembered of the server's answer, and a line for what it wrote otherwise."""
+    assert planned.manifest is not None
+    desired = planned.desired.manifest if planned.desired else planned.manifest
+    fields = (own_entry(live, context.manager) or {}).get("fieldsV1") or {}
+    applied = applied_digest(desired, live, fields)
+    # What still differs right after it was applied is rewritten by the server, and would differ after every apply.
+    found = differences(planned.manifest, live, fields)
+    if not found:
+        return replace(result, applied=applied)
+    changes = field_changes(planned.manifest, live, certain_differences(found), {context.manager})
+    return replace(
+        result,
+        applied=applied,
+        answer_id=answer_digest(planned.manifest, live, found, context.plan.admission, desired),
+        yielded=(*result.yielded, *rewritten_fields(changes)),
+    )
 
 
 def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
@@ -214,10 +252,11 @@ def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
     result = replace(
         object_result(planned),
         warnings=answer.warnings,
-        changes=changed_fields(planned.live, answer.body, planned.manifest),
+        changes=changed_values(planned.live, answer.body, planned.manifest),
     )
     if not result.changes:
-        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+        unchanged = object_result(left_as_it_is(planned, ""))
+        return replace(unchanged, warnings=answer.warnings, reason="NoEffect", message=planned.message)
     return result
 
 
@@ -239,62 +278,6 @@ def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
         outcome = _sent(context, planned)
         if isinstance(outcome, Failure):
             return failed_result(planned, outcome)
-        return _accepted(planned, outcome, context.manager)
+        return _accepted(planned, outcome, context)
 
     return create
-
-
-def changed_fields(
-    live: Manifest | None, answer: Manifest, sent: Mapping[str, Any] | None = None
-) -> tuple[FieldChange, ...]:
-    """Return the fields a dry run would change, masked where they may hold a secret; all of them for a new object.
-
-    ``sent`` is the manifest that the server answered, which tells whether it was encrypted.
-    """
-    secret = sent if is_secret(sent) else answer
-    before, after = _content(live or {}), _content(answer)
-    return tuple(
-        FieldChange(
-            path=path_text(path),
-            change=_kind_of_change(old, new),
-            live="" if old is MISSING else masked_value(old, path_text(path), secret),
-            want="" if new is MISSING else masked_value(new, path_text(path), secret),
-        )
-        for path, old, new in _changed(before, after, ())
-    )
-
-
-def _kind_of_change(old: Any, new: Any) -> DifferenceKind:
-    if old is MISSING:
-        return DifferenceKind.LOST
-    return DifferenceKind.DROPPED if new is MISSING else DifferenceKind.MODIFIED
-
-
-def _content(manifest: Manifest) -> dict[str, Any]:
-    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in SERVER_METADATA}
-    body = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata", "status"}}
-    return {"metadata": metadata, **body}
-
-
-def _changed(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield the innermost fields that differ, items of lists found by their names."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for name in dict.fromkeys([*old, *new]):
-            yield from _changed(old.get(name, MISSING), new.get(name, MISSING), (*path, name))
-    elif _is_named(old) and _is_named(new):
-        olds, news = _by_name(old), _by_name(new)
-        for name in dict.fromkeys([*olds, *news]):
-            step = Key((("name", name),))
-            yield from _changed(olds.get(name, MISSING), news.get(name, MISSING), (*path, step))
-    elif old != new or old is MISSING or new is MISSING:
-        yield path, old, new
-
-
-def _is_named(items: Any) -> bool:
-    return (
-        isinstance(items, list) and bool(items) and all(isinstance(item, Mapping) and "name" in item for item in items)
-    )
-
-
-def _by_name(items: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {str(item["name"]): item for item in items}

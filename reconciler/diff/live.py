@@ -12,6 +12,7 @@ from msgspec import Struct
 from reconciler.console.json_values import as_json
 from reconciler.deliver.results import UNDONE, WAITING, ClusterReport, ObjectResult
 from reconciler.plans.model import Action, FieldChange, PlannedObject
+from reconciler.plans.ownership import DifferenceKind
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
 
@@ -93,8 +94,9 @@ def change_lines(change: LiveChange) -> Iterator[str]:
         owner = f"  ({' '.join(filter(None, (field.manager, field.time)))})" if field.manager else ""
         yield f"      {field.path.removeprefix('.')}: {field.live or 'nothing'} -> {field.want or 'nothing'}{owner}\n"
     for field in change.yielded:
-        owner = field.manager or "the cluster"
-        yield f"      {field.path.removeprefix('.')}: {field.live}, not {field.want}: left to {owner}\n"
+        left = f"left to {field.manager or 'the cluster'}"
+        why = "rewritten by the cluster" if field.change == DifferenceKind.REWRITTEN else left
+        yield f"      {field.path.removeprefix('.')}: {field.live}, not {field.want}: {why}\n"
     for field in change.foreign:
         yield f"      {field.path.removeprefix('.')}: {field.live}: added by {field.manager}, left as it is\n"
 

@@ -22,6 +22,7 @@ from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
+from .admission import admission_digest
 from .findings import Finding, observe_findings, unwell_workloads
 from .objects import CONFIG_MAPS, read_uid
 
@@ -33,7 +34,8 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
     """A member as a pass left it: its identity, its APIs, the version of the ApplySet's parent, and digests of lists.
 
     ``unwell`` are the workloads whose pods were asked for, ``findings`` what was found about them; ``autoscaled`` are
-    the workloads that the autoscalers of ``scalers`` scale.
+    the workloads that the autoscalers of ``scalers`` scale. ``admission`` is a digest of what intercepts writes, where
+    that mattered.
     """
 
     UNSHOWN = ("unwell",)
@@ -48,6 +50,7 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
     autoscaled: frozenset[ObjectRef] = frozenset()
     unwell: Mapping[ObjectRef, Manifest] = field(default_factory=dict)
     findings: FindingKeys = field(default_factory=dict)
+    admission: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Return this as plain data."""
@@ -62,6 +65,7 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
             "autoscaled": sorted(map(_words, self.autoscaled)),
             "unwell": [[_words(ref), manifest] for ref, manifest in self.unwell.items()],
             "findings": [[_words(ref), keys] for ref, keys in self.findings.items()],
+            "admission": self.admission,
         }
 
     @classmethod
@@ -78,6 +82,7 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
             autoscaled=frozenset(ObjectRef(*words) for words in value["autoscaled"]),
             unwell={ObjectRef(*words): manifest for words, manifest in value["unwell"]},
             findings={ObjectRef(*words): tuple(map(_key, keys)) for words, keys in value["findings"]},
+            admission=value["admission"],
         )
 
 
@@ -114,10 +119,13 @@ def member_at_rest(
     observed: ObservedCluster,
     live: Mapping[ObjectRef, Manifest],
     findings: Mapping[ObjectRef, tuple[Finding, ...]],
+    *,
+    has_answers: bool = False,
 ) -> MemberAtRest | None:
     """Return a member as it was observed; None where a list does not say so, or it has changed since.
 
-    ``live`` are the objects it should hold, about which there are these ``findings``.
+    ``live`` are the objects it should hold, about which there are these ``findings``. ``has_answers``: some of them are
+    as they should be only by what the server answered once, which is true of what intercepts writes there.
     """
     if observed.listings is None or observed.unlisted_kinds or observed.unread or observed.parent is None:
         return None
@@ -139,6 +147,7 @@ def member_at_rest(
         autoscaled=observed.autoscaled,
         unwell=unwell_workloads(live),
         findings=_finding_keys(findings),
+        admission=observed.admission if has_answers else "",
     )
 
 
@@ -166,6 +175,7 @@ def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
         lambda: _parent_version(client, known.parent) == known.parent_version,
         lambda: _autoscaled(client, known.scalers) == known.autoscaled,
         lambda: _finding_keys(observe_findings(client, discovery, known.unwell)) == known.findings,
+        lambda: not known.admission or admission_digest(client, discovery) == known.admission,
     ]
     return all(in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
 

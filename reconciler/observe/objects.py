@@ -20,6 +20,8 @@ from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluste
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 
+from .admission import admission_digest
+
 PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
 SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
@@ -59,7 +61,17 @@ def observe_cluster(
         missing = _unlisted_refs(desired, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
+        if _needs_admission(desired, inventory):
+            observed = replace(observed, admission=admission_digest(client, discovery))
     return replace(observed, failure=client.stopped or _out_of_time(observed))
+
+
+def _needs_admission(desired: ClusterDesired, inventory: Inventory) -> bool:
+    """Return whether a plan may rely on answers of the server, which are true of what intercepts writes there.
+
+    A cluster that has the commit already, and of which nothing had to be asked, is spared the question.
+    """
+    return inventory.answered != frozenset() or inventory.commits != (desired.commit,)
 
 
 def _out_of_time(observed: ObservedCluster) -> Failure | None:

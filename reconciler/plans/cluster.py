@@ -36,14 +36,7 @@ def make_plan(
     options = options or PlanOptions()
     refusal = observed.failure or _refusal(desired, observed, inventory, options)
     inventory = _recovered(inventory, observed, options)
-    plan = Plan(
-        cluster=desired.cluster,
-        commit=desired.commit,
-        uid=observed.uid,
-        refusal=refusal,
-        discovery=observed.discovery,
-        options=options,
-    )
+    plan = _empty_plan(desired, observed, options, refusal)
     if refusal:
         return plan
     wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
@@ -61,8 +54,23 @@ def make_plan(
         are_scalers_known=observed.are_scalers_known,
         is_converged=context.is_converged,
         held=inventory.held,
+        answered=context.answered,
     )
     return _with_sets(plan, desired, observed, inventory)
+
+
+def _empty_plan(
+    desired: ClusterDesired, observed: ObservedCluster, options: PlanOptions, refusal: Failure | None
+) -> Plan:
+    return Plan(
+        cluster=desired.cluster,
+        commit=desired.commit,
+        uid=observed.uid,
+        refusal=refusal,
+        discovery=observed.discovery,
+        admission=observed.admission,
+        options=options,
+    )
 
 
 def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory) -> Plan:
@@ -226,6 +234,7 @@ class _ClusterContext(Struct, frozen=True, kw_only=True):
     autoscaled: frozenset[ObjectRef]
     is_converged: bool
     held: Container[ObjectRef]
+    answered: frozenset[str]
 
 
 def _context(
@@ -245,6 +254,7 @@ def _context(
         autoscaled=observed.autoscaled | scaled_objects(item.manifest for item in desired.objects),
         is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
         held=inventory.held,
+        answered=inventory.answered or frozenset(),
     )
 
 
@@ -282,6 +292,8 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
         are_scalers_known=context.observed.are_scalers_known,
         is_converged=context.is_converged,
         is_held=desired.ref in context.held,
+        answered=context.answered,
+        admission=context.observed.admission,
     )
     return plan_object(context.observed.live.get(desired.ref), plan_context)
 

@@ -3,12 +3,16 @@
 The server adds defaults inside what we own as one piece, writes quantities canonically (``1000m`` is ``1``), leaves
 empty values out, re-encodes certificates and times. None of that is drift. Tolerance is for places where the server is
 known to do so: a label ``"1.0"`` that became ``"1"`` was changed by somebody.
+
+What a live value has beyond the wanted one may be a default, or the rest of what an earlier manifest said. Looking
+cannot tell these apart (``Likeness.FILLED_IN``): the server can.
 """
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from enum import IntEnum
 from typing import Any
 
 from render.quantity import parse_quantity
@@ -21,26 +25,79 @@ _OPAQUE = frozenset({"data", "binaryData", "annotations", "labels", "matchLabels
 _EMPTY: tuple[Any, ...] = ({}, [], "", None, False, 0)
 
 
+class Likeness(IntEnum):
+    """The likeness of a live value to a wanted one, the best first.
+
+    ``FILLED_IN``: the live value has all of the wanted one, and more, or the same in a form that the server may have
+    given it. Whether applying would change it only the server knows.
+    """
+
+    EQUAL = 0
+    FILLED_IN = 1
+    DIFFERENT = 2
+
+
 def contained(want: Any, live: Any, path: Path = ()) -> bool:
     """Return whether ``live`` has all of ``want``; what it has beyond that does not matter."""
-    # To Python True is 1, to a server a boolean is no number.
-    if want == live and isinstance(want, bool) == isinstance(live, bool):
-        return True
-    if live is MISSING or live is None:
-        return any(want == empty and type(want) is type(empty) for empty in _EMPTY) or _is_hollow(want)
+    return likeness(want, live, path) is not Likeness.DIFFERENT
+
+
+def likeness(want: Any, live: Any, path: Path = (), *, has_forms: bool = True) -> Likeness:
+    """Compare two values of a field, both ways.
+
+    ``has_forms``: the server is known to write values of this object in forms of its own, as it does for the kinds that
+    are Kubernetes' own. It stores those of a custom resource as they are.
+    """
+    if is_same(want, live):
+        return Likeness.EQUAL
+    if want is None or live is MISSING or live is None:
+        return _likeness_of_nothing(want, live, has_forms=has_forms)
     if isinstance(want, Mapping):
-        if not live:
-            return isinstance(live, Mapping) and _is_hollow(want)
-        return isinstance(live, Mapping) and all(
-            contained(value, live.get(key, MISSING), (*path, key)) for key, value in want.items()
-        )
+        return _likeness_of_fields(want, live, path, has_forms=has_forms)
     if isinstance(want, list):
-        return (
-            isinstance(live, list)
-            and len(want) == len(live)
-            and all(contained(item, other, path) for item, other in zip(want, live, strict=True))
-        )
-    return _same_scalar(want, live, path)
+        if not isinstance(live, list) or len(want) != len(live):
+            return Likeness.DIFFERENT
+        return _worst(likeness(item, other, path, has_forms=has_forms) for item, other in zip(want, live, strict=True))
+    is_known_form = _same_scalar(want, live, path)
+    return (Likeness.EQUAL if has_forms else Likeness.FILLED_IN) if is_known_form else Likeness.DIFFERENT
+
+
+def _likeness_of_nothing(want: Any, live: Any, *, has_forms: bool) -> Likeness:
+    """Compare where there is no value on one side; a list of no items is left out wherever a list may be left out."""
+    if live is MISSING and has_forms and want in (None, []):
+        return Likeness.EQUAL
+    is_empty = want is None or any(want == empty and type(want) is type(empty) for empty in _EMPTY) or _is_hollow(want)
+    return Likeness.FILLED_IN if is_empty else Likeness.DIFFERENT
+
+
+def _likeness_of_fields(want: Mapping[str, Any], live: Any, path: Path, *, has_forms: bool) -> Likeness:
+    if not isinstance(live, Mapping) or (not live and not _is_hollow(want)):
+        return Likeness.DIFFERENT
+    filled = Likeness.EQUAL if live.keys() <= want.keys() else Likeness.FILLED_IN
+    inner = (likeness(value, live.get(key, MISSING), (*path, key), has_forms=has_forms) for key, value in want.items())
+    return max(filled, _worst(inner))
+
+
+def _worst(found: Iterable[Likeness]) -> Likeness:
+    worst = Likeness.EQUAL
+    for each in found:
+        if each is Likeness.DIFFERENT:
+            return each
+        worst = max(worst, each)
+    return worst
+
+
+def is_same(want: Any, live: Any) -> bool:
+    """Return whether two values are equal to a server, to which a boolean is no number as it is to Python."""
+    return want == live and _has_equal_types(want, live)
+
+
+def _has_equal_types(want: Any, live: Any) -> bool:
+    if isinstance(want, Mapping):
+        return all(_has_equal_types(value, live[key]) for key, value in want.items())
+    if isinstance(want, list):
+        return all(map(_has_equal_types, want, live))
+    return isinstance(want, bool) == isinstance(live, bool)
 
 
 def _is_hollow(want: Any) -> bool:

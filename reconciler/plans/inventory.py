@@ -47,7 +47,8 @@ class Inventory(Struct, frozen=True, kw_only=True):
 
     ``uid`` is empty before the first contact. ``manager`` is the field manager that everything was applied by when the
     cluster last converged: where it is another, objects may still carry an earlier identity of the fleet. ``held`` is
-    computed from the commits' trees and not recorded.
+    computed from the commits' trees and not recorded. ``answered`` are digests of what the cluster's server answered
+    (``plans/answers.py``): None before it was ever asked, and where nobody may rely on what is known.
     """
 
     cluster: str
@@ -57,6 +58,7 @@ class Inventory(Struct, frozen=True, kw_only=True):
     attempted: tuple[str, ...] = ()
     left: tuple[HeldObject, ...] = ()
     held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
+    answered: frozenset[str] | None = None
 
     @property
     def commits(self) -> tuple[str, ...]:
@@ -119,6 +121,8 @@ def inventory_manifest(inventory: Inventory) -> Manifest:
         "converged": inventory.converged,
         **({"attempted": list(inventory.attempted)} if inventory.attempted else {}),
         **({"left": left} if left else {}),
+        # One text: a thousand clusters' inventories are read in every pass.
+        **({"answered": " ".join(sorted(inventory.answered))} if inventory.answered is not None else {}),
     }
 
 
@@ -140,6 +144,7 @@ def parse_inventory(manifest: Manifest) -> Inventory:
             "converged": manifest["converged"],
             "attempted": manifest.get("attempted", ()),
             "left": left,
+            "answered": frozenset(str(manifest["answered"]).split()) if "answered" in manifest else None,
         }
         return convert(kept, Inventory)
     except (KeyError, TypeError, AttributeError, ValidationError) as error:

@@ -88,7 +88,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
     which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's, of any object.
     ``recovered``: objects that the history of the rendered branch names, for a cluster that has no inventory.
-    ``server_forms``: digests of objects a server keeps in a form of its own.
+    ``changed``: objects whose manifests are others than in a commit that the cluster may hold.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -110,7 +110,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     remove_foreign: bool = False
     retain: Callable[[Manifest, Manifest], Manifest] = _desired_itself
     field_rules: tuple[FieldRule, ...] = ()
-    server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)
+    changed: frozenset[ObjectRef] = frozenset()
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):
@@ -129,7 +129,9 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
 
     ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
     was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
-    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first.
+    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first. ``is_asked``:
+    looking does not tell whether applying would change the object, so that whoever only looks asks the server by a dry
+    run. ``answer_id`` and ``applied`` are digests of answers that are to be remembered (``answers``).
     """
 
     UNSHOWN = ("manifest", "desired", "live")
@@ -150,6 +152,9 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
     yielded: tuple[FieldChange, ...] = ()
     foreign: tuple[FieldChange, ...] = ()
     migrate: tuple[str, ...] = ()
+    is_asked: bool = False
+    answer_id: str = ""
+    applied: str = ""
 
 
 class Plan(DiscreetStruct, frozen=True, kw_only=True):
@@ -159,9 +164,8 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     ``unlisted``: kinds of which not all objects could be listed. ``members``: what the set will contain once all is
     done; ``recorded``: what its parent says now, ``unseen`` the part of that which could not be looked at;
     ``parent_refusal``: why that parent is not ours to change; ``former``: the set that fleets once shared, where it is
-    still there. ``held``: what the cluster may hold. ``autoscaled``, ``are_scalers_known``, ``is_converged`` and
-    ``options`` let a single object be planned again when it
-    changed meanwhile.
+    still there. ``held``: what the cluster may hold. ``autoscaled``, ``are_scalers_known``, ``is_converged``,
+    ``answered``, ``admission`` and ``options`` let a single object be planned again when it changed meanwhile.
     """
 
     UNSHOWN = ("held",)
@@ -184,6 +188,8 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     are_scalers_known: bool = False
     is_converged: bool = False
     held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
+    answered: frozenset[str] = frozenset()
+    admission: str = ""
     options: PlanOptions = field(default_factory=PlanOptions)
 
     @property
@@ -202,7 +208,8 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     could be listed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads something else scales;
     ``are_scalers_known``: every list of autoscalers was answered. ``parent``: the ApplySet's; ``former_parent``: that
     of the set fleets once shared, where it was asked for. ``listings`` are the lists ``live`` comes from, None where
-    objects were asked for by name as well; ``scalers`` those of autoscalers. ``failure``: why the cluster could not be
+    objects were asked for by name as well; ``scalers`` those of autoscalers. ``admission`` is a digest of what
+    intercepts writes (``observe/admission.py``), empty where nobody looked. ``failure``: why the cluster could not be
     observed at all.
     """
 
@@ -221,6 +228,7 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     former_parent: Manifest | None = None
     listings: tuple[Listing, ...] | None = None
     scalers: tuple[Listing, ...] = ()
+    admission: str = ""
     failure: Failure | None = None
 
     @property

@@ -7,8 +7,6 @@
    overwritten, left to that manager, or a conflict (``decide_conflicts``).
 """
 
-import hashlib
-import json
 from collections.abc import Container, Mapping
 from typing import Any
 
@@ -18,10 +16,11 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Resource
 from reconciler.members.masking import HIDDEN, ConcealedManifest
 from render.fleet import FieldRule
-from render.model import Manifest
+from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
 from render.template_annotations import CONFLICT_RESOLUTION
 
+from .answers import UNPROVEN, answer_digest, applied_digest, left_as_it_is
 from .applyset import PART_OF
 from .conflicts import (
     DecidedConflicts,
@@ -38,7 +37,15 @@ from .field_paths import MISSING, without
 from .field_rules import claims_of, rules_of, with_rules
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
-from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
+from .ownership import (
+    FieldDifference,
+    Fields,
+    Owner,
+    certain_differences,
+    differences,
+    foreign_fields,
+    own_entry,
+)
 from .payload import as_sent
 from .retention import RetainFailed, left_to_owners, retained
 
@@ -49,7 +56,6 @@ _TOOLS = {
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
 _WITHOUT_MANAGERS: Manifest = {"metadata": {}}
-_SERVER_FORM = "the cluster keeps some fields in a form of its own, and would again"
 
 
 class PlanContext(Struct, frozen=True, kw_only=True):
@@ -58,7 +64,8 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas, as far as the autoscalers
     of the cluster are known (``are_scalers_known``: all of them). ``is_converged``: this very
     manifest was applied before, so that whatever differs is drift. ``is_held``: a commit that the cluster was given
-    names the object.
+    names the object. ``answered`` are digests of what the server answered before, ``admission`` is that of what
+    intercepts writes there.
     """
 
     desired: DesiredObject
@@ -68,6 +75,13 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     are_scalers_known: bool = False
     is_converged: bool = False
     is_held: bool = False
+    answered: frozenset[str] = frozenset()
+    admission: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        """True where the cluster may hold the object by another manifest, so that it is sent whatever it looks like."""
+        return not self.options.changed.isdisjoint({self.desired.ref, ObjectRef.of(self.desired.manifest)})
 
     @property
     def rules(self) -> tuple[FieldRule, ...]:
@@ -273,10 +287,10 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     ours = {manager, options.applyset.manager}
     asked, want = want, _with_rules(want, live, fields, context, ours)
     left = left_fields(asked, want, live, ours)
-    different, decided = differences(want, live, fields), DecidedConflicts(want=want)
-    if different:
-        decided = decide_conflicts(want, live, different, context.claims, ours)
-        different = differences(decided.want, live, fields) if decided.yielded else different
+    found, decided = differences(want, live, fields), DecidedConflicts(want=want)
+    if certain := certain_differences(found):
+        decided = decide_conflicts(want, live, certain, context.claims, ours)
+        found = differences(decided.want, live, fields) if decided.yielded else found
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
     foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(decided.want, live, options)
     if manager != options.applyset.manager:
@@ -284,16 +298,46 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     if foreign or decided.yielded or left:
         base = replace(base, foreign=foreign, yielded=(*left, *decided.yielded))
     # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
-    if not (different or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
-        return base
-    base = replace(base, changes=field_changes(decided.want, live, different, ours), migrate=migrate)
+    is_readable = not migrate and entry.get("apiVersion") == want["apiVersion"]
+    if is_readable and not decided.failed:
+        applied = applied_digest(context.desired.manifest, live, fields) if context.is_changed else ""
+        is_applied = not context.is_changed or applied in context.answered
+        base = replace(base, applied=applied if is_applied else "")
+        if is_applied and (known := _known(base, found, context)):
+            return known
+    changes = field_changes(decided.want, live, certain_differences(found), ours)
+    base = replace(base, changes=changes, migrate=migrate)
     if decided.failed:
         return _conflicting(base, decided.failed)
-    if not migrate and options.server_forms.get(base.ref) == server_form_digest(decided.want, live, fields):
-        return replace(base, reason="Settled", message=_SERVER_FORM)
+    certain = certain_differences(found)
+    is_asked = is_readable and (len(certain) < len(found) or (context.is_changed and not certain))
+    reason = _reason(base, found, manager, context)
+    return replace(
+        base, action=Action.CONFIGURED, reason=reason, force=bool(decided.overwritten), is_asked=is_asked, applied=""
+    )
+
+
+def _known(base: PlannedObject, found: tuple[FieldDifference, ...], context: PlanContext) -> PlannedObject | None:
+    """Return the plan for an object that nothing is to be sent for; None where something is, or that is not known."""
+    if not found:
+        return base
+    assert base.live is not None
+    want = base.manifest or {}
+    answer_id = answer_digest(want, base.live, found, context.admission, context.desired.manifest)
+    if answer_id not in context.answered:
+        return None
+    ours = {context.options.applyset.manager}
+    changes = field_changes(want, base.live, certain_differences(found), ours)
+    return left_as_it_is(replace(base, changes=changes), answer_id)
+
+
+def _reason(base: PlannedObject, found: tuple[FieldDifference, ...], manager: str, context: PlanContext) -> str:
+    if manager in base.migrate:
+        return "Migrated"
+    if found and not base.changes and not context.is_changed:
+        return UNPROVEN
     is_drift = context.is_converged or any(change.manager for change in base.changes)
-    reason = "Migrated" if manager in migrate else "Drifted" if is_drift else "Changed"
-    return replace(base, action=Action.CONFIGURED, reason=reason, force=bool(decided.overwritten))
+    return "Drifted" if is_drift else "Changed"
 
 
 def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> PlannedObject:
@@ -319,9 +363,3 @@ def _migrating(want: Manifest, live: Manifest, options: PlanOptions) -> tuple[st
         if entry.get("operation") == "Update" and not entry.get("subresource")
     ]
     return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))
-
-
-def server_form_digest(want: Mapping[str, Any], live: Manifest, fields: Fields) -> str:
-    """Return the digest of a wanted object and of what we own of it; applying the same again changes nothing."""
-    parts = [want, fields, owned_part(live, fields)]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

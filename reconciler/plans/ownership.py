@@ -6,7 +6,10 @@ shows, without any schema (the entry itself shows which lists are maps and which
 * a wanted field missing from our entry: somebody changed it since, or it is new in the manifest (``Lost``);
 * an entry's field missing from the manifest: the manifest shrank (``Dropped``);
 * a field in both whose live value does not have the wanted one: an old server missed the change (``Modified``), as
-  Kubernetes 1.20 did for writes through the scale subresource.
+  Kubernetes 1.20 did for writes through the scale subresource, or an admission webhook wrote another one;
+* a field that is one piece to the server - a selector, a list of rules, an item of a custom resource's list - whose
+  live value has more than the wanted one (``FilledIn``): defaults, or what an earlier manifest said. Managed fields do
+  not show which, so that only the server can say whether applying would change it.
 
 No difference means that applying would change nothing, so nothing is sent.
 """
@@ -14,12 +17,14 @@ No difference means that applying would change nothing, so nothing is sent.
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from render.model import Manifest
+from render.model import Manifest, group_of
 
-from .containment import contained
+from .containment import Likeness, likeness
 from .field_paths import MISSING, Key, Member, Path, Step, item_matching, parse_step, value_at
+from .stages import is_kubernetes_own
 
 Fields = Mapping[str, Any]
 """A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
@@ -40,6 +45,8 @@ class DifferenceKind(StrEnum):
     LOST = "Lost"
     DROPPED = "Dropped"
     MODIFIED = "Modified"
+    FILLED_IN = "FilledIn"
+    REWRITTEN = "Rewritten"
     FOREIGN = "Foreign"
 
 
@@ -72,33 +79,93 @@ def own_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
 
 
 def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
-    """Compare the wanted fields with those we own and with the live values; nothing when applying changes nothing."""
-    different: list[FieldDifference] = []
+    """Compare the wanted fields with those we own and with the live values; nothing when applying changes nothing.
+
+    Those that are only ``FILLED_IN`` may be no difference: that is for the server to say.
+    """
     metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
     content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
-    _compare_fields({"metadata": metadata, **content}, live, fields, (), different)
-    return tuple(different)
+    comparison = _FieldComparison(has_forms=is_kubernetes_own(group_of(str(want.get("apiVersion")))))
+    comparison.compare_fields({**({"metadata": metadata} if metadata else {}), **content}, live, fields, ())
+    return tuple(comparison.found)
 
 
-def _compare_fields(
-    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, different: list[FieldDifference]
-) -> None:
-    live_value = live.get if isinstance(live, dict) else _missing
-    matched = 0
-    for name, value in want.items():
-        present = live_value(name, MISSING)
-        inner = owned.get(f"f:{name}")
-        if inner is None:
-            if not (_is_empty(value) and contained(value, present)):
-                different.append(FieldDifference((*path, name), DifferenceKind.LOST))
-            continue
-        matched += 1
-        # Most fields are text that did not change, and this loop is where a large cluster's time goes.
-        if inner or type(value) is not str or value != present:
-            _compare(value, present, inner, (*path, name), different)
-    if len(owned) - ("." in owned) > matched:
-        dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
-        different.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
+def certain_differences(found: Iterable[FieldDifference]) -> tuple[FieldDifference, ...]:
+    """Return the differences that are such by their looks: no server need be asked."""
+    return tuple(each for each in found if each.change is not DifferenceKind.FILLED_IN)
+
+
+_CHANGE_BY_LIKENESS = {Likeness.FILLED_IN: DifferenceKind.FILLED_IN, Likeness.DIFFERENT: DifferenceKind.MODIFIED}
+
+
+class _FieldComparison:
+    """One comparison of an object: the differences found, and whether its kind ``has_forms`` of the server's own."""
+
+    def __init__(self, *, has_forms: bool) -> None:
+        self.found: list[FieldDifference] = []
+        self._has_forms = has_forms
+
+    def compare_fields(self, want: Mapping[str, Any], live: Any, owned: Fields, path: Path) -> None:
+        live_value = live.get if isinstance(live, dict) else _missing
+        matched = 0
+        for name, value in want.items():
+            present = live_value(name, MISSING)
+            inner = owned.get(f"f:{name}")
+            if inner is None:
+                self._add_unowned(value, present, (*path, name))
+                continue
+            matched += 1
+            # Most fields are text that did not change, and this loop is where a large cluster's time goes.
+            if inner or type(value) is not str or value != present:
+                self._compare(value, present, inner, (*path, name))
+        if len(owned) - ("." in owned) > matched:
+            dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
+            self.found.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
+
+    def _add_unowned(self, want: Any, live: Any, path: Path) -> None:
+        """Add a field that we do not own; the server records no owner of values that are empty, and leaves some out."""
+        found = likeness(want, live, path, has_forms=self._has_forms) if _is_empty(want) else Likeness.DIFFERENT
+        if found is Likeness.EQUAL:
+            return
+        change = DifferenceKind.FILLED_IN if found is Likeness.FILLED_IN else DifferenceKind.LOST
+        self.found.append(FieldDifference(path, change))
+
+    def _compare(self, want: Any, live: Any, owned: Fields, path: Path) -> None:
+        if not owned:
+            self._compare_whole(want, live, path)
+        elif isinstance(want, dict):
+            self.compare_fields(want, live, owned, path)
+        elif isinstance(want, list):
+            self._compare_list(want, live if isinstance(live, list) else [], owned, path)
+        elif want is not None:
+            self.found.append(FieldDifference(path, DifferenceKind.MODIFIED))
+
+    def _compare_whole(self, want: Any, live: Any, path: Path) -> None:
+        """Compare a field that is one piece, or a single value."""
+        change = _CHANGE_BY_LIKENESS.get(likeness(want, live, path, has_forms=self._has_forms))
+        is_left_out = live is MISSING and self._has_forms and want in ("", False, 0, {}, [])
+        if change is not None and not is_left_out:
+            self.found.append(FieldDifference(path, change))
+
+    def _compare_list(self, want: list[Any], live: list[Any], owned: Fields, path: Path) -> None:
+        unclaimed, items = list(want), list[Any]()
+        for text, inner in owned.items():
+            step = parse_step(text)
+            if step is None or isinstance(step, str):
+                continue
+            item = _claimed(unclaimed, step)
+            if item is MISSING:
+                self.found.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
+            elif isinstance(step, Key):
+                present = item_matching(live, step)
+                items.append((item, present))
+                self._compare(item, present, inner, (*path, step))
+            elif step.value not in live:
+                self.found.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
+        names = _key_names(map(parse_step, owned))
+        self.found.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
+        if len(items) > 1 and _is_reordered(items, want, live):
+            self.found.append(FieldDifference(path, DifferenceKind.FILLED_IN))
 
 
 def _missing(_name: str, missing: Any) -> Any:
@@ -110,35 +177,12 @@ def _is_empty(want: Any) -> bool:
     return want is None or (isinstance(want, dict | list) and not want)
 
 
-def _compare(want: Any, live: Any, owned: Fields, path: Path, different: list[FieldDifference]) -> None:
-    if not owned:
-        if not contained(want, live, path):
-            different.append(FieldDifference(path, DifferenceKind.MODIFIED))
-    elif isinstance(want, dict):
-        _compare_fields(want, live, owned, path, different)
-    elif isinstance(want, list):
-        _compare_list(want, live if isinstance(live, list) else [], owned, path, different)
-    elif want is not None:
-        different.append(FieldDifference(path, DifferenceKind.MODIFIED))
-
-
-def _compare_list(
-    want: list[Any], live: list[Any], owned: Fields, path: Path, different: list[FieldDifference]
-) -> None:
-    unclaimed = list(want)
-    for text, inner in owned.items():
-        step = parse_step(text)
-        if step is None or isinstance(step, str):
-            continue
-        item = _claimed(unclaimed, step)
-        if item is MISSING:
-            different.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
-        elif isinstance(step, Key):
-            _compare(item, item_matching(live, step), inner, (*path, step), different)
-        elif step.value not in live:
-            different.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
-    names = _key_names(map(parse_step, owned))
-    different.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
+def _is_reordered(pairs: Iterable[tuple[Any, Any]], want: list[Any], live: list[Any]) -> bool:
+    """Return whether the items of a list that are in both are in another order there, of which nobody is the owner."""
+    wanted = {id(item): number for number, item in enumerate(want)}
+    present = {id(item): number for number, item in enumerate(live)}
+    places = sorted((wanted[id(item)], present.get(id(other), -1)) for item, other in pairs)
+    return any(before > after for (_, before), (_, after) in pairwise(places))
 
 
 def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:

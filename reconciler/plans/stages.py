@@ -41,6 +41,15 @@ _NEVER_UNASKED = frozenset(
         "StorageClass.storage.k8s.io",
     }
 )
+_COMPILED_IN = frozenset(
+    {
+        *("", "apps", "autoscaling", "batch", "extensions", "policy"),
+        *("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io"),
+        *("authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io"),
+        *("flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io"),
+        *("resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io"),
+    }
+)
 _SERVED_BY_KUBERNETES = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions", "events"})
 
 
@@ -83,6 +92,14 @@ def intercepts(ref: ObjectRef) -> bool:
 def is_builtin(group: str) -> bool:
     """Return whether an API group is Kubernetes' own."""
     return group in _SERVED_BY_KUBERNETES or group.endswith(".k8s.io")
+
+
+def is_kubernetes_own(group: str) -> bool:
+    """Return whether the kinds of an API group are compiled into every API server.
+
+    Groups of CustomResourceDefinitions may end alike: ``gateway.networking.k8s.io``.
+    """
+    return group in _COMPILED_IN
 
 
 def needs_confirmation(ref: ObjectRef) -> bool:

@@ -26,7 +26,6 @@ from reconciler.deliver.identities import Identities
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
-from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members_at_rest import is_still_at_rest
@@ -341,7 +340,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             remove_foreign=options.remove_foreign,
             field_rules=self.context.fleet.field_rules,
             retain=retention_by(self.context.interpreter or Interpreter()),
-            server_forms=known_server_forms(self.context.publication.repository.cache_dir, inventory.uid),
+            changed=self._commits.changed(cluster, inventory.commits, self.commit),
         )
 
     def _former_names(self, cluster: str) -> tuple[str, ...]:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.deliver.results import ClusterReport
-from reconciler.deliver.server_forms import remember_server_forms
+from reconciler.deliver.results import ClusterReport, known_answers
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import (
@@ -84,8 +83,6 @@ class ReportRecording(Struct, kw_only=True):
             inputs = self.record.status_inputs(commit.commit, commit.bindings, observation)
             ask_ahead(reports, inputs.interpreter)
         with self.turn:
-            for report in reports:
-                remember_server_forms(self.status.repository.cache_dir, report)
             self.status.commit(
                 lambda tip: merged_files(
                     [self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]
@@ -119,6 +116,7 @@ class ReportRecording(Struct, kw_only=True):
                 manager=self.manager,
                 known=self.planned.get(report.cluster, Inventory(cluster=report.cluster)),
             )
+            after = replace(after, answered=known_answers(report, before.answered))
             if after != before:
                 files[inventory_path(report.cluster)] = inventory_file(after)
         return files

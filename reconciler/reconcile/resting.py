@@ -128,7 +128,10 @@ def _remembered(visit: Visit[Any], report: ClusterReport, open_client: OpenClien
     client = open_client(report.cluster, time.monotonic() + MOST_SECONDS)
     if isinstance(client, Failure) or report.observed is None:
         return None
-    return member_at_rest(visit.heard_through(client), report.observed, live_objects(report), report.findings)
+    results = report.applied.results if report.applied is not None else ()
+    has_answers = any(result.answer_id for result in results)
+    heard, live = visit.heard_through(client), live_objects(report)
+    return member_at_rest(heard, report.observed, live, report.findings, has_answers=has_answers)
 
 
 def _is_ordinary(options: DeliveryOptions) -> bool:

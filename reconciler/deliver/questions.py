@@ -1,0 +1,55 @@
+"""Questions that only a server can answer: what it would make of an object, asked by a dry run of applying it.
+
+A plan marks the objects that looking does not decide about (``PlannedObject.is_asked``). Whoever writes sends those of
+ours: a server-side apply that changes nothing is the answer, too. Whoever only looks has them asked here, and gets a
+plan that says of each what the server said.
+
+``dry_run_of`` asks about one object, and ``plans.answers.changed_values`` compares the answer with the live object by
+equality. A plan that may only go ahead where nothing changes - the adoption of an object that is not ours - asks in the
+same way, with ``is_forced``, before it writes.
+"""
+
+from msgspec.structs import replace
+
+from reconciler.members.exchange import Answer, Client, Failure, FailureKind
+from reconciler.members.listing import named_kind
+from reconciler.members.parallel import in_parallel
+from reconciler.plans.answers import answered
+from reconciler.plans.model import Plan, PlannedObject
+
+from .server_side_apply import apply_request
+
+
+def asked_plan(client: Client, plan: Plan) -> Plan:
+    """Return a plan in which nothing is left to be asked; one that could not be asked says so."""
+    open_questions = [item for item in plan.objects if item.is_asked]
+    if plan.refusal or not open_questions:
+        return plan
+    manager = plan.options.applyset.manager
+    told = in_parallel(lambda item: asked_object(client, item, manager), open_questions, limit=client.concurrency)
+    by_ref = {item.ref: item for item in told}
+    return replace(plan, objects=tuple(by_ref.get(item.ref, item) for item in plan.objects))
+
+
+def asked_object(client: Client, planned: PlannedObject, manager: str) -> PlannedObject:
+    """Return the plan for an object by what the server says that applying would make of it."""
+    answer = dry_run_of(client, planned, manager)
+    if isinstance(answer, Failure):
+        return replace(planned, is_asked=False, message=f"not verified: {_why(answer)}")
+    assert planned.resource is not None
+    return answered(planned, named_kind(planned.resource, answer.body))
+
+
+def dry_run_of(client: Client, planned: PlannedObject, manager: str, *, is_forced: bool = False) -> Answer | Failure:
+    """Ask the server what it would make of a planned object; nothing is written.
+
+    ``is_forced``: as if all fields of others that differ were taken over.
+    """
+    asked = replace(planned, force=True) if is_forced else planned
+    return client.send(apply_request(asked, manager, dry_run=True))
+
+
+def _why(failure: Failure) -> str:
+    if failure.kind is FailureKind.BAD_REQUEST and "dry run" in failure.message.lower():
+        return "an admission webhook does not support dry runs"
+    return failure.message
