@@ -28,6 +28,7 @@ from .waiting import SECONDS, eventually, running
 pytestmark = pytest.mark.cluster
 SELECTORS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 POLICY = a_policy(selectors=SELECTORS, namespace="shop", placement=on_clusters("far"))
+FAR = on_clusters("far")
 MAPS = "/api/v1/namespaces/shop/configmaps"
 GUARDED = """
 import runpy, sys
@@ -110,6 +111,19 @@ def pulled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pulled]:
 
 def set_up(pulled: Pulled) -> None:
     """Do in the member what a person does: apply the agent's manifests; its Pod is the test's own process."""
+    apply_printed(pulled)
+    pulled.network.run(pulled.member.kubectl, "-n", "argosy-system", "scale", "deployment/argosy-agent", "--replicas=0")
+    accounts = "/api/v1/namespaces/argosy-system/serviceaccounts/argosy/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    status, answer = pulled.ask("POST", accounts, request)
+    assert status == 201, answer
+    pulled.token = answer["status"]["token"]
+    pulled.kubeconfig.write_text(pulled.member.kubeconfig.read_text().replace(pulled.member.token, pulled.token))
+    pulled.kubeconfig.chmod(0o600)
+
+
+def apply_printed(pulled: Pulled) -> None:
+    """Apply what ``argosy cluster agent`` prints, with the rights that the tree needs by now."""
     folder = pulled.folder
     (folder / "known_hosts").write_text("git.example.com ssh-ed25519 AAAA\n")
     words = ["cluster", "agent", "far", "--repository", "ssh://git@git.example.com/fleet.git"]
@@ -121,16 +135,7 @@ def set_up(pulled: Pulled) -> None:
         text=True,
         timeout=SECONDS,
     )
-    kubectl, network = pulled.member.kubectl, pulled.network
-    network.run(kubectl, "apply", "--server-side", "-f", "-", stdin=printed.stdout)
-    network.run(kubectl, "-n", "argosy-system", "scale", "deployment/argosy-agent", "--replicas=0")
-    accounts = "/api/v1/namespaces/argosy-system/serviceaccounts/argosy/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    status, answer = pulled.ask("POST", accounts, request)
-    assert status == 201, answer
-    pulled.token = answer["status"]["token"]
-    pulled.kubeconfig.write_text(pulled.member.kubeconfig.read_text().replace(pulled.member.token, pulled.token))
-    pulled.kubeconfig.chmod(0o600)
+    pulled.network.run(pulled.member.kubectl, "apply", "--server-side", "-f", "-", stdin=printed.stdout)
 
 
 def test_from_joining_to_healthy_objects(pulled: Pulled, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,3 +229,34 @@ def test_an_agent_that_is_killed_again_and_again_loses_nothing(pulled: Pulled) -
     commits = pulled.hub.git("rev-list", "--count", "argosy/agent/far")
     assert pulled.pull()[0] == 0
     assert pulled.hub.git("rev-list", "--count", "argosy/agent/far") == commits
+
+
+def test_a_namespace_without_rights_costs_its_own_objects_and_names_the_cure(
+    pulled: Pulled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A list of a kind is refused for all of the cluster, and in that namespace; the others can be listed."""
+    going = {f"{name}.yaml": a_config_map(name, namespace="shop", turn="a") for name in ("settings", "going")}
+    policy = {"everywhere.yaml": a_policy(name="everywhere", selectors=SELECTORS, namespace="later", placement=FAR)}
+    pulled.source.commit({**going, **policy})
+    pulled.reconcile()
+    assert pulled.pull()[0] == 0
+    newer = {"settings.yaml": a_config_map("settings", namespace="shop", turn="b"), "going.yaml": None}
+    pulled.source.commit({**newer, "later.yaml": a_config_map("later", namespace="later", turn="a")})
+    pulled.reconcile()
+    code, said = pulled.pull()
+    assert code == 1, said
+    assert pulled.turn() == "b"
+    assert pulled.ask("GET", f"{MAPS}/going")[0] == 404
+    assert "configmaps is forbidden" in said
+    assert "ConfigMap shop/" not in "".join(line for line in said.splitlines() if "Forbidden" in line)
+    cure = "argosy cluster agent far | kubectl --context far apply -f -"
+    assert f"hint: grant what is missing: in a clone of the fleet, {cure}" in said
+    pulled.reconcile()
+    doctor = argosy(pulled.source, capsys, "doctor")
+    assert doctor.code == 1
+    assert f"hint: grant what is missing: {cure}" in doctor.out
+    apply_printed(pulled)
+    code, said = pulled.pull()
+    assert code == 0, said
+    pulled.reconcile()
+    assert "far: agent" not in argosy(pulled.source, capsys, "doctor").out

@@ -174,3 +174,30 @@ def test_a_kind_that_cannot_be_listed_blocks_itself_alone(why: str, cluster: Clu
         "ConfigMap settings": "unchanged UpToDate",
         "Secret s": "unchanged UpToDate",
     }
+
+
+def test_a_namespace_without_rights_blocks_its_own_objects_and_holds_its_own_deletions(cluster: Cluster) -> None:
+    other = f"{cluster.space}-other"
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": other}}
+    here, gone = (a_config_map(name, namespace=cluster.space, a="1") for name in ("here", "gone"))
+    there, left = (a_config_map(name, namespace=other, a="1") for name in ("there", "left"))
+    passed(cluster, namespace, here, gone, there, left, held=Inventory(cluster="member1"))
+    client = cluster.client()
+
+    def restricted(request: Request, send: Send) -> Answer | Failure:
+        if request.path in {"/api/v1/configmaps", f"/api/v1/namespaces/{other}/configmaps"}:
+            return Failure(kind=FailureKind.FORBIDDEN, message="not there", hint="ask for it", status=403)
+        return send(request)
+
+    client.wire = restricted
+    held = cluster.inventory(namespace, here, gone, there, left)
+    report = passed(cluster, namespace, {**here, "data": {"a": "2"}}, there, held=held, client=client)
+    assert outcomes(applied_of(report)) == {
+        f"Namespace {other}": "unchanged UpToDate",
+        "ConfigMap here": "configured Changed",
+        "ConfigMap gone": "deleted NotWanted",
+        "ConfigMap there": "blocked Forbidden",
+        "ConfigMap left": "kept Unknown",
+    }
+    assert {each.hint for each in applied_of(report).results if each.ref.namespace == other} == {"ask for it"}
+    cluster.server.request("DELETE", f"/api/v1/namespaces/{other}")

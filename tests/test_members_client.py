@@ -161,6 +161,24 @@ def test_a_failure_of_every_request_is_the_servers(case: Alone) -> None:
     assert client.stopped == (None if outcome.kind is FailureKind.UNAVAILABLE else outcome)
 
 
+def test_a_right_that_is_missing_is_told_with_the_command_that_grants_it() -> None:
+    lacking = 'configmaps is forbidden: User "ada" cannot list resource "configmaps" in API group ""'
+    with answering(refused(403, lacking), refused(403, lacking), refused(403, "no such luck")) as wire:
+        client = client_for(wire)
+        unknown = client.send(LIST)
+        client.granting = "argosy rbac --cluster eu"
+        hints = [
+            outcome.hint
+            for outcome in (unknown, *(client.send(LIST) for _ in range(2)))
+            if isinstance(outcome, Failure)
+        ]
+    assert hints == [
+        "grant the user of this context the verb on the resource",
+        "grant what is missing: argosy rbac --cluster eu",
+        "see which authorizer or admission plugin of the cluster refused it",
+    ]
+
+
 def test_what_hangs_is_not_tried_again_and_stops_nothing_where_the_server_answers_others() -> None:
     now = 0.0
 

@@ -136,6 +136,25 @@ def test_a_kind_that_may_not_be_listed_everywhere_is_listed_where_it_is_used(clu
     assert (list(seen.live), seen.unlisted) == ([ObjectRef.of(wanted)], {})
 
 
+def test_a_namespace_that_may_not_be_listed_is_unknown_alone(cluster: Cluster) -> None:
+    """One new namespace without rights made the whole kind unknown."""
+    wanted, other = a_config_map("a", namespace=cluster.space), a_config_map("b", namespace="forbidden")
+    cluster.apply(wanted)
+    refused = Failure(kind=FailureKind.FORBIDDEN, message="not there")
+    client = cluster.client()
+
+    def restricted(request: Request, send: Send) -> Answer | Failure:
+        is_refused = request.path in {"/api/v1/configmaps", "/api/v1/namespaces/forbidden/configmaps"}
+        return refused if is_refused else send(request)
+
+    client.wire = restricted
+    seen = looked(cluster, wanted, other, client=client)
+    assert (list(seen.live), seen.unlisted) == ([ObjectRef.of(wanted)], {})
+    assert seen.unlisted_places == {("ConfigMap", "forbidden"): refused}
+    assert (seen.failure_to_see(ObjectRef.of(wanted)), seen.failure_to_see(ObjectRef.of(other))) == (None, refused)
+    assert not [each for each in client.requests if each.path.endswith("/configmaps/b")]
+
+
 def test_what_may_not_be_listed_at_all_is_unknown_not_absent(cluster: Cluster) -> None:
     wanted = a_config_map("a", namespace=cluster.space)
     refused = Failure(kind=FailureKind.FORBIDDEN, message="not you")

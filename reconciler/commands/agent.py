@@ -17,6 +17,7 @@ from .options.member_options import seconds, with_agent_options
 if TYPE_CHECKING:
     from reconciler.reconcile.agent_pass import Agent, AgentOptions
 
+_GRANTING = "in a clone of the fleet, argosy cluster agent {cluster} | kubectl --context {cluster} apply -f -"
 _ENDLESS = ("interval", "drift", "grace")
 
 
@@ -85,6 +86,8 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
 @contextmanager
 def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[Agent]":
     """Open the store of an agent, and give it the way to its cluster as that is now."""
+    from msgspec.structs import replace
+
     from reconciler.members.opening import Members
     from reconciler.reconcile.agent_pass import Agent
     from reconciler.reconcile.reaching import member_access
@@ -93,7 +96,7 @@ def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[
 
     environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
     with open_branches(location, f"agent {options.cluster}", environment=environment) as repository:
-        access = member_access(Fleet(), options.delivery, repository.folder)
+        access = replace(member_access(Fleet(), options.delivery, repository.folder), granting=_GRANTING)
         yield Agent(repository=repository, options=options, open_client=Members(access).open)
 
 

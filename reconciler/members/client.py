@@ -27,7 +27,7 @@ from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
 from .exchange import ASTRAY, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
-from .refusals import failure_of
+from .refusals import LACKING_HINT, failure_of
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
 from .sockets import network_failure
 
@@ -81,7 +81,10 @@ class Clock(NamedTuple):
 
 
 class KubeClient:
-    """Sends requests to one cluster until its deadline (on ``clock``'s scale)."""
+    """Sends requests to one cluster until its deadline (on ``clock``'s scale).
+
+    ``granting`` is the command that grants the rights which a pass needs, for the hint where one is missing.
+    """
 
     def __init__(
         self,
@@ -92,6 +95,7 @@ class KubeClient:
         user_agent: str = "argosy",
         clock: Clock | None = None,
     ) -> None:
+        self.granting = ""
         self._connection = connection
         self.deadline = deadline
         self._clock = clock.now if clock else time.monotonic
@@ -241,7 +245,9 @@ class KubeClient:
             return self._no_api_server(answer.status)
         if answer.status >= 400:
             credential = dict(identity).get("Authorization", "")
-            return _refused(request, answer, _without(credential.rpartition(" ")[2], answer.content))
+            failure = _refused(request, answer, _without(credential.rpartition(" ")[2], answer.content))
+            is_lacking = failure.hint == LACKING_HINT and self.granting
+            return replace(failure, hint=f"grant what is missing: {self.granting}") if is_lacking else failure
         return Answer(
             status=answer.status,
             body=shaped(request, answer.content),

@@ -36,6 +36,7 @@ class MemberAccess(Struct, frozen=True, kw_only=True):
     impersonate: Impersonation | None = None
     concurrency: int = DEFAULT_CONCURRENCY
     user_agent: str = "argosy"
+    granting: str = "argosy rbac --cluster {cluster} | kubectl --context {cluster} apply -f -"
     exec_seconds: float = 20.0
 
 
@@ -61,12 +62,14 @@ class Members:
         )
         if isinstance(connection, Failure):
             return connection
-        return KubeClient(
+        client = KubeClient(
             connection,
             deadline=deadline,
             concurrency=self._access.concurrency,
             user_agent=self._access.user_agent,
         )
+        client.granting = self._access.granting.replace("{cluster}", cluster)
+        return client
 
     def _context(self, cluster: str) -> Context | Failure:
         if cluster != self._access.in_cluster:

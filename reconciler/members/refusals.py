@@ -25,6 +25,8 @@ _BY_STATUS = {
     413: FailureKind.TOO_LARGE,
     415: FailureKind.UNSUPPORTED,
 }
+LACKING_HINT = "grant the user of this context the verb on the resource"
+"""The hint of a refusal for lack of a right, which whoever knows the cluster's name can make a command."""
 _HINTS = {
     FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
     FailureKind.THROTTLED: "see what keeps its API server busy, and its priority levels (kubectl get flowschemas)",
@@ -125,7 +127,7 @@ def _admission_hint(status: int, message: str) -> str:
     if status != 403:
         return ""
     if _LACKING.search(message):
-        return "grant the user of this context the verb on the resource"
+        return LACKING_HINT
     return "see which authorizer or admission plugin of the cluster refused it"
 
 

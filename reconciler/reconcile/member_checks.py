@@ -1,5 +1,6 @@
 """The members of a fleet for the doctor: which of them are asked, by what, and what each must hold."""
 
+from reconciler.check.agents import agent_checks
 from reconciler.check.members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check
 from reconciler.console.log import Log
@@ -10,10 +11,12 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.publish.branches import publication_of
 from reconciler.publish.status_branch import StatusBranch, read_inventories
+from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
+from render.cluster import is_pulling
 
-from .member_choice import chosen_members
+from .member_choice import chosen_members, wanted_members
 from .reaching import member_access
 
 NOT_REACHED = "not reached: argosy.yaml says of none how it is reached, and no pass has applied to one"
@@ -26,8 +29,9 @@ def checks_of_members(
     publication = publication_of(repository, desired.fleet)
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch)
     inventories = read_inventories(status, status.tip())
+    agents = _checks_of_agents(desired, access, status)
     if not (is_asked or inventories or reached_members(desired.fleet, access) != frozenset()):
-        return (Check(name="members", is_well=True, state=NOT_REACHED),)
+        return agents or (Check(name="members", is_well=True, state=NOT_REACHED),)
     members = chosen_members(desired.fleet, desired.clusters, access, log)
     tip = publication.known_tip(desired.fleet.rendered_branch)
     commits = RenderedCommits(repository)
@@ -45,4 +49,14 @@ def checks_of_members(
         timeout=min(access.timeout, MOST_SECONDS),
         applyset=ApplySet.of_fleet(desired.fleet.name, root) if root else ApplySet(),
     )
-    return member_checks(questions, asking)
+    return (*member_checks(questions, asking), *agents)
+
+
+def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBranch) -> tuple[Check, ...]:
+    """Check the members that pull, by what their agents reported."""
+    by_name = {cluster.name: cluster for cluster in desired.clusters if is_pulling(cluster)}
+    if not by_name:
+        return ()
+    names = [cluster.name for cluster in wanted_members(by_name, access)]
+    recorded = read_recorded(status, status.tip(), ("clusters", "works"))
+    return agent_checks(names, recorded.clusters(), unhealthy_objects(recorded, names))

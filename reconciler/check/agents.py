@@ -1,0 +1,62 @@
+"""The checks of members that pull: nobody reaches them from here, so what their agents reported is told."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from reconciler.observe.conditions import condition_of_type
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.record.cluster_files import ClusterRecord, UnhealthyObject
+from render.failover.health import READY
+from render.words import counted
+
+from .prerequisites import Check
+
+_MOST_OBJECTS = 3
+_FAILED = "AppliedFailed"
+_FORBIDDEN = "Forbidden"
+
+
+def agent_checks(
+    names: Iterable[str], records: Mapping[str, ClusterRecord], unwell: Iterable[UnhealthyObject]
+) -> tuple[Check, ...]:
+    """Return the checks of pulling members, given what is recorded of them and of the objects that are not well."""
+    failed = [each for each in unwell if each.reason == _FAILED]
+    return tuple(
+        check
+        for name in names
+        for check in _checks(name, records.get(name), [each for each in failed if each.cluster == name])
+    )
+
+
+def _checks(name: str, record: ClusterRecord | None, failed: list[UnhealthyObject]) -> Iterator[Check]:
+    if record is None or not (record.outcome or record.heartbeat):
+        yield _agent(name, "its agent has not reported yet", f"start it: {_granting(name)}")
+        return
+    found = list(_troubles(name, record, failed))
+    yield from found or [Check(name="agent", is_well=True, state=f"its agent reports {record.outcome}", member=name)]
+
+
+def _troubles(name: str, record: ClusterRecord, failed: list[UnhealthyObject]) -> Iterator[Check]:
+    ready = condition_of_type(record.state.status.get("conditions"), READY)
+    if ready.get("status") == "Unknown":
+        yield _agent(name, f"its agent is silent: {ready.get('message')}", "see its log, and whether it reaches Git")
+    if record.refused:
+        yield _agent(name, f"its agent refuses the newest commit: {record.refused}", record.refused_hint)
+    if record.outcome not in {"", ApplyOutcome.CONVERGED}:
+        is_forbidden = any(each.message.startswith(_FORBIDDEN) for each in failed) or record.outcome == _FORBIDDEN
+        hint = f"grant what is missing: {_granting(name)}" if is_forbidden else record.hint
+        yield _agent(name, f"its agent reports {record.outcome}{_reasons(record, failed)}", hint)
+
+
+def _reasons(record: ClusterRecord, failed: list[UnhealthyObject]) -> str:
+    more = len(failed) - _MOST_OBJECTS
+    told = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
+    told += [f"and {counted(more, 'object')} more"] if more > 0 else []
+    return "".join(f"; {each}" for each in (*([record.message] if record.message else []), *told))
+
+
+def _agent(name: str, state: str, hint: str) -> Check:
+    return Check(name="agent", is_well=False, state=state, hint=hint, member=name)
+
+
+def _granting(name: str) -> str:
+    return f"argosy cluster agent {name} | kubectl --context {name} apply -f -"
