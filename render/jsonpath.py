@@ -17,7 +17,7 @@ from msgspec import Struct
 Step = Callable[[list[Any]], list[Any]]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
-_FILTER = re.compile(r"\?\(\s*(?P<left>.+?)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?)\s*)?\)")
+_OPERATOR = re.compile("[=!<>]=|[<>]")
 _SLICE = re.compile(r"(-?\d*):(-?\d*)(?::(-?\d*))?")
 _UNION = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^,])+")
 _TOKEN = re.compile(
@@ -133,12 +133,27 @@ def _field(name: str) -> Step:
 def _bracket(text: str) -> Step:
     if text == "*":
         return _field("*")
-    if filtered := _FILTER.fullmatch(text):
-        return _filter(filtered["left"], filtered["operator"], filtered["right"])
+    if filtered := _compared(text):
+        return _filter(*filtered)
     if sliced := _SLICE.fullmatch(text):
         return _slice(slice(*(int(each) if each else None for each in sliced.groups())))
     members = [_member(each.strip()) for each in _UNION.findall(text) or [""]]
     return lambda values: [each for member in members for each in member(values)]
+
+
+def _compared(text: str) -> tuple[str, str | None, str | None] | None:
+    """Return the two sides of a filter and what compares them, if anything does; None for a text that is no filter.
+
+    >>> _compared('?( @.a == "b" )'), _compared("?(@.a)"), _compared("0")
+    (('@.a', '==', '"b"'), ('@.a', None, None), None)
+    """
+    inner = text[2:-1].strip()
+    if not (text.startswith("?(") and text.endswith(")") and inner) or "\n" in inner:
+        return None
+    found = _OPERATOR.search(inner, 1)
+    if found is None or found.end() == len(inner):
+        return inner, None, None
+    return inner[: found.start()].rstrip(), found[0], inner[found.end() :].lstrip()
 
 
 def _member(text: str) -> Step:

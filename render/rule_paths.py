@@ -9,10 +9,10 @@ import re
 from typing import Any, NamedTuple
 
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,=\[\]\s"']+)"""
-_KEY = re.compile(rf"""(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
+_KEY = re.compile(rf"""(?<![^=,*\[\]\s"'])(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
 _ITEMS = re.compile(rf"""()\[(?:\*|[^=,*\[\]\s"']*={_VALUE}(?:,\s*[^=,*\[\]\s"']+={_VALUE})*)\]""")
 _NAME = re.compile(r"""\.([^.,\[\]\s"'/$][^.,\[\]\s"']*)""")
-_LISTED = re.compile(r"""(?:\[(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\]"'])*\]|[^,\s])+""")
+_LISTED = re.compile(r"""(?:\[(?:"(?:[^"\\]|\\.?)*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\]"'])*+(?:\]|\Z)|[^,\s])++""", re.DOTALL)
 
 
 class Items(NamedTuple):

@@ -18,7 +18,7 @@ _PARTIAL = re.compile(
     r"(?:-(?P<pre>[0-9A-Za-z.-]{1,64}))?(?:\+[0-9A-Za-z.-]{1,64})?"
 )
 _COMPARISON = re.compile(r"(?P<sign>!=|>=|=>|<=|=<|~>|=|>|<|~|\^|)\s*(?P<version>[^\s,<>=!~^|]+)[\s,]*")
-_HYPHEN = re.compile(r"(\S+)\s+-\s+(\S+)")
+_HYPHEN = re.compile(r"(?<!\S)(\S++)\s++-\s++(\S++)")
 _LONGEST_RANGE = 256
 
 

@@ -52,7 +52,7 @@ _AGGREGATED = "apiregistration.k8s.io/v1"
 _WITHOUT_DEPENDENCIES = "missing in charts/ directory"
 _VENDOR = "commit what 'helm dependency build' puts into its folder charts/, as nothing is fetched"
 _ELSEWHERE = "refers to another file or address, which no render reads, so that no values are compared with it"
-_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_ACTION = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
 
 

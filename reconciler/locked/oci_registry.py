@@ -22,8 +22,8 @@ _MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.
 _CHART = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 _MOST_OF_A_MANIFEST = 4 << 20
 _MOST_PAGES = 50
-_CHALLENGE = re.compile(r'(\w+)="([^"]*)"')
-_NEXT = re.compile(r'<([^>]+)>;\s*rel="?next"?')
+_CHALLENGE = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
+_NEXT = re.compile(r'<([^<>]+)>;\s*rel="?next"?')
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 

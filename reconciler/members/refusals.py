@@ -81,7 +81,7 @@ _NAMES_ALONE = re.compile(
     r"User \"[^\"]*\" cannot \w+ resource \"[^\"]*\" in API group \"[^\"]*\"( in the namespace \"[^\"]*\")?"
     rf"|{_DENIED.pattern.replace('?P<name>', '')}|{_DENIED_BY_POLICY.pattern.replace('?P<name>', '')}"
     r"|exceeded quota: [^,\s]+|Too long: may not be more than \d+ bytes|Required value"
-    r"|[.\w]+: field not declared in schema"
+    r"|(?<![.\w])[.\w]++: field not declared in schema"
 )
 _UNREPEATED = "the server's answer is not repeated, for it may quote what is secret"
 _NO_PAGE = b"404 page not found"

@@ -19,11 +19,12 @@ from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, o
 
 # A deployer writes what somebody committed elsewhere, whatever the field: asked before the fields of run time.
 _DEPLOYERS = re.compile(
-    r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*"
+    r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*", re.DOTALL
 )
 # What others are known to decide at run time; what a manager is called says nothing of which fields are its own.
 _RUNTIME_FIELDS = re.compile(
-    r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?"
+    r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?",
+    re.DOTALL,
 )
 
 # Of all that the manager of Kubernetes' controllers runs, only its autoscaler scales.

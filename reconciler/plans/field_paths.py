@@ -36,8 +36,9 @@ class Member(NamedTuple):
 Step = str | Key | Member
 Path = tuple[Step, ...]
 
-_STEP = re.compile(r'\.(?P<name>(?:[^.\[\]"]|"(?:[^"\\]|\\.)*")+)|\[(?P<item>(?:[^\]"]|"(?:[^"\\]|\\.)*")*)\]')
-_PAIR = re.compile(r'(?P<name>[^=,]+)=(?P<value>"(?:[^"\\]|\\.)*"|[^,]+)')
+_QUOTED = r'"(?:[^"\\]|\\.?)*+(?:"|\Z)'
+_STEP = re.compile(rf'\.(?P<name>(?:[^.\[\]"]|{_QUOTED})++)|\[(?P<item>(?:[^\]"]|{_QUOTED})*+)(?:\]|\Z)', re.DOTALL)
+_PAIR = re.compile(rf"(?<![^=,])(?P<name>[^=,]+)=(?P<value>{_QUOTED}|[^,]+)", re.DOTALL)
 
 
 def path_text(path: Path) -> str:

@@ -36,7 +36,7 @@ _NOT_CONTENT = (
     ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
     ("metadata", "labels", "kubernetes.io/metadata.name"),
 )
-_PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE)
+_PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE | re.DOTALL)
 
 
 class DifferenceKind(StrEnum):

@@ -14,7 +14,7 @@ _HEADER = re.compile(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
 _SIGNATURE = re.compile(rb"(?P<who>(?:.*[^0-9\s-])?) ?(?P<time>-?[0-9]{1,11}) [+-][0-9]{4}")
 _MOST_BYTES = 1 << 20
 """The bytes that a commit may have: its message, and the signatures and tags it carries."""
-_TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*:[ \t]*(?P<value>.*)")
+_TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*+:[ \t]*+(?P<value>.*)")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _CRUD = " \t.,:;<>\"\\'"

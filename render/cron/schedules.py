@@ -21,8 +21,9 @@ _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _WEEKDAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
 _NUMBER = re.compile(r"\+?[0-9]{1,9}", re.ASCII)
-_DURATION = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+", re.ASCII)
-_DURATION_PART = re.compile(r"([\d.]+)(ns|us|µs|μs|ms|s|m|h)")
+_UNIT = "(?:ns|us|µs|μs|ms|s|m|h)"
+_DURATION = re.compile(rf"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_UNIT})+")
+_DURATION_PART = re.compile(rf"(?<![0-9.])([0-9.]++)({_UNIT})")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _MACROS = {
     "@yearly": "0 0 1 1 *",
@@ -34,6 +35,10 @@ _MACROS = {
     "@hourly": "0 * * * *",
 }
 MACROS = tuple(sorted(_MACROS))
+MOST_TEXT = 1_000
+"""The characters of the longest schedule that is read; one that names every minute has fewer than 200."""
+_MOST_SECONDS = 2**63 / 10**9
+"""The seconds that Go's durations end below."""
 
 
 class _Range(NamedTuple):
@@ -82,9 +87,16 @@ def parse_schedule(text: str) -> Schedule:
     >>> sorted(parse_schedule("0,30 8-18/5 * * mon-fri").hours)
     [8, 13, 18]
     """
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"has {len(text)} characters, but at most {MOST_TEXT} are read")
     if text.startswith(("TZ=", "CRON_TZ=")):
         zone, _, rest = text.partition(" ")
-        return replace(parse_schedule(rest.strip()), zone=zone.partition("=")[2])
+        return replace(_parsed(rest.strip()), zone=zone.partition("=")[2])
+    return _parsed(text)
+
+
+def _parsed(text: str) -> Schedule:
+    """Return a schedule without a time zone before it; there may be one at most."""
     if text.startswith("@every "):
         return Every(seconds=_duration(text.removeprefix("@every ")))
     if text.startswith("@") and text not in _MACROS:
@@ -148,4 +160,6 @@ def _duration(text: str) -> int:
     if not _DURATION.fullmatch(text):
         raise ValueError(f"{text!r} is no duration such as 90s or 1h30m")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(text))
+    if seconds >= _MOST_SECONDS:
+        raise ValueError("is a duration of more than 290 years")
     return max(1, int(-seconds if text.startswith("-") else seconds))

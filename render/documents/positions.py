@@ -21,7 +21,7 @@ from .syntax import (
 
 Step = str | int
 Path = tuple[Step, ...]
-_PART = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
+_PART = re.compile(r"\[([^\]]*+)(?:\]|\Z)|([^.\[]+)")
 
 
 def locate_field(data: bytes, index: int, field: str) -> Position:

@@ -43,7 +43,7 @@ HEALTHY = {
     "Terminating",
     "Terminated",
 }
-DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?)(h|ms|m|us|µs|ns|s)")
+DURATION = re.compile(r"(?<![0-9.])([0-9]++(?:\.[0-9]*+)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
