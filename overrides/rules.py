@@ -1,11 +1,13 @@
 """Policies compiled for a fleet: each rule with the clusters it targets, its edits and the fields it reaches."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from render.bits import Mask
+from render.boundary import guarded, unexpected_problem, unexpected_words
 from render.cluster_index import ClusterIndex
 
 from .draft import Draft
@@ -92,13 +94,23 @@ def _first(path: str) -> Iterator[str | None]:
 def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
     """Run the edits of one rule on a draft, up to the first that is refused."""
     for edit in rule.edits:
-        try:
-            edit.change(draft)
-        except Refused as refusal:
-            return OverrideError(
-                rule.applied.origin, f"{edit.field}{refusal.within}", refusal.message, hint=refusal.hint
-            )
+        refused = guarded(partial(_refusal, rule, edit, draft), partial(_unexpected, rule, edit))
+        if refused is not None:
+            return refused
     return None
+
+
+def _refusal(rule: CompiledRule, edit: CompiledEdit, draft: Draft) -> OverrideError | None:
+    try:
+        edit.change(draft)
+    except Refused as refusal:
+        return OverrideError(rule.applied.origin, f"{edit.field}{refusal.within}", refusal.message, hint=refusal.hint)
+    return None
+
+
+def _unexpected(rule: CompiledRule, edit: CompiledEdit, error: Exception) -> OverrideError:
+    hint = unexpected_problem("", error).hint
+    return OverrideError(rule.applied.origin, edit.field, unexpected_words(error), hint=hint)
 
 
 def classes(rules: Sequence[CompiledRule], clusters: Mask) -> tuple[tuple[Mask, tuple[CompiledRule, ...]], ...]:

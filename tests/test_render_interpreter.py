@@ -1,5 +1,6 @@
 """The interpreter as a whole: neutral answers, messages, and that nothing it is given is modified."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,14 @@ class TestAWrongType:
             "Widget w: InterpretHealth: a field is not of the type that the kind has (AttributeError)"
         )
 
-    def test_of_a_template_is_a_bug_here(self) -> None:
+    def test_of_a_template_is_a_bug_here_that_concerns_this_object_alone(self) -> None:
         """Its schema has been checked before."""
-        with pytest.raises(TypeError):
+        with pytest.raises(InterpreterError) as raised:
             self.asked.replicas(WIDGET)
+        assert re.sub(r":\d+ ", ":N ", str(raised.value)) == (
+            "Widget w: InterpretReplica: an unexpected TypeError in tests.test_render_interpreter:N <lambda>;"
+            " this is a bug of Argosy, so please report it"
+        )
 
 
 def test_an_error_names_object_and_operation() -> None:

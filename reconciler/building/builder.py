@@ -68,6 +68,10 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             implied=trees.locked.implied if trees.locked else (),
         )
 
+    def without_cache(self) -> "SourceBuilder":
+        """Return what builds all of it anew."""
+        return replace(self, cache=None)
+
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Build the folders that objects of other tools deploy, each with what its object adds."""
         return FolderBuilds(path=self.path, cache=self.cache, locked=locked).outcomes(requests)

@@ -5,6 +5,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache, ReadBlobs
+from render.boundary import REPORT_IT, guarded, unexpected_words
 from render.documents import read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
@@ -78,7 +80,7 @@ class Builds(Struct, kw_only=True):
         if missing:
             contents = _contents(missing)
             simple = SimpleBuilds(contents)
-            made = [_simple_outcome(each, simple) for each in missing]
+            made = [guarded(partial(_simple_outcome, each, simple), _by_the_tool) for each in missing]
             self._remember([each for each in made if each is not None], _SIMPLE)
             outcomes |= {each.closure.key: each for each in made if each is not None}
             missing = [closure for closure in closures if closure.key not in outcomes]
@@ -116,6 +118,10 @@ def _key(closure: Closure, by: str) -> bytes:
     return hashlib.sha256(b"\0".join((_FORM, by.encode(), closure.key))).digest()
 
 
+def _by_the_tool(_error: Exception) -> None:
+    """Leave a build to the tool that could not be done without it, whatever the reason."""
+
+
 def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | None:
     """Return a build that needs no tool; None for any other."""
     made = None if closure.is_printed else simple.of(closure)
@@ -148,7 +154,11 @@ def _built(tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes])
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
         for outcome in workers.map(build, closures):
-            yield _with_origins(outcome, origins, contents)
+            yield guarded(partial(_with_origins, outcome, origins, contents), partial(_unread, outcome))
+
+
+def _unread(outcome: BuildOutcome, error: Exception) -> BuildOutcome:
+    return replace(outcome, output=b"", complaint=f"{unexpected_words(error)} while its output was read; {REPORT_IT}")
 
 
 def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from reconciler.source.files import SYMLINK, SourceFile
+from render.boundary import unexpected_problem
 from render.errors import Problem
 
 from .kustomization import (
@@ -82,6 +83,13 @@ class Walk(Struct):
                         seen.add(inner)
                         unseen.append(inner)
         self._refuse_mixtures({visit.folder for visit in seen if visit.of_plugins is None})
+
+    def stop(self, folder: str, error: Exception) -> None:
+        """Refuse to build a folder of which the walk led to an error nobody thought of."""
+        file = self.known.at(folder)[0][0]
+        self._add(file)
+        self.kustomizations = self.kustomizations or [file.path]
+        self._refuse(BuildRefusal(file, unexpected_problem(file.path, error, what="is not built")))
 
     def _refuse_mixtures(self, built: Collection[str]) -> None:
         """Refuse what would have to be written in two ways: a file or a folder that is used as configuration, too."""

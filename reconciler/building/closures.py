@@ -6,11 +6,13 @@ repository, an address, a path that leads out, a link - is refused here, so that
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from msgspec import field
 
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
+from render.boundary import guarded
 from render.values import SelectiveStruct
 
 from .closure_walk import BuildRefusal, Walk
@@ -79,7 +81,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
 def closure_of(known: Kustomizations, folder: str) -> Closure:
     """Return the files that a build of a folder reads, or why it may not be built."""
     walk = Walk(known)
-    walk.go(folder)
+    guarded(partial(walk.go, folder), partial(walk.stop, folder))
     return Closure(
         folder=folder,
         files=tuple(walk.found[path] for path in sorted(walk.found)),

@@ -43,6 +43,8 @@ _DOUBTFUL = re.compile(
 """Text that two readers of YAML may not read alike."""
 _MARKS = re.compile(rb"config\.kubernetes\.io|kustomize\.")
 """Annotations that the tool reads or takes away."""
+_DEEPEST = 50
+"""Kustomizations that build upon each other without the tool; few people write more than five."""
 
 
 class _Listed(NamedTuple):
@@ -82,7 +84,7 @@ class SimpleBuilds(Struct):
         return SimpleOutput(b"".join(texts), origins, tuple(each.value for each in objects))
 
     def _built(self, known: "_Folders", folder: str, above: tuple[str, ...]) -> list[_Listed]:
-        if folder in above or folder not in known.ids:
+        if folder in above or folder not in known.ids or len(above) > _DEEPEST:
             raise _NotSimpleError
         document = self._kustomization(known.ids[folder])
         objects: list[_Listed] = []

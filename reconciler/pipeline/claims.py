@@ -7,12 +7,14 @@ waits for something.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
+from render.boundary import REPORT_IT, guarded, unexpected_words
 from render.documents import emit
 from render.fleet import Fleet, OnPolicyRemoval
 from render.interpreter import Interpreter, InterpreterError
@@ -79,42 +81,73 @@ def claim_templates(
     templates: Iterable[Template], desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]
 ) -> Claims:
     """Match templates of a source and make their bindings."""
-    policies, options = policy_index(desired), match_options(desired.fleet)
-    bindings, released, failed, unmatched = [], [], [], []
-    matches: dict[ObjectRef, Match] = {}
-    waiting: dict[ObjectRef, str] = {}
+    claiming = _Claiming(desired, policy_index(desired), match_options(desired.fleet), interpreter, previous)
     for template in templates:
-        before = previous.get(template.ref)
-        known = before or desired.starting_bindings.get(template.ref)
-        match = policies.match(template, claim=known.policy if known else "", options=options)
-        matches[template.ref] = match
+        guarded(partial(claiming.add, template), partial(claiming.fail, template))
+    return claiming.claims()
+
+
+class _Claiming(Struct):
+    """The claims of a pass as they are made, each template by itself."""
+
+    desired: Desired
+    policies: PolicyIndex
+    options: MatchOptions
+    interpreter: Interpreter
+    previous: Mapping[ObjectRef, Binding]
+    bindings: list[Binding] = field(default_factory=list)
+    released: list[Binding] = field(default_factory=list)
+    failed: list[tuple[Template, InterpreterError]] = field(default_factory=list)
+    unmatched: list[Template] = field(default_factory=list)
+    matches: dict[ObjectRef, Match] = field(default_factory=dict)
+    waiting: dict[ObjectRef, str] = field(default_factory=dict)
+
+    def add(self, template: Template) -> None:
+        """Match a template, and make its binding."""
+        before = self.previous.get(template.ref)
+        known = before or self.desired.starting_bindings.get(template.ref)
+        match = self.policies.match(template, claim=known.policy if known else "", options=self.options)
+        self.matches[template.ref] = match
         if match.policy is None:
-            kept = released_binding(before, match, desired.fleet) if before else None
+            kept = released_binding(before, match, self.desired.fleet) if before else None
             if kept is None:
-                unmatched.append(template)
+                self.unmatched.append(template)
             else:
-                released.append(kept)
-            continue
+                self.released.append(kept)
+            return
         try:
-            workload = interpreted_workload(template, interpreter)
+            workload = interpreted_workload(template, self.interpreter)
         except InterpreterError as error:
-            failed.append((template, error))
-            continue
+            self.failed.append((template, error))
+            return
         is_changed = _is_changed(template, match, before)
         made = make_binding(template, match, workload, before or _started(known, match), is_changed=is_changed)
         if made is not None:
             if not is_changed and (fields := waiting_fields(template, match, workload, made)):
-                waiting[template.ref] = waiting_words(str(match.policy), fields)
+                self.waiting[template.ref] = waiting_words(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
-            bindings.append(replace(made, template_digest=digest) if digest else made)
-    return Claims(
-        bindings=tuple(bindings),
-        released=tuple(released),
-        failed=tuple(failed),
-        unmatched=tuple(unmatched),
-        matches=matches,
-        waiting=waiting,
-    )
+            self.bindings.append(replace(made, template_digest=digest) if digest else made)
+
+    def fail(self, template: Template, error: Exception) -> None:
+        """Have a template keep what it has, because it led to an error nobody thought of."""
+        self.matches.setdefault(template.ref, Match())
+        self.failed.append((template, unexpected_failure(template.ref, error)))
+
+    def claims(self) -> Claims:
+        """Return what was made."""
+        return Claims(
+            bindings=tuple(self.bindings),
+            released=tuple(self.released),
+            failed=tuple(self.failed),
+            unmatched=tuple(self.unmatched),
+            matches=self.matches,
+            waiting=self.waiting,
+        )
+
+
+def unexpected_failure(ref: ObjectRef, error: Exception) -> InterpreterError:
+    """Return the failure of an object that led to an error nobody thought of."""
+    return InterpreterError(f"{unexpected_words(error)}; {REPORT_IT}", where=str(ref))
 
 
 def _started(start: Binding | None, match: Match) -> Binding | None:

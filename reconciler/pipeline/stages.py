@@ -21,6 +21,7 @@ from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts, with_facts
 from render.binding import Binding
 from render.bits import members
+from render.boundary import guarded
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.layout import object_path
@@ -29,7 +30,7 @@ from render.quota.enforcement import quota
 from render.rescheduling.requests import with_requests
 from render.scheduling.batch import BatchContext
 from render.timing import Flip, earliest, earliest_of_each
-from render.works import TargetGroups, WorkContext, Works, render_works
+from render.works import TargetGroups, WorkContext, WorkFailure, Works, render_works
 
 from .assembly import (
     Assembly,
@@ -43,7 +44,7 @@ from .assembly import (
     target_mask,
 )
 from .binding_files import BindingWriter
-from .claims import Claims, claim_templates
+from .claims import Claims, claim_templates, unexpected_failure
 from .cluster_removals import Removal
 from .cron import Autoscaler, CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
@@ -184,7 +185,7 @@ def _built(inputs: Inputs) -> Built:
     )
     unbuilt = {binding.ref for binding in claims.released}
     made = (binding for binding in bindings if binding.ref not in unbuilt)
-    works = {each.ref: render_works(template_by_ref[each.ref], each, work_context) for each in made}
+    works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
     judged = _judged(_recorded(bindings, works, index), works, claims.waiting, past)
     failed = (each for each in claims.failed if each[0].ref in before)
@@ -203,6 +204,17 @@ def _built(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _works(template: Template, binding: Binding, context: WorkContext, index: ClusterIndex) -> Works:
+    """Return the works of a template; an error nobody thought of has all its clusters keep what they have."""
+
+    def failed(error: Exception) -> Works:
+        clusters = target_mask(binding, TreeContext(index=index, previous=None))
+        failure = WorkFailure(clusters=clusters, error=unexpected_failure(template.ref, error))
+        return Works(variants=(), blobs={}, contents=(), failures=(failure,))
+
+    return guarded(lambda: render_works(template, binding, context), failed)
 
 
 def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:
@@ -363,7 +375,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
             continue
         targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
         binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
-        works = render_works(template, binding, built.work_context)
+        works = _works(template, binding, built.work_context, built.index)
         assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
         yield template, works
 

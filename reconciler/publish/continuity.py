@@ -23,6 +23,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped, SourceFile, select_files
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.manifests import may_hold_manifest
+from render.boundary import INTERNAL
 from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
 from render.words import listed
@@ -62,9 +63,11 @@ def check_continuity(repository: Repository, source: Source, previous: Previous 
 
 def discontinuities(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
     """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
-    if previous is None or previous.source == source.commit:
+    if previous is None:
         return []
-    problems: list[Problem] = []
+    problems = list(_lost_by_bugs(source, previous))
+    if previous.source == source.commit:
+        return problems
     if source.broken:
         before = _files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
@@ -75,6 +78,16 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
         if not each.is_meant:
             problems.append(Problem(each.path, 0, "", each.message, _BACK))
     return sorted({*problems})
+
+
+def _lost_by_bugs(source: Source, previous: Previous) -> Iterator[Problem]:
+    """Yield what is left out because of an error nobody thought of, while some binding has no template any more.
+
+    The file may stand there as it did: another version of the program may stumble over it.
+    """
+    unexpected = [each.problem for each in source.broken if each.problem.kind == INTERNAL and not each.is_partial]
+    if unexpected and not previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
+        yield from unexpected
 
 
 def _made_nowhere(

@@ -24,7 +24,7 @@ from reconciler.pipeline.renames import (
 )
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.stages import Inputs, Rendered
 from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
@@ -45,6 +45,7 @@ from .continuity import renames_by_hand
 from .reading import ObservedInputs, Source
 from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between
+from .stumbles import rendered_or_refused
 
 _LONGEST_SUBJECT = 200
 _MOST_BEHIND = 60
@@ -239,7 +240,7 @@ def run_pass(
         failover=_failover_inputs(repository, source, previous, observed),
     )
     with log.timed("render"):
-        rendered = render_pass(inputs)
+        rendered = rendered_or_refused(inputs, source)
     outcome = Outcome(
         repository=repository,
         source=source,

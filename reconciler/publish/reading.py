@@ -174,7 +174,7 @@ def worktree_of(repository: Repository) -> Snapshot:
 class _LaterBuild(NamedTuple):
     """The builder of sources, which is only imported for one that has something to build."""
 
-    cache: ParseCache
+    cache: ParseCache | None
 
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
@@ -186,6 +186,9 @@ class _LaterBuild(NamedTuple):
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         return self._builder().render_charts(requests) if requests else BuiltSource()
+
+    def without_cache(self) -> Build:
+        return _LaterBuild(None)
 
     def _builder(self) -> Build:
         from reconciler.building.builder import SourceBuilder

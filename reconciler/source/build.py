@@ -111,6 +111,9 @@ class Build(Protocol):
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Return what came of these charts."""
 
+    def without_cache(self) -> "Build":
+        """Return what builds all of it anew."""
+
 
 class Caches(NamedTuple):
     """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository.
@@ -122,6 +125,10 @@ class Caches(NamedTuple):
     right: RightManifests | None = None
     contents: ContentStore | None = None
     build: Build | None = None
+
+    def without_values(self) -> "Caches":
+        """Return what an earlier run has no say in, but for the content of Sources, which has digests of its own."""
+        return Caches(contents=self.contents, build=self.build and self.build.without_cache())
 
 
 NO_CACHES = Caches()

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -19,6 +20,7 @@ from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from reconciler.locked.store import ContentStore
 from render.admission import admitted
 from render.admission.kinds import render_kinds
+from render.boundary import guarded, unexpected_problem
 from render.errors import InputError, Problem
 from render.model import ARGOSY_API_VERSION, as_mapping
 
@@ -47,14 +49,19 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
     """Admit each Source and return the values of those that are admitted."""
     loaded = ExternalSources()
     for place in places:
-        outcome = admitted(place.manifest, render_kinds()[KIND])
-        loaded.problems += (FieldProblem(place, problem) for problem in outcome.problems)
-        loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
-        if outcome.object is not None:
-            source = ExternalSource.of(outcome.object, path=place.file.path, document=place.number)
-            loaded.sources.append(source)
-            loaded.admitted.append((f"{KIND} {source.name}", place))
+        loaded.problems += place.guarded(partial(_load_source, place, loaded))
     return loaded
+
+
+def _load_source(place: LocatedManifest, loaded: ExternalSources) -> list[FieldProblem]:
+    """Add a Source that is admitted, and return what is wrong with it."""
+    outcome = admitted(place.manifest, render_kinds()[KIND])
+    loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+    if outcome.object is not None:
+        source = ExternalSource.of(outcome.object, path=place.file.path, document=place.number)
+        loaded.sources.append(source)
+        loaded.admitted.append((f"{KIND} {source.name}", place))
+    return [FieldProblem(place, problem) for problem in outcome.problems]
 
 
 def implied_source(type_: SourceType, place: Mapping[str, Any], secret: str = "") -> ExternalSource:
@@ -150,15 +157,21 @@ class ExternalLock(Struct, frozen=True, kw_only=True):
 def lock_of(sources: Iterable[ExternalSource], repository: RepositoryFiles, store: ContentStore | None) -> ExternalLock:
     """Read the lock of a fleet; one that is damaged is a problem, and locks nothing."""
     file = repository.lock_file
-    lock, problems = Lock(path=repository.lock_path), tuple[Problem, ...]()
+    nothing, problems = Lock(path=repository.lock_path), tuple[Problem, ...]()
+    lock = nothing
     if file is not None:
-        try:
-            lock = parsed_lock(repository.read([file.id])[file.id], file.path)
-        except InputError as error:
-            problems = error.problems
+        parse = partial(_parsed_lock, repository.read([file.id])[file.id], file.path)
+        lock, problems = guarded(parse, lambda error: (nothing, (unexpected_problem(file.path, error),)))
     return ExternalLock(
         file=file, problems=problems, locked=LockedFiles(sources, lock, repository=repository, store=store)
     )
+
+
+def _parsed_lock(content: bytes, path: str) -> tuple[Lock, tuple[Problem, ...]]:
+    try:
+        return parsed_lock(content, path), ()
+    except InputError as error:
+        return Lock(path=path), error.problems
 
 
 def lock_warnings(external: ExternalSources, locked: LockedFiles | None) -> Iterator[FieldProblem]:

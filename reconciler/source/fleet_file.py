@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from render.admission import Admitted, admit
 from render.admission.syntax import quoted
+from render.boundary import guarded, unexpected_problem
 from render.errors import Problem
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
@@ -50,7 +52,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
         return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
     path = paths[0] if paths else ""
     home = path.rpartition("/")[0]
-    fleet, problems = _parsed(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
+    fleet, problems = _guarded(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)
     if (tried := tried_lines(ignore)) > MOST_TRIED:
@@ -72,6 +74,11 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
             break
         at = at.rpartition("/")[0]
     return sorted(path for path in fleet_files if path.startswith(f"{folder}/" if folder else ""))
+
+
+def _guarded(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+    parse = partial(_parsed, file, paths, read)
+    return guarded(parse, lambda error: (Fleet(), (unexpected_problem(file.path, error),)))
 
 
 def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:

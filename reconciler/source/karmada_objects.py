@@ -3,8 +3,8 @@
 Admission applies the defaults and the validation of Karmada's CRDs and webhooks, which nobody else runs here.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,11 +13,13 @@ from overrides.admission import all_kinds
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
+from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
 from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler, cron_autoscaler
 from render.errors import Problem
+from render.fleet import FeatureGates
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
 from render.policy import ClusterTaintPolicy, PropagationPolicy
@@ -63,30 +65,51 @@ class KarmadaObjects(Struct):
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
 
+    def warnings_beside(self, gates: FeatureGates) -> Iterator[FieldProblem]:
+        """Yield the warnings, but for what a gate of the fleet makes work."""
+        is_on = {
+            WITHOUT_FAILOVER: gates.failover,
+            WITHOUT_INJECTION: gates.stateful_failover_injection,
+            WITHOUT_ENFORCEMENT: gates.federated_quota_enforcement,
+        }
+        moot = [said for said, is_so in is_on.items() if is_so]
+        for warning in self.warnings:
+            if not any(said in warning.problem.message for said in moot):
+                yield warning
+
 
 def load_karmada_objects(
     places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str
 ) -> KarmadaObjects:
     """Admit each object and return the values of those that are admitted."""
     objects, placements = KarmadaObjects(), SharedPlacements()
+    admit = partial(admitted, default_namespace=default_namespace)
     for place, kind in places:
-        outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
-        if kind.kind == "Cluster" and outcome.object is None:
-            outcome = _with_preferences_left_out(place.manifest, kind, outcome)
-        objects.problems += (FieldProblem(place, problem) for problem in outcome.problems)
-        objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
-        if outcome.object is not None:
-            objects.admitted.append((_add(objects, place, outcome.object, placements), place))
+        outcome = partial(admit, place.manifest, kind)
+        objects.problems += place.guarded(partial(_admit, objects, place, outcome, placements))
     return objects
 
 
-def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: Admitted) -> Admitted:
+def _admit(
+    objects: KarmadaObjects, place: LocatedManifest, admit: Callable[[], Admitted], placements: SharedPlacements
+) -> list[FieldProblem]:
+    """Add the value of an object that is admitted, and return what is wrong with it."""
+    outcome = admit()
+    if place.manifest["kind"] == "Cluster" and outcome.object is None:
+        outcome = _with_preferences_left_out(place.manifest, outcome)
+    objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+    if outcome.object is not None:
+        objects.admitted.append((_add(objects, place, outcome.object, placements), place))
+    return [FieldProblem(place, problem) for problem in outcome.problems]
+
+
+def _with_preferences_left_out(manifest: Manifest, refused: Admitted) -> Admitted:
     """Admit a Cluster whose only fault is a taint that Karmada refuses and its scheduler would not look at."""
     taints = manifest["spec"].get("taints") if isinstance(manifest.get("spec"), dict) else None
     if not isinstance(taints, list):
         return refused
     blocking = [taint for taint in taints if not (isinstance(taint, dict) and taint.get("effect") == _PREFERENCE)]
-    outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, kind)
+    outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, source_kinds()["Cluster"])
     if outcome.object is None:
         return refused
     warning = Problem("", 0, "spec.taints", f"{_PREFERENCE} means nothing for clusters; taints with it are left out")

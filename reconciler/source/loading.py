@@ -18,13 +18,14 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
-from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
+from reconciler.locked.reading import LockedFiles, RepositoryFiles
+from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
-from render.model import Manifest, Template
+from render.model import Manifest
 from render.values import SelectiveStruct
+from render.words import listed
 
 from .broken import Broken, broken_by, told_by_source
 from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
@@ -40,8 +41,10 @@ from .checks import (
     readable_secrets,
     unknown_scopes,
 )
+from .culprits import culprits_among
 from .definitions import scopes_elsewhere
 from .desired import Desired
+from .digests import source_digest_of
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
 from .facts import FactsOf, no_facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
@@ -50,21 +53,21 @@ from .included import read_everything
 from .karmada_objects import KarmadaObjects, load_karmada_objects
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
-from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, RightManifests
+from .manifests import (
+    IGNORE_HINT,
+    Contents,
+    FieldProblem,
+    LocatedManifest,
+    ParseCache,
+    ReadBlobs,
+    RightManifests,
+    mentions_ours,
+)
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
 from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schema_checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
-
-_READ_BY_OTHERS = frozenset(
-    {
-        "Namespace",
-        "CustomResourceDefinition.apiextensions.k8s.io",
-        "PriorityClass.scheduling.k8s.io",
-    }
-)
-"""Templates that decide how others are read and scheduled."""
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")
 """The ends of the kinds of policies that name clusters."""
@@ -173,6 +176,35 @@ def load_source(
     facts: FactsOf | None = no_facts,
 ) -> Loaded:
     """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
+    load = partial(_load_source, read=read, folder=folder, facts=facts)
+    anew = partial(load, caches=caches.without_values())
+    # What an earlier run remembers may have another shape than it should: then nothing of it is used.
+    again = partial(guarded, partial(anew, files), lambda error: _without_culprits(files, error, anew, read))
+    return guarded(partial(load, files, caches=caches), lambda _: again())
+
+
+def _without_culprits(
+    files: Sequence[SourceFile], error: Exception, load: Callable[[Sequence[SourceFile]], Loaded], read: ReadBlobs
+) -> Loaded:
+    """Load a source without the files that lead to an error nobody thought of, which are its problem."""
+    found = culprits_among(files, load)
+    beside = f" together with {listed([each.path for each in found[1:]])}" if found[1:] else ""
+    if not found:
+        raise error
+    problem = unexpected_problem(found[0].path, error, what=f"is not read{beside}")
+    others = [each for each in files if each not in found]
+    rest: Loaded | None = guarded(partial(load, others), lambda _error: None)
+    if rest is None:
+        return Loaded(desired=Desired(), problems=(problem,))
+    is_template = len(found) == 1 and not mentions_ours(found[0].path, read([found[0].id])[found[0].id])
+    broken = (broken_by(problem, found),) if is_template and not rest.desired.fleet.source.is_strict else ()
+    problems = tuple(sorted((*rest.problems, problem)))
+    return replace(rest, problems=problems, broken=(*rest.broken, *broken), files=tuple(files))
+
+
+def _load_source(
+    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str, caches: Caches, facts: FactsOf | None
+) -> Loaded:
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
@@ -293,7 +325,7 @@ def _placed_clusters(karmada: KarmadaObjects) -> Iterator[tuple[Cluster, Located
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.built.warnings
-    yield from _warnings_of_policies(parts)
+    yield from parts.karmada.warnings_beside(parts.home.fleet.feature_gates)
     yield from parts.templates.warnings
     yield from parts.doubtful
     yield from parts.webhooks.warnings
@@ -312,20 +344,6 @@ def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
     left_out = _unreadable_files(parts.contents)
     unreadable = (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
     return (*parts.lock.problems, *unreadable)
-
-
-def _warnings_of_policies(parts: _Parts) -> Iterator[FieldProblem]:
-    """Yield the warnings about Karmada's objects, but for what a gate of the fleet makes work."""
-    gates = parts.home.fleet.feature_gates
-    is_on = {
-        WITHOUT_FAILOVER: gates.failover,
-        WITHOUT_INJECTION: gates.stateful_failover_injection,
-        WITHOUT_ENFORCEMENT: gates.federated_quota_enforcement,
-    }
-    moot = [said for said, is_so in is_on.items() if is_so]
-    for warning in parts.karmada.warnings:
-        if not any(said in warning.problem.message for said in moot):
-            yield warning
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
@@ -379,22 +397,3 @@ def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
         return digest
     scopes = "".join(f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in told)
     return hashlib.sha256(f"{digest}\n{scopes}".encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def source_digest_of(
-    files: Iterable[StoredFile],
-    contents: Contents,
-    templates: Iterable[tuple[Template, LocatedManifest]],
-    fleet_path: str,
-) -> str:
-    """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
-    plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary(template)}
-    mixed = {place.file.path for place in contents.manifests if (place.file.path, place.number) not in plain}
-    held = {path for path, _ in plain} - mixed
-    left = held.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
-    lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
-    return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _is_ordinary(template: Template) -> bool:
-    return template.ref.group_kind not in _READ_BY_OTHERS

@@ -7,11 +7,13 @@ other document is a problem: it is more likely a slip than meant to be left out.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from overrides.secrecy import holds_secrets
 from render.admission.findings import NAME_BY_TYPE
+from render.boundary import guarded, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.model import ARGOSY_GROUP, group_of
@@ -78,6 +80,10 @@ class LocatedManifest(NamedTuple):
     position: int
     prefix: str = ""
 
+    def guarded(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
+        """Return the problems that a call about this manifest finds; an error nobody thought of is one, too."""
+        return guarded(call, lambda error: [FieldProblem(self, unexpected_problem("", error))])
+
     def problem(self, field: str, message: str, *, hint: str = "", kind: str = "") -> "FieldProblem":
         """Return a problem or warning of a field of this manifest ("" for the manifest itself)."""
         return FieldProblem(self, Problem("", 0, field, message, hint, kind))
@@ -136,12 +142,31 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
     for batch in _batches(files):
         blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
-            if file.id in cached:
-                yield from _manifests(file, cached[file.id])
-            else:
-                yield from _parsed(file, blobs[file.id], fresh)
+            known = guarded(partial(_remembered, file, cached[file.id]), _nothing) if file.id in cached else None
+            if known is not None:
+                yield from known
+                continue
+            content = blobs[file.id] if file.id in blobs else read([file.id])[file.id]
+            outcomes = partial(_parsed_file, file, content, fresh)
+            yield from guarded(outcomes, partial(_unexpected, file, content))
     if cache is not None and fresh:
         cache.put_many(fresh)
+
+
+def _remembered(file: SourceFile, documents: ParsedBlob) -> list[_Outcome]:
+    return list(_manifests(file, documents))
+
+
+def _nothing(_error: Exception) -> None:
+    """Take what an earlier run remembers for nothing if it has no right shape: the file is parsed again."""
+
+
+def _parsed_file(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> list[_Outcome]:
+    return list(_parsed(file, content, fresh))
+
+
+def _unexpected(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
+    return [UnreadableDocument(file, unexpected_problem(file.path, error), mentions_ours(file.path, content))]
 
 
 def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
@@ -156,6 +181,11 @@ def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
         size += file.size
     if batch:
         yield batch
+
+
+def mentions_ours(path: str, content: bytes) -> bool:
+    """Say whether a file may hold what decides on others: it mentions Karmada's API or ours, or is argosy.yaml."""
+    return path.endswith(FLEET_FILE) or _OURS.search(content) is not None
 
 
 def may_hold_manifest(content: bytes) -> bool:
@@ -175,7 +205,7 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
             yield Skipped(file.path, Reason.TEMPLATE)
             return
         if errors:
-            is_ours = file.path.endswith(FLEET_FILE) or _OURS.search(content) is not None
+            is_ours = mentions_ours(file.path, content)
             for problem in _file_problems(file, content, errors):
                 yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -143,14 +144,21 @@ def load_tests(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced
     """Admit each test and load the clusters and templates it is given."""
     loaded = PolicyTests()
     for place in places:
-        outcome = admitted(place.manifest, render_kinds()[KIND])
-        loaded.problems += (FieldProblem(place, problem) for problem in outcome.problems)
-        loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
-        if outcome.object is not None:
-            test = _loaded_test(place, outcome.object, loaded, is_namespaced, fleet)
-            loaded.tests.append(test)
-            loaded.admitted.append((f"{KIND} {test.name}", place))
+        loaded.problems += place.guarded(partial(_load_test, place, loaded, is_namespaced, fleet))
     return loaded
+
+
+def _load_test(
+    place: LocatedManifest, loaded: PolicyTests, is_namespaced: IsNamespaced, fleet: Fleet
+) -> list[FieldProblem]:
+    """Add a test that is admitted, and return what is wrong with it."""
+    outcome = admitted(place.manifest, render_kinds()[KIND])
+    loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+    if outcome.object is not None:
+        test = _loaded_test(place, outcome.object, loaded, is_namespaced, fleet)
+        loaded.tests.append(test)
+        loaded.admitted.append((f"{KIND} {test.name}", place))
+    return [FieldProblem(place, problem) for problem in outcome.problems]
 
 
 def _loaded_test(

@@ -6,7 +6,7 @@ is found is only a warning.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from overrides.matching import priority_of
 from overrides.policy import OverridePolicy
 from render.admission.findings import Findings
+from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
@@ -167,13 +168,16 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             if key in known:
                 yield template, place, SchemaVerdict(Findings(), range(*known[key]))
                 continue
-            verdict = self.verdict(pruned(place.manifest))
+            verdict = guarded(partial(self._verdict_of, place), _unexpected)
             # Right for none of the versions as such, it is right by what the members run now.
             if key and verdict.right and not verdict.findings.problems:
                 fresh[key] = verdict.right.start, verdict.right.stop
             yield template, place, verdict
         if self.known is not None and fresh:
             self.known.put_many(fresh)
+
+    def _verdict_of(self, place: LocatedManifest) -> SchemaVerdict:
+        return self.verdict(pruned(place.manifest))
 
     def _key(self, place: LocatedManifest) -> bytes:
         """Return what a manifest is known by; nothing for one that other files than its own decide about."""
@@ -267,6 +271,12 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     def _checked(self, manifest: Manifest, minor: int, known: frozenset[int] = frozenset()) -> SchemaFindings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
         return check_manifest(check, manifest, known) if check else SchemaFindings()
+
+
+def _unexpected(error: Exception) -> SchemaVerdict:
+    findings = Findings()
+    findings.problems.append(unexpected_problem("", error, what="is not checked"))
+    return SchemaVerdict(findings, NO_MINOR)
 
 
 def _both(first: range, second: range) -> range:

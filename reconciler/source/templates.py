@@ -7,7 +7,8 @@ most of the names that are refused here, too, but only after the commit is made.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
 from render.fleet import Fleet
-from render.matching.exclusions import CLAIMED_BY, exclusions_of
+from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.words import listed
 
@@ -204,35 +205,47 @@ class Templates(Struct):
 
 def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:
     """Check each manifest, write out its namespace and leave out what is never propagated."""
-    loaded, exclusions = Templates(), exclusions_of(fleet)
+    loaded, loading = Templates(), _Loading(is_namespaced, fleet, exclusions_of(fleet))
     for place in places:
-        findings = Findings()
-        check_identity(place.manifest, findings)
-        check_counts(place.manifest, findings)
-        _check_annotations(place.manifest, findings)
-        if findings.problems:
-            loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
-            continue
-        loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
-        is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
-        default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
-        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default)
-        if manifest is not place.manifest and is_opaque(manifest):
-            loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
-            continue
-        template = _with_default_replicas(template_of(place, manifest), manifest, fleet)
-        # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
-        if is_inside is False and manifest is not place.manifest and not isinstance(place.file, BuiltFile):
-            loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
-        reason = exclusions.reason(template)
-        if reason:
-            loaded.warnings.append(left_out(place, template.ref, reason))
-        # What something else distributes may still have to follow a workload of ours.
-        if not reason or template.labels.get(CLAIMED_BY):
-            loaded.placed.append((template, place))
-            if is_inside is None:
-                loaded.unscoped.append((template, place))
+        loaded.problems += place.guarded(partial(_load_template, place, loaded, loading))
     return loaded
+
+
+class _Loading(NamedTuple):
+    """Everything that the manifests of a fleet are loaded with."""
+
+    is_namespaced: IsNamespaced
+    fleet: Fleet
+    exclusions: Exclusions
+
+
+def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading) -> list[FieldProblem]:
+    """Add a manifest to the templates, or return what is wrong with it."""
+    findings, fleet = Findings(), loading.fleet
+    check_identity(place.manifest, findings)
+    check_counts(place.manifest, findings)
+    _check_annotations(place.manifest, findings)
+    if findings.problems:
+        return [FieldProblem(place, problem) for problem in findings.problems]
+    loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
+    is_inside = loading.is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
+    default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
+    manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default)
+    if manifest is not place.manifest and is_opaque(manifest):
+        return [_wrong_namespace(place, is_missing=bool(is_inside))]
+    template = _with_default_replicas(template_of(place, manifest), manifest, fleet)
+    # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
+    if is_inside is False and manifest is not place.manifest and not isinstance(place.file, BuiltFile):
+        loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
+    reason = loading.exclusions.reason(template)
+    if reason:
+        loaded.warnings.append(left_out(place, template.ref, reason))
+    # What something else distributes may still have to follow a workload of ours.
+    if not reason or template.labels.get(CLAIMED_BY):
+        loaded.placed.append((template, place))
+        if is_inside is None:
+            loaded.unscoped.append((template, place))
+    return []
 
 
 def _check_annotations(manifest: Manifest, findings: Findings) -> None:
@@ -277,15 +290,20 @@ def load_webhooks(places: Iterable[LocatedManifest]) -> Templates:
     """Check each configuration of interpreter webhooks, which is cluster-scoped."""
     loaded = Templates()
     for place in places:
-        findings = Findings()
-        check_identity(place.manifest, findings)
-        check_webhooks(place.manifest, findings)
-        loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
-        loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
-        if not findings.problems:
-            manifest = with_namespace(place.manifest, is_namespaced=False, default="")
-            loaded.placed.append((template_of(place, manifest), place))
+        loaded.problems += place.guarded(partial(_load_webhook, place, loaded))
     return loaded
+
+
+def _load_webhook(place: LocatedManifest, loaded: Templates) -> list[FieldProblem]:
+    """Add a configuration, or return what is wrong with it."""
+    findings = Findings()
+    check_identity(place.manifest, findings)
+    check_webhooks(place.manifest, findings)
+    loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
+    if not findings.problems:
+        manifest = with_namespace(place.manifest, is_namespaced=False, default="")
+        loaded.placed.append((template_of(place, manifest), place))
+    return [FieldProblem(place, problem) for problem in findings.problems]
 
 
 def template_of(place: LocatedManifest, manifest: Manifest) -> Template:

@@ -1,6 +1,7 @@
 """PolicyTests run: a first pass over the source with what a test adds, compared with what it expects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from reconciler.pipeline.webhook_answers import Answers
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
+from render.boundary import REPORT_IT, guarded, unexpected_words
 from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
 from render.words import nearest
@@ -53,6 +55,16 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
     A test with a time is about the pass at that time, after those that went before it.
     """
+    return guarded(partial(_tried, test, desired, answers), partial(_failed, test))
+
+
+def _failed(test: PolicyTest, error: Exception) -> Trial:
+    """Return the result of a test that led to an error nobody thought of."""
+    mismatch = Mismatch(field="spec", message=f"{unexpected_words(error)}; {REPORT_IT}", got=WITHHELD)
+    return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())
+
+
+def _tried(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
     given = with_given(desired, test)
     inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
     rendered = render_pass(inputs) if test.now is None else rendered_at(test, inputs, test.now)

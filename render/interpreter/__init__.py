@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from msgspec import field
 
+from render.boundary import REPORT_IT, unexpected_words
 from render.model import Manifest
 from render.resources import Component, DependentObject
 from render.values import SelectiveStruct
@@ -133,10 +134,10 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             return tuple(answer) if hasattr(answer, "__next__") else answer
         except InterpreterError as error:
             raise InterpreterError(error.what, where=_where(operation, manifest, error.where)) from error
-        except _WRONG_TYPE as error:
-            if operation not in _READING_MEMBERS:
-                raise
-            what = f"a field is not of the type that the kind has ({type(error).__name__})"
+        except Exception as error:
+            is_known = operation in _READING_MEMBERS and isinstance(error, _WRONG_TYPE)
+            typed = f"a field is not of the type that the kind has ({type(error).__name__})"
+            what = typed if is_known else f"{unexpected_words(error)}; {REPORT_IT}"
             raise InterpreterError(what, where=_where(operation, manifest)) from error
 
     def _found(self, operation: Operation, manifest: Manifest) -> Found:
