@@ -20,7 +20,7 @@ from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
-from .waiting import raced, running
+from .waiting import SECONDS, raced, running
 
 RENDERED = "refs/heads/argosy/rendered"
 
@@ -103,6 +103,15 @@ def test_a_mirror_follows_the_default_branch(tmp_path: Path) -> None:
     a_mirror(tmp_path)
     upstream.git("symbolic-ref", "HEAD", "refs/heads/trunk")
     assert a_mirror(tmp_path).resolve("HEAD") == second
+
+
+def test_git_finds_no_fault_in_a_mirror(tmp_path: Path) -> None:
+    an_upstream(tmp_path)
+    folder = a_mirror(tmp_path).folder.git_dir
+    checked = subprocess.run(
+        ["git", "-C", str(folder), "fsck", "--strict"], capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
 
 
 def test_what_a_mirror_prepares_is_not_lost_in_a_fetch(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """``argosy run`` as it is: real repositories, real processes, real signals."""
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler
@@ -8,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from .build import Repository, a_config_map
+from reconciler.run.pass_job import PassJob
+
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 from .controllers import SETTINGS, a_fleet, controller, is_rendered, pushed, rendered_source
 from .fakes import FakeCluster
 from .served import serving_members
-from .waiting import eventually, happened
+from .waiting import SECONDS, eventually, happened, running
 
 pytestmark = pytest.mark.waits
 
@@ -229,3 +233,22 @@ def test_a_push_during_a_pass_does_not_wait_for_a_member_that_hangs(tmp_path: Pa
     assert took < 5
     assert argosy.said.count("a newer commit: the pass finishes the clusters it is at") == 1
     assert rendered_source(bare) == commit
+
+
+def test_a_pass_whose_controller_was_killed_ends_without_a_word(tmp_path: Path) -> None:
+    """Nobody reads its report any more: it stops, and its log has no traceback of that."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"cluster.yaml": a_cluster("member1"), "web.yaml": a_deployment(), "policy.yaml": a_policy()})
+    job = PassJob(fleet="shop", repository=str(repository.path), bootstrap=True)
+    program = "from reconciler.run.passes.process import main; main()"
+    pipe = subprocess.PIPE
+    with running([sys.executable, "-c", program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(job.to_json() + "\n")
+        process.stdin.flush()
+        process.stdout.close()
+        process.stdin.close()
+        said = process.stderr.read()
+        assert (process.wait(timeout=SECONDS), "Traceback" in said) == (0, False), said

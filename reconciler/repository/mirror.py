@@ -79,8 +79,9 @@ def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     if _mirrored(git.folder, offered):
         return
     fetch_refs(reached_remote(git, REMOTE), Fetching(refspecs=_REFSPECS, prune=True), progress)
-    if offered.head:
-        git.run("symbolic-ref", "HEAD", _local(offered.head))
+    if tip := offered.tips.get(offered.head):
+        # A HEAD that names the remote's branch as it is called here would be strange to git, which names local ones.
+        git.run("update-ref", "--no-deref", "HEAD", tip)
 
 
 def _create(git: GitCommand, address: str, offered: RemoteTips) -> None:
@@ -99,7 +100,8 @@ def _mirrored(folder: Path, offered: RemoteTips) -> bool:
     """Say whether the mirror has exactly the branches and tags offered, each at the same object."""
     wanted = {_local(ref): id_ for ref, id_ in offered.tips.items() if ref.startswith(("refs/heads/", "refs/tags/"))}
     here = {ref for ref in _known_refs(folder) if ref.startswith((f"refs/remotes/{REMOTE}/", "refs/tags/"))}
-    if offered.head and head_branch(folder) != _local(offered.head):
+    tip = offered.tips.get(offered.head)
+    if tip and (head_branch(folder), read_ref_fast(folder, "HEAD")) != (None, tip):
         return False
     return here == wanted.keys() and all(read_ref_fast(folder, ref) == id_ for ref, id_ in wanted.items())
 

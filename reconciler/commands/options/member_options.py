@@ -68,6 +68,13 @@ _ACCESS = (
     click.option("--as", "as_user", default="", metavar="USER", help="Act as another user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as a group (repeatable)."),
 )
+_OWN_KUBECONFIG = click.option(
+    "--kubeconfig",
+    default="",
+    metavar="FILE",
+    help="Reach the cluster by the context of its name in here  [default: the service account of the pod it runs in]",
+)
+"""The kubeconfig of a command that runs in its cluster: it looks for no other one by itself."""
 _READING = (
     click.option(
         "--cluster", "clusters", multiple=True, metavar="CONTEXT", help="Read the cluster of this context (repeatable)."
@@ -180,7 +187,7 @@ def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     It takes ``cluster``, which is reached from inside unless a kubeconfig is named.
     """
     names = ("timeout", "kubeconfig", *_UNATTENDED)
-    every = dict(zip(DeliveryOptions.names(), (*_ACCESS, *_WRITING), strict=True))
+    every = dict(zip(DeliveryOptions.names(), (*_ACCESS, *_WRITING), strict=True)) | {"kubeconfig": _OWN_KUBECONFIG}
 
     @wraps(command)
     def gathered(*arguments: Any, cluster: str, **options: Any) -> Any:

@@ -18,6 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +94,16 @@ def main() -> None:
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     report = reported_pass(job, stopping, making_way.is_set)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print_data(report.to_json() + "\n")
+    _tell(report.to_json())
     # As in an ordinary run: files that held credentials go now, and nothing else is worth taking apart.
     atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
     os._exit(0)
+
+
+def _tell(line: str) -> None:
+    """Tell the controller something; one that was killed hears nothing, and the end of stdin stops the pass."""
+    with suppress(BrokenPipeError):
+        print_data(line + "\n")
 
 
 def _stop_with_parent() -> None:
@@ -115,7 +122,7 @@ def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], 
             delivery=job.delivery,
             is_stopping=stopping,
             is_making_way=is_making_way,
-            on_source=lambda commit: print_data(source_line(commit) + "\n"),
+            on_source=lambda commit: _tell(source_line(commit)),
         )
         report = _guarded_pass(job, options, steps)
         # From here on there is nothing left to interrupt.
