@@ -1,6 +1,7 @@
 """``argosy doctor``: the repository without a push, and members on real API servers."""
 
 import json
+import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -9,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from reconciler.building.confinement import SystemBounds
+from reconciler.check import prerequisites
 from reconciler.cli import run
 from render.documents import parse_documents
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
+from .test_building_kustomize import a_script
 from .waiting import eventually
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -53,6 +57,34 @@ def test_nothing_is_pushed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert (ended.code, said in ended.out, (tmp_path / "received").exists()) == (0, True, False), ended.out
     assert hub.git("for-each-ref") == before
     assert "ok   members: not reached: argosy.yaml says of none how it is reached, and no pass has applied" in ended.out
+
+
+def test_a_system_that_does_not_confine_builds_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"clusters/eu.yaml": a_cluster("eu")})
+    lines_of = {
+        SystemBounds(
+            files=True, network=True
+        ): "ok   builds: kustomize and helm open their own files alone, and no network",
+        SystemBounds(files=False, network=True): (
+            "warn builds: this system does not keep kustomize and helm from files: their copy alone does"
+        ),
+        SystemBounds(): (
+            "warn builds: this system does not keep kustomize and helm from files and the network: their copy "
+            "alone does"
+        ),
+    }
+    for bounds, line in lines_of.items():
+        monkeypatch.setattr(prerequisites, "system_bounds", lambda bounds=bounds: bounds)
+        ended = argosy(repository, capsys, "doctor", "--offline")
+        assert (ended.code, line in ended.out.splitlines()) == (0, True), ended.out
+    path = a_script(tmp_path / "bin", "helm", "exit 1")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    monkeypatch.setattr(prerequisites, "system_bounds", lambda: SystemBounds(files=True, network=True))
+    ended = argosy(repository, capsys, "doctor", "--offline")
+    assert "warn builds: helm is a script, kept from the network alone" in ended.out.splitlines()
 
 
 def test_a_remote_that_is_away_is_one_check_among_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,7 +143,9 @@ def _built(tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes])
         copy = private_copy(closure, contents)
         if copy.fault:
             return BuildOutcome(closure=closure, complaint=copy.fault, tool=tool.version)
-        run = run_in_copy((*tool.command, ".", *_RESTRICTED), copy.files, at=closure.folder)
+        run = run_in_copy(
+            (*tool.command, ".", *_RESTRICTED), copy.files, at=closure.folder, confinement=tool.confinement
+        )
         return BuildOutcome(
             closure=closure,
             output=copy.shown_output(run.output),

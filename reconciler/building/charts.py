@@ -160,7 +160,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
         command = (*self.tool.command, *self._options(request))
         outputs = []
         for _ in range(1 if is_compared else 2):
-            run = run_in_copy(command, contents, limits=self.limits)
+            run = run_in_copy(command, contents, limits=self.limits, confinement=self.tool.confinement)
             if run.complaint:
                 said = shortened(run.complaint)
                 hint = _VENDOR if _WITHOUT_DEPENDENCIES in said else ""

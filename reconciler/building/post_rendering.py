@@ -72,7 +72,9 @@ class PostRendering(Struct, frozen=True, kw_only=True):
             if self.tool is None:
                 return PostRendered(complaint=f"{MISSING}, so that its post-renderers cannot be run", hint=INSTALL)
             contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _stream(changed)}
-            run = run_in_copy((*self.tool.command, "."), contents, limits=self.limits)
+            run = run_in_copy(
+                (*self.tool.command, "."), contents, limits=self.limits, confinement=self.tool.confinement
+            )
             if run.complaint:
                 complaint = f"{self.tool.version} cannot run its post-renderers: {shortened(run.complaint)}"
                 return PostRendered(complaint=complaint, is_bounded=run.is_bounded)

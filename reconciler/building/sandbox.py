@@ -1,10 +1,11 @@
 """Programs run over a private copy of given files, with nothing else: no environment, no home, no search path.
 
 What a repository says is what such a program works on, so it is bounded in time, in memory and in what it prints, and
-killed with all that it started. It has no way to a network but the one it would make itself; proxies that lead nowhere
-close that.
+killed with all that it started. ``confinement`` keeps it from other files and from the network where the system can;
+everywhere, proxies that lead nowhere close the way to a network that programs take by themselves.
 """
 
+import errno
 import os
 import shutil
 import signal
@@ -14,11 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO
+from typing import IO, NamedTuple
 
 from msgspec import Struct
 
 from reconciler.repository.safe_folder import SafeFolder
+
+from .confinement import NOT_RUN, Confinement, confined_command
 
 _NOWHERE = "http://127.0.0.1:9"
 _HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR", "PATH")
@@ -52,13 +55,29 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 def run_in_copy(
-    command: Sequence[str], contents: Mapping[str, bytes], *, at: str = "", limits: RunLimits | None = None
+    command: Sequence[str],
+    contents: Mapping[str, bytes],
+    *,
+    at: str = "",
+    limits: RunLimits | None = None,
+    confinement: Confinement | None = None,
 ) -> Run:
-    """Run a command in the folder ``at`` of a copy of these files, and remove the copy again."""
+    """Run a command in the folder ``at`` of a copy of these files, and remove the copy again.
+
+    It has no network where the system can close that; ``confinement`` says which files it may open.
+    """
     with _copy(contents, at) as (root, home):
-        run = _run(command, root / at, home, limits or RunLimits())
+        confined = confined_command(command, (str(root), str(home)), confinement or Confinement())
+        run = _run(command[0], confined, Place(root / at, home), limits or RunLimits())
     complaint = run.complaint.replace(f"{root}/", "").replace(str(root), ".")
     return Run(output=run.output, complaint=complaint, is_bounded=run.is_bounded)
+
+
+class Place(NamedTuple):
+    """The folder that a program starts in, and its home."""
+
+    folder: Path
+    home: Path
 
 
 @contextmanager
@@ -82,19 +101,22 @@ def _environment(home: Path, limits: RunLimits) -> dict[str, str]:
     return {**dict.fromkeys(_HOMES, str(home)), **_SETTINGS, "GOMEMLIMIT": str(limits.memory // 2)}
 
 
-def _run(command: Sequence[str], folder: Path, home: Path, limits: RunLimits) -> Run:
+def _run(program: str, command: Sequence[str], place: "Place", limits: RunLimits) -> Run:
+    if not os.access(program, os.X_OK):
+        why = os.strerror(errno.EACCES if Path(program).exists() else errno.ENOENT)
+        return Run(complaint=f"{program} cannot be run: {why}", is_bounded=True)
     try:
         process = subprocess.Popen(
             command,
-            cwd=folder,
-            env=_environment(home, limits),
+            cwd=place.folder,
+            env=_environment(place.home, limits),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
     except OSError as error:
-        return Run(complaint=f"{command[0]} cannot be run: {error.strerror or error}", is_bounded=True)
+        return Run(complaint=f"{program} cannot be run: {error.strerror or error}", is_bounded=True)
     try:
         with process:
             return _ended(process, limits)
@@ -134,6 +156,8 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     complaint = said.decode("utf-8", "replace").strip()
     if code < 0:
         return Run(complaint=f"it ended by signal {-code}: it may have asked for too much memory", is_bounded=True)
+    if code == NOT_RUN:
+        return Run(complaint=f"it cannot be run: {complaint}", is_bounded=True)
     return Run(complaint=complaint or f"it ended with exit code {code}") if code else Run(output=output)
 
 

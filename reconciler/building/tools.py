@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from reconciler.source.manifests import ParseCache
 
+from .confinement import Confinement
 from .sandbox import RunLimits, run_in_copy
 
 _VERSION = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*")
@@ -37,10 +38,14 @@ _CONTENT = (
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """A program: the words that its command lines begin with, and its name and version, as commits record them."""
+    """A program: the words that its command lines begin with, its name and version, and the files it may open.
+
+    Commits record name and version.
+    """
 
     command: tuple[str, ...]
     version: str
+    confinement: Confinement = Confinement()
 
 
 class _Program(NamedTuple):
@@ -74,10 +79,19 @@ def _found(name: str, programs: Iterable[_Program], path: str, cache: ParseCache
     """Return the first of some programs that is there and says its version."""
     for program in programs:
         found = shutil.which(program.name, path=path)
-        version = _version(os.path.realpath(found), program.asked, cache) if found else ""
+        real = os.path.realpath(found) if found else ""
+        version = _version(real, program.asked, cache) if found else ""
         if found and version:
-            return Tool(command=(os.path.realpath(found), *program.command), version=f"{name} {version}")
+            command = (real, *program.command)
+            return Tool(command=command, version=f"{name} {version}", confinement=Confinement.of(real))
     return None
+
+
+def unconfined_tools(path: str) -> list[str]:
+    """Return the names of the programs on a search path whose files cannot be bounded."""
+    names = [program.name for program in (*_KUSTOMIZE, *_HELM)]
+    found = {name: shutil.which(name, path=path) for name in names}
+    return [name for name, at in found.items() if at and Confinement.of(os.path.realpath(at)).reads is None]
 
 
 def _version(program: str, asked: tuple[str, ...], cache: ParseCache | None) -> str:
@@ -88,7 +102,8 @@ def _version(program: str, asked: tuple[str, ...], cache: ParseCache | None) -> 
     known = cache.get_many([key]) if cache is not None else {}
     if key in known:
         return str(known[key][0][1])
-    version = _version_in(run_in_copy((program, *asked), {}, limits=_LIMITS).output)
+    run = run_in_copy((program, *asked), {}, limits=_LIMITS, confinement=Confinement.of(program))
+    version = _version_in(run.output)
     if cache is not None and version:
         cache.put_many({key: ((0, version),)})
     return version

@@ -1,5 +1,6 @@
 """The checks of what a reconcile pass needs: git, history, a source that loads, a remote, the right to push."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -7,6 +8,8 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.building.confinement import SystemBounds, system_bounds
+from reconciler.building.tools import unconfined_tools
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.reading import read_previous, read_source
 from reconciler.repository import RefUpdate, Repository
@@ -43,6 +46,7 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     """Check what a pass needs, from the git program to the right to push, and the members unless ``offline``."""
     yield _git_version(repository)
     yield _history(repository)
+    yield _confinement(system_bounds(), unconfined_tools(os.environ.get("PATH", os.defpath)))
     source = _checked("source", lambda: _source(repository), "argosy validate lists every problem")
     yield source
     if not source.is_well:
@@ -120,6 +124,24 @@ def _history(repository: Repository) -> Check:
         return Check(name="history", is_well=True, state="complete")
     hint = "git fetch --unshallow; in GitHub Actions: actions/checkout with fetch-depth: 0"
     return Check(name="history", is_well=False, state="this clone is shallow: a rewound source is not seen", hint=hint)
+
+
+def _confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
+    """Say whether this machine keeps the programs that build from files and addresses that are not theirs."""
+    open_ways = [
+        name for name, is_closed in (("files", bounds.files), ("the network", bounds.network)) if not is_closed
+    ]
+    if open_ways:
+        state = f"this system does not keep kustomize and helm from {' and '.join(open_ways)}: their copy alone does"
+        hint = "a Linux with Landlock and filters of system calls does, in a container too"
+        return Check(name="builds", is_well=True, is_warning=True, state=state, hint=hint)
+    if scripts:
+        state = (
+            f"{listed(scripts)} {'is a script' if len(scripts) == 1 else 'are scripts'}, kept from the network alone"
+        )
+        hint = "put the program itself on PATH, so that it can open nothing but what it builds"
+        return Check(name="builds", is_well=True, is_warning=True, state=state, hint=hint)
+    return Check(name="builds", is_well=True, state="kustomize and helm open their own files alone, and no network")
 
 
 def _source(repository: Repository) -> str:

@@ -36,8 +36,9 @@ class DoctorOptions(Struct, frozen=True, kw_only=True):
 def command(log: Log, /, **options: Any) -> int:
     """Check the repository, the remote and its branches, and the members.
 
-    Each line is a check that passed or failed, with what to do: git's version, clone depth, fetch refspecs, push
-    rights, the rendered branch and who wrote it. Nothing is pushed and nothing is written.
+    Each line is a check that passed or failed, with what to do: git's version, clone depth, whether this system keeps
+    the programs that build from other files and the network, fetch refspecs, push rights, the rendered branch and who
+    wrote it. Nothing is pushed and nothing is written.
 
     The members that passes apply to are asked, all at once and each for half a minute at most: do the credentials do,
     is it the cluster that is recorded, which version it has, does its clock go like the one here, does it serve the

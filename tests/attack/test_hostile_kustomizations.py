@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.building.confinement import Confinement, SystemBounds, system_bounds
+from reconciler.building.sandbox import run_in_copy
+from tests.kubectl import kubectl_path
 from tests.sources import Content
 from tests.test_building_kustomize import loaded, said
 
@@ -221,3 +224,24 @@ def test_no_kustomization_asks_a_service_of_this_machine(loopback: Loopback) -> 
     for case in asking(loopback.address):
         assert CANARY not in shown(case.files), case.why
         assert loopback.asked == [], case.why
+
+
+@pytest.mark.skipif(system_bounds() != SystemBounds(files=True, network=True), reason="this system bounds no program")
+def test_kustomize_itself_is_kept_from_files_and_services_where_nothing_else_would(
+    tmp_path: Path, loopback: Loopback
+) -> None:
+    """Even a kustomization that nobody has looked at, built with leave to read everywhere, finds nothing."""
+    secret = tmp_path / "secret.yaml"
+    secret.write_text(MAP)
+    (tmp_path / "kustomization.yaml").write_text("resources: [secret.yaml]\n")
+    program = str(kubectl_path())
+    for text in (f"resources: ['{secret}']\n", f"Resources: ['{loopback.address}/r']\n", "resources: [../../../..]\n"):
+        run = run_in_copy(
+            (program, "kustomize", ".", "--load-restrictor", "LoadRestrictionsNone"),
+            {"o/kustomization.yaml": text.encode()},
+            at="o",
+            confinement=Confinement.of(program),
+        )
+        assert (run.output, bool(run.complaint), loopback.asked) == (b"", True, []), text
+    run = run_in_copy((program, "kustomize", str(tmp_path)), {}, confinement=Confinement.of(program))
+    assert (run.output, "unable to find one of" in run.complaint) == (b"", True), run.complaint
