@@ -16,7 +16,7 @@ from render.errors import GitError
 from .command import GitCommand, network_timeout
 from .location import GitFolder, checked_address, plain_content, without_secrets
 from .porcelain import Progress
-from .refs import head_branch, read_ref_fast
+from .refs import MIRRORED_HEAD, head_branch, read_ref_fast
 from .remotes import Fetching, RemoteTips, fetch_refs, list_remote, reached_remote
 
 REMOTE = "origin"
@@ -81,6 +81,7 @@ def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     fetch_refs(reached_remote(git, REMOTE), Fetching(refspecs=_REFSPECS, prune=True), progress)
     if tip := offered.tips.get(offered.head):
         # A HEAD that names the remote's branch as it is called here would be strange to git, which names local ones.
+        git.run("symbolic-ref", MIRRORED_HEAD, _local(offered.head))
         git.run("update-ref", "--no-deref", "HEAD", tip)
 
 
@@ -101,7 +102,7 @@ def _mirrored(folder: Path, offered: RemoteTips) -> bool:
     wanted = {_local(ref): id_ for ref, id_ in offered.tips.items() if ref.startswith(("refs/heads/", "refs/tags/"))}
     here = {ref for ref in _known_refs(folder) if ref.startswith((f"refs/remotes/{REMOTE}/", "refs/tags/"))}
     tip = offered.tips.get(offered.head)
-    if tip and (head_branch(folder), read_ref_fast(folder, "HEAD")) != (None, tip):
+    if tip and (head_branch(folder), plain_content(folder / "HEAD")) != (_local(offered.head), f"{tip}\n".encode()):
         return False
     return here == wanted.keys() and all(read_ref_fast(folder, ref) == id_ for ref, id_ in wanted.items())
 

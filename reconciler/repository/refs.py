@@ -48,6 +48,10 @@ def checked_ref(ref: str) -> str:
     return ref
 
 
+MIRRORED_HEAD = "MIRRORED_HEAD"
+"""The symbolic ref of a mirror that names the branch of the remote's HEAD; its own HEAD is detached."""
+
+
 def has_ref_files(common_dir: Path) -> bool:
     """Say whether refs are files; a repository with reftables keeps them in a database."""
     return not (common_dir / "reftable").is_dir()
@@ -79,8 +83,11 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
 
 
 def head_branch(git_dir: Path) -> str | None:
-    """Return the branch that HEAD names (``refs/heads/main``), None if it is detached."""
-    line = _content(git_dir / "HEAD").strip()
+    """Return the branch that HEAD names (``refs/heads/main``), None if it is detached.
+
+    In a mirror it is the branch that the remote's HEAD names, as it is called there.
+    """
+    line = (_content(git_dir / MIRRORED_HEAD) or _content(git_dir / "HEAD")).strip()
     return line[4:].strip().decode("utf-8", "surrogateescape") if line.startswith(b"ref:") else None
 
 
