@@ -58,6 +58,19 @@ class DescheduledReplicas(Struct, frozen=True, kw_only=True):
     clusters: tuple[TargetCluster, ...]
 
 
+class Move(Struct, frozen=True, kw_only=True):
+    """The last time that an object left ``clusters`` by itself, as RFC 3339 text, and why.
+
+    ``times``: it was so often in a row that it left a cluster because it was not well there.
+    """
+
+    at: str
+    clusters: tuple[str, ...]
+    reason: str = ""
+    message: str = ""
+    times: int = 1
+
+
 class AggregatedStatusItem(Struct, frozen=True, kw_only=True):
     """The report of one cluster about an object: its health ("": not known), and its status as it is (None: none)."""
 
@@ -104,9 +117,9 @@ class Binding(Struct, frozen=True, kw_only=True):
     which the template is not made, so that none of them is a target; it is the template's, and not written down.
     ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
     rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
-    is what the descheduler last took; ``avoided`` are the clusters that get no more replicas in this pass because of
-    that; ``unproven`` are those that nobody knows to be well, where something is moved away from others in this pass.
-    Neither is written down.
+    is what the descheduler last took, ``moved`` the last time that it left clusters by itself; ``avoided`` are the
+    clusters that get no more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows
+    to be well, where something is moved away from others in this pass. Neither is written down.
     """
 
     ref: ObjectRef
@@ -137,6 +150,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     scaled: ScaledReplicas | None = None
     bounds: ScaledBounds | None = None
     descheduled: DescheduledReplicas | None = None
+    moved: Move | None = None
     avoided: frozenset[str] = frozenset()
     unproven: frozenset[str] = frozenset()
     applied_placement: Placement | None = None

@@ -79,11 +79,16 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
     Nothing is evicted by taints while more than ``mass_failure`` percent of the clusters, and more than one, are not
     ready: they may be well, and we the blind. At most ``per_minute`` evictions begin within a minute (None: no limit).
     ``keeps_last_copy``: what no other cluster can take stays, and so does a copy without a healthy one elsewhere.
+    ``has_pauses``: what has left a cluster because it was not well there leaves the next one after a pause, a longer
+    one each time. ``follows_policies``: the leaving that is under way follows an edit of its policy, and ends where the
+    copy that is left has become healthy again.
     """
 
     mass_failure: int = 33
     per_minute: int | None = None
     keeps_last_copy: bool = True
+    has_pauses: bool = True
+    follows_policies: bool = True
 
     def is_mass_failure(self, failed: int, total: int) -> bool:
         """Say whether so many of all clusters are not ready that the fault may be ours.

@@ -13,7 +13,6 @@ from reconciler.console.text import Section
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
 from reconciler.publish.outcome import Outcome
-from reconciler.repository import CommitInfo
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
@@ -94,8 +93,8 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
     ref = _named_object(request, outcome)
     explanation = object_explanation(ref, outcome.source.desired, outcome.rendered)
     decided = replay.decided(ref) if explanation.decision else None
-    if any(room.origin is CapacityOrigin.OBSERVED for room in explanation.rooms):
-        explanation = replace(explanation, facts=_recorded_at((decided or replay).facts))
+    if observed := [room.cluster for room in explanation.rooms if room.origin is CapacityOrigin.OBSERVED]:
+        explanation = replace(explanation, facts=_recorded_at(decided or replay, observed))
     if decided is not None:
         past = decided.outcome
         told = object_explanation(ref, past.source.desired, past.rendered)
@@ -104,6 +103,7 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
             explanation,
             decision=earlier.decision,
             rooms=earlier.rooms,
+            left=earlier.left,
             decided_in=decided.commit,
             decided_from=past.source.commit,
         )
@@ -124,8 +124,14 @@ def _seats_of(decision: Explanation) -> list[list[Any]]:
     return [[plain_value(seat) for seat in division.seats()] for division in divisions]
 
 
-def _recorded_at(facts: CommitInfo | None) -> str:
-    """Say in which commit, and when, facts were recorded."""
-    if facts is None:
+def _recorded_at(replay: Replay, clusters: Iterable[str]) -> str:
+    """Say in which commit facts are recorded, and when they were seen: a rendered commit has the time of its source."""
+    if replay.facts is None:
         return ""
-    return f"commit {facts.id[:12]} of {datetime.fromtimestamp(facts.time, UTC):%Y-%m-%d %H:%M} UTC"
+    names, facts = names_of_now(replay.outcome), replay.outcome.facts
+    seen = {names.get(name, name): each.observed_at for name, each in facts.items() if each.observed_at}
+    times = sorted({seen[name] for name in clusters if name in seen})
+    commit = f"commit {replay.facts.id[:12]}"
+    if not times:
+        return f"{commit} of {datetime.fromtimestamp(replay.facts.time, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{commit}, seen at {times[0]}" if len(times) == 1 else f"{commit}, seen from {times[0]} to {times[-1]}"

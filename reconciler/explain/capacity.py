@@ -34,8 +34,8 @@ class ResourceRoom(Struct, frozen=True, kw_only=True):
 class ClusterRoom(Struct, frozen=True, kw_only=True):
     """The room of a candidate: what its summary holds, less what this pass placed before, plus what it held already.
 
-    ``room`` is ``by_summary - taken + held``, unless that is negative. A resource model can make ``by_summary`` less
-    than what its scarcest resource fits.
+    ``room`` is ``by_summary - taken + held``, unless that is negative. ``by_grades``: a resource model makes
+    ``by_summary`` another number than what fits the scarcest resource, for it counts node by node, by their grades.
     """
 
     cluster: str
@@ -45,6 +45,7 @@ class ClusterRoom(Struct, frozen=True, kw_only=True):
     held: int
     room: int
     resources: tuple[ResourceRoom, ...]
+    by_grades: bool = False
 
 
 def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple[ClusterRoom, ...]:
@@ -62,7 +63,7 @@ def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple
 
 def _room(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
     summary = state.index.clusters[state.index.index_by_name[candidate.cluster]].resource_summary
-    held = candidate.held or 0
+    held, resources = candidate.held or 0, tuple(_resources(summary, binding))
     return ClusterRoom(
         cluster=candidate.cluster,
         origin=origin_of(summary),
@@ -70,7 +71,8 @@ def _room(candidate: Candidate, room: int, before: int, binding: Binding, state:
         taken=before + held - room,
         held=held,
         room=room,
-        resources=tuple(_resources(summary, binding)),
+        resources=resources,
+        by_grades=bool(resources) and before != min(each.fits for each in resources),
     )
 
 

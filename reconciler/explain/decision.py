@@ -21,6 +21,7 @@ from render.scheduling.explanation import (
 from render.scheduling.replicas import Mode
 from render.scheduling.requests import CPU
 from render.scheduling.rules import BEYOND_OVERFLOW, Strategy
+from render.words import listed
 
 from .capacity import ClusterRoom, ResourceRoom
 
@@ -41,33 +42,37 @@ _MODE = {
     Mode.SCALE_DOWN: "down to {replicas}, by what each held",
     Mode.STEADY: "kept: the clusters hold as many as are asked for",
 }
+_GRADES = ", but {} by the grades of its nodes"
 _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
     """The part of a decision to show: one cluster ("": all), divisions seat by seat, and a sentence ``before`` it.
 
-    ``facts`` says when facts were recorded. ``is_packed``: replicas go to as few clusters as hold them.
+    ``facts`` says when facts were recorded. ``left`` are the clusters that it has left by itself in this pass.
+    ``is_packed``: replicas go to as few clusters as hold them.
     """
 
     cluster: str = ""
     seats: bool = False
     before: tuple[str, ...] = ()
     facts: str = ""
+    left: tuple[str, ...] = ()
     is_packed: bool = False
 
 
 def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     """Yield the sections of a decision."""
-    yield Section(title=f"Scheduling: {explanation.strategy}", before=(*view.before, *_heading(explanation)))
+    yield Section(title=f"Scheduling: {explanation.strategy}", before=(*view.before, *_heading(explanation, view.left)))
     for attempt in explanation.attempts:
         yield from _attempt(attempt, replace(view, is_packed=explanation.strategy is Strategy.AGGREGATED))
     if explanation.attempts:
         yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view.facts)
 
 
-def _heading(explanation: Explanation) -> Iterator[str]:
-    yield f"{explanation.trigger}: {_WHY[explanation.trigger]}."
+def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
+    why = f"it has left {listed(left)} by itself" if left else _WHY[explanation.trigger]
+    yield f"{explanation.trigger}: {why}."
     condition = explanation.decision.condition
     if condition is not None and condition.message != SUCCESS_MESSAGE:
         yield f"{condition.reason}: {condition.message}"
@@ -159,7 +164,7 @@ def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
             str(each.taken or ""),
             str(each.held or ""),
             str(each.room),
-            ", ".join(map(_resource, each.resources)),
+            ", ".join(map(_resource, each.resources)) + (_GRADES.format(each.by_summary) if each.by_grades else ""),
         )
         for each in rooms
     ]
@@ -171,10 +176,11 @@ def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
 
 
 def _resource(each: ResourceRoom) -> str:
-    allocatable, free, request = (
-        _quantity(each.resource, amount) for amount in (each.allocatable, each.allocatable - each.used, each.request)
-    )
+    over = max(each.used - each.allocatable, 0)
+    amounts = each.allocatable, max(each.allocatable - each.used, 0), each.request, over
+    allocatable, free, request, excess = (_quantity(each.resource, amount) for amount in amounts)
     left = allocatable if free == allocatable else f"{free} of {allocatable}"
+    left += f", {excess} too many" if over else ""
     return f"{each.resource} {left}: {each.fits} of {request}"
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
-from reconciler.pipeline.failover import BLOCKED, REPORTS
+from reconciler.pipeline.eviction_notes import NOTES
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered
@@ -65,8 +65,9 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
     out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
     which rule of a CronFederatedHPA set its replicas, and which fires next. ``descheduled`` says what the descheduler
-    last took from clusters. ``waits`` says what becomes of it by itself, and when, because clusters or the object in
-    them fail.
+    last took from clusters. ``moved`` says when it last left clusters by itself, and why; ``left`` are those that it
+    left so in the pass that decided. ``waits`` says what becomes of it by itself, and when, because clusters or the
+    object in them fail.
     """
 
     ref: ObjectRef
@@ -88,6 +89,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     origin: str = ""
     scaled: str = ""
     descheduled: str = ""
+    moved: str = ""
+    left: tuple[str, ...] = ()
     waits: str = ""
 
 
@@ -117,6 +120,8 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
         scaled=scaling_words(binding, built.cron.held.get(ref)) if binding else "",
         descheduled=descheduling_words(binding) if binding else "",
+        moved=moving_words(binding) if binding else "",
+        left=built.failover.left.get(ref, ()),
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 
@@ -145,6 +150,16 @@ def descheduling_words(binding: Binding) -> str:
         return ""
     taken = listed([f"{counted(each.replicas, 'replica')} from {each.name}" for each in binding.descheduled.clusters])
     return f"The descheduler took {taken} at {binding.descheduled.at}, where no node took them"
+
+
+def moving_words(binding: Binding) -> str:
+    """Return when an object last left clusters by itself, and why; nothing where it never did."""
+    moved = binding.moved
+    if moved is None:
+        return ""
+    times = f", {moved.times} times in a row" if moved.times > 1 else ""
+    message = f": {moved.message}" if moved.message else ""
+    return f"It left {listed(moved.clusters)} by itself at {moved.at}{times} ({moved.reason}){message}"
 
 
 def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
@@ -259,7 +274,7 @@ def _left(binding: Binding) -> Iterator[Kept]:
             message = f"left since {task.creation_timestamp}; what is there stays until healthy copies replace it"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
-        if condition.reason in {BLOCKED, NO_ROOM, REPORTS}:
+        if condition.reason in {NO_ROOM, *NOTES}:
             yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
 
 

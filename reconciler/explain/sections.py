@@ -35,7 +35,7 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
             f"in rendered commit {explanation.decided_in[:12]}, source {explanation.decided_from[:12]}; kept since then"
         )
         before = (f"Decided {since}.",) if explanation.decided_in else ()
-        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=explanation.facts)
+        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=explanation.facts, left=explanation.left)
         yield from decision_sections(explanation.decision, explanation.rooms, view)
     overrides = [each for each in explanation.overrides if not cluster or cluster in each.clusters]
     if overrides:
@@ -64,6 +64,8 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
         yield f"{explanation.scaled}."
     if explanation.descheduled:
         yield f"{explanation.descheduled}."
+    if explanation.moved:
+        yield f"{explanation.moved}."
     if explanation.waits:
         yield f"By itself: {explanation.waits}."
 

@@ -14,11 +14,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
-from render.binding import Binding, Condition, GracefulEvictionTask
+from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, ClusterCondition, Taint
 from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import Leaving, directly_purged
 from render.failover.health import READY, is_heard
+from render.failover.moves import rests_until
+from render.failover.recovery import came_back
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, leaving_at
 from render.failover.tasks import HEALTHY, are_healthy, health_of
 from render.failover.workload import (
@@ -32,17 +34,15 @@ from render.failover.workload import (
 from render.fleet import Fleet, NoExecuteEviction
 from render.layout import object_path
 from render.model import ObjectRef
-from render.timing import Flip, after, earliest, parse_instant
+from render.timing import Flip, after, earliest, parse_instant, written
 
+from .eviction_notes import REPORTS, UNSEEN, blocked, pausing, sparing, without_note
 from .health import ObservedHealth
 from .schedules import Schedule, has_no_place, refs_gaining_unproven
 from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters
+from .under_way import UnderWay, comeback_of, followed_policies, move_of
 
-EVICTED = "Evicted"
-BLOCKED = "EvictionBlocked"
-REPORTS = "ClusterReports"
-UNSEEN = "ClusterUnseen"
 _MINUTE = 60
 
 
@@ -115,7 +115,7 @@ def failed_over(
     ``staying`` are those that no other cluster takes, with the clusters that they would leave.
     """
     if inputs.now is None:
-        return FailedOver(bindings=tuple(map(_without_note, bindings)))
+        return FailedOver(bindings=tuple(map(without_note, bindings)))
     round_ = _Round(tainted, fleet, inputs, inputs.now, _begun_since(bindings, inputs.now))
     done = tuple(round_.passed(binding, (staying or {}).get(binding.ref, ())) for binding in bindings)
     is_timed = bool(tainted.recorded or round_.waits or round_.left or round_.ended or staying) or any(
@@ -176,26 +176,6 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
             yield replace(binding, eviction_tasks=stamped(binding.eviction_tasks, now))
 
 
-def _blocked(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
-    unknown = f" that is known to be well; not so {', '.join(sorted(unproven))}" if unproven else ""
-    message = f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}"
-    note = Condition(type=EVICTED, status="False", reason=BLOCKED, message=message, clusters=tuple(clusters))
-    return replace(_without_note(binding), conditions=(*_without_note(binding).conditions, note))
-
-
-def _sparing(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
-    """Return a binding with the note that it stays in clusters which may be well, though we get no answer."""
-    message = f"stays in {'; '.join(words_by_cluster.values())}"
-    note = Condition(type=EVICTED, status="False", reason=reason, message=message, clusters=tuple(words_by_cluster))
-    return replace(binding, conditions=(*_without_note(binding).conditions, note))
-
-
-def _without_note(binding: Binding) -> Binding:
-    if not any(each.type == EVICTED for each in binding.conditions):
-        return binding
-    return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != EVICTED))
-
-
 def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
     """Return when the evictions of the last minute began."""
     times = (parse_instant(task.creation_timestamp) for each in bindings for task in each.eviction_tasks)
@@ -230,38 +210,63 @@ class _Round:
         self.restless: set[ObjectRef] = set()
         self.notes: list[str] = []
         self._flips: list[Flip] = []
+        self._paused: tuple[tuple[str, ...], str] = ((), "")
+        self._clusters = tainted.clusters
         if self._is_blind and self._taints:
             self.notes.append("so many clusters are not ready at once that taints evict nothing")
 
     def passed(self, binding: Binding, staying: tuple[str, ...]) -> Binding:
         """Return one binding after the rules; one that is ``staying`` leaves nothing, and says so."""
         self._flips.clear()
-        plain = _without_note(binding)
+        plain = without_note(binding)
+        self._paused = ((), "")
         done = self._staying(plain, staying) if staying else self._after_all(plain)
         if not staying and (held := self._held(done)):
-            done = _sparing(done, held, UNSEEN if held.keys() & self._sight.unseen.keys() else REPORTS)
+            done = sparing(done, held, UNSEEN if held.keys() & self._sight.unseen.keys() else REPORTS)
+        elif not staying and self._paused[0]:
+            done = pausing(done, *self._paused)
         if found := earliest(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
         return done
 
     def _after_all(self, binding: Binding) -> Binding:
         before = Leaving(binding.targets, binding.eviction_tasks)
-        state = self._after_evictions(binding, self._after_tasks(binding, before), is_paced=True)
+        going = self._under_way(binding, before)
+        back = comeback_of(going.state, binding, self._seen_health(binding.ref), self._settings, self._now)
+        state = self._after_evictions(binding, self._after_tasks(binding, back.state), is_paced=True)
         if state == before:
             return binding
-        gone = {target.name for target in state.targets}
-        if left := tuple(target.name for target in binding.targets if target.name not in gone):
+        if back.clusters:
+            returned = tuple(sorted(set(before.target_names) - set(back.state.target_names)))
+            self._end(binding.ref, returned)
+            binding = came_back(binding, back.clusters, returned, self._clusters, self._now)
+        if left := tuple(name for name in back.state.target_names if name not in state.target_names):
             self.left[binding.ref] = left
+            tasks = [task for task in state.tasks if not task.creation_timestamp and task.from_cluster in left]
+            moved = move_of(binding, tasks, self._seen_health(binding.ref), self._taints, self._now)
+            binding = replace(binding, moved=moved) if tasks else binding
         unproven = self._sight.unproven
         return replace(binding, targets=state.targets, eviction_tasks=state.tasks, unproven=unproven)
 
+    def _under_way(self, binding: Binding, state: Leaving) -> UnderWay:
+        """Return what is under way as the policy asks for it by now."""
+        going = followed_policies(binding, state, self._seen_health(binding.ref), self._settings, self._now)
+        if going.purged:
+            self._end(binding.ref, going.purged)
+        self._flips += going.flips
+        return going
+
+    def _end(self, ref: ObjectRef, clusters: tuple[str, ...]) -> None:
+        self.ended[ref] = tuple(dict.fromkeys((*self.ended.get(ref, ()), *clusters)))
+
     def _staying(self, binding: Binding, clusters: tuple[str, ...]) -> Binding:
-        state = self._after_tasks(binding, Leaving(binding.targets, binding.eviction_tasks))
+        going = self._under_way(binding, Leaving(binding.targets, binding.eviction_tasks))
+        state = self._after_tasks(binding, going.state)
         begun = len(self._begun)
         self._after_evictions(binding, state, is_paced=False)
         del self._begun[begun:]
         others = self._sight.unproven.difference(clusters)
-        return _blocked(replace(binding, eviction_tasks=state.tasks), clusters, others)
+        return blocked(replace(binding, eviction_tasks=state.tasks), clusters, others)
 
     def _after_evictions(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
         state = self._after_taints(binding, state, is_paced=is_paced)
@@ -275,7 +280,7 @@ class _Round:
         if done.ended and self._keeps(state, health):
             return state
         if done.ended:
-            self.ended[binding.ref] = done.ended
+            self._end(binding.ref, done.ended)
         if done.due is not None and done.due >= self._now:
             names = ", ".join(task.from_cluster for task in done.tasks if task.suppress_deletion is None)
             self._flips.append(Flip(after(done.due, 1), f"{binding.ref.name} ends in {names}"))
@@ -316,8 +321,16 @@ class _Round:
     def _after_failures(self, binding: Binding, state: Leaving) -> Leaving:
         done = after_failures(state, binding, self._seen_health(binding.ref), self._now, self._rules)
         self._note(binding.ref, [done.error] if done.error else [])
+        if not done.left and not done.timers:
+            return done.state
+        seconds = toleration_seconds((binding.failover or {})["application"])
+        until = rests_until(binding.moved, seconds) if self._settings.guard.has_pauses else None
+        left = tuple(name for name in done.left if name in state.target_names)
+        if left and until is not None and until > self._now:
+            self._paused = left, written(until)
+            self._flips.append(Flip(until, f"{binding.ref.name} leaves {', '.join(left)}"))
+            done = replace(done, state=state)
         for cluster, since in done.timers.items():
-            seconds = toleration_seconds((binding.failover or {})["application"])
             self._flips.append(Flip(after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
         return done.state
 

@@ -5,6 +5,7 @@ the pass used it. Only what some rule asks for is in it.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from render.binding import AggregatedStatusItem, Binding
 from render.cluster import ClusterCondition
 from render.documents import emit, parse_documents
-from render.failover.tasks import UNHEALTHY
+from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.failover.workload import WorkloadHealth
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
@@ -30,11 +31,15 @@ PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 
 
 class ReportedHealth(Struct, frozen=True, kw_only=True):
-    """The health of an object in one cluster, since when it is so, and its status where a rule reads it."""
+    """The health of an object in one cluster, since when it is so, and its status where a rule reads it.
+
+    ``healthy_until`` is when one that is not healthy was last seen so ("": never).
+    """
 
     cluster: str
     health: str
     since: str = ""
+    healthy_until: str = ""
     status: Any = None
 
 
@@ -51,13 +56,19 @@ class ObservedHealth(Struct, frozen=True, kw_only=True):
     def of(self, ref: ObjectRef) -> WorkloadHealth:
         """Return the health of one workload, as the rules take it."""
         reports = self.workloads.get(ref, ())
-        began = ((each.cluster, parse_instant(each.since)) for each in reports if each.health == UNHEALTHY)
         return WorkloadHealth(
             reported=tuple(
                 AggregatedStatusItem(cluster=each.cluster, health=each.health, status=each.status) for each in reports
             ),
-            unhealthy_since={cluster: since for cluster, since in began if since is not None},
+            unhealthy_since=_times((each.cluster, each.since) for each in reports if each.health == UNHEALTHY),
+            healthy_since=_times((each.cluster, each.since) for each in reports if each.health == HEALTHY),
+            healthy_until=_times((each.cluster, each.healthy_until) for each in reports),
         )
+
+
+def _times(texts: Iterable[tuple[str, str]]) -> dict[str, datetime]:
+    times = ((cluster, parse_instant(text)) for cluster, text in texts)
+    return {cluster: time for cluster, time in times if time is not None}
 
 
 def is_asked_for(fleet: Fleet, binding: Binding) -> bool:

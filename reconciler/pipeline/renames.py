@@ -123,6 +123,7 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
             replace(each, from_cluster=names.get(each.from_cluster, each.from_cluster))
             for each in binding.eviction_tasks
         ),
+        moved=None if (moved := binding.moved) is None else replace(moved, clusters=_names(moved.clusters, names)),
         suspension=suspension,
         placement=_placement(binding.placement, names),
         applied_placement=_placement(binding.applied_placement, names),

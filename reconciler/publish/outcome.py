@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
-from reconciler.pipeline.failover import BLOCKED, REPORTS, FailoverInputs
+from reconciler.pipeline.eviction_notes import NOTES
+from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -31,6 +32,7 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers, written_commit
 from reconciler.source.desired import is_failing_over
+from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
@@ -60,6 +62,7 @@ class Outcome(Struct, frozen=True, dict=True):
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
     ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have. ``now`` is the
     time it took place at (None: rules of time rested), ``clock`` what its clock showed, which may have been set back.
+    ``facts`` are those that it went by.
     """
 
     repository: Repository
@@ -73,6 +76,7 @@ class Outcome(Struct, frozen=True, dict=True):
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     now: datetime | None = None
     clock: datetime | None = None
+    facts: Facts = field(default_factory=dict)
 
     @property
     def flip(self) -> Flip | None:
@@ -209,7 +213,7 @@ class Outcome(Struct, frozen=True, dict=True):
 
 def _stays(condition: Condition) -> bool:
     """Say whether a condition says that something stays where it should not."""
-    return condition.reason in {BLOCKED, NO_ROOM, REPORTS}
+    return condition.reason in {NO_ROOM, *NOTES}
 
 
 def _data(blob: Blob) -> bytes:
@@ -252,6 +256,7 @@ def run_pass(
         clock=clock,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
         schemas=schemas_by_new_names(observed.schemas, clusters),
+        facts=facts,
     )
     return _with_emitted_files(outcome) if source.desired.fleet.emit else outcome
 

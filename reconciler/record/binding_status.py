@@ -98,6 +98,7 @@ def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedH
         cluster=cluster,
         health=str(item["health"]),
         since=str(healthy.get("lastTransitionTime") or ""),
+        healthy_until=str(work.get("healthyUntil") or ""),
         status=item.get("status") if is_status_asked_for(binding) else None,
     )
 

@@ -80,7 +80,8 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     if before is None:
         return _written(observed, (), {}, now)
     old = before.get("status") or {}
-    observed = {**observed, "status": _with_last_reported(old, observed["status"])}
+    status = _with_last_reported(old, observed["status"])
+    observed = {**observed, "status": status, **_healthy_until(before, observed, now)}
     known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(old, observed["status"])
     if occasion.is_applied and (turned or moved):
         return _written(observed, old.get("conditions") or (), {}, now)
@@ -95,6 +96,15 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     if turns.is_unsettled:
         return _written(_flapping(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed)
     return _written(observed, old.get("conditions") or (), streaks, now)
+
+
+def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, str]:
+    """Return when an object that is not healthy was last seen healthy, where it ever was."""
+    if _entry(observed["status"]).get("health") == str(Health.HEALTHY):
+        return {}
+    seen = _Streaks.of(before).seen or _seen(before)
+    until = now if seen["health"] == str(Health.HEALTHY) else before.get("healthyUntil")
+    return {"healthyUntil": str(until)} if until else {}
 
 
 def is_on_its_way(work: Manifest) -> bool:

@@ -204,6 +204,17 @@ FLEET_FIELDS: Mapping[str, Field] = {
         " before a healthy one is elsewhere. `Evict`: it goes, which is the default with `compatibility: Karmada`.",
         "Keep",
     ),
+    "spec.failover.repeatedMoves": Field(
+        "The next move of a workload that has left a cluster because it was not well there. `Pause`: it waits for twice"
+        " as long as `tolerationSeconds`, two minutes at least, and twice as long each further time, up to an hour."
+        " `AtOnce`: it does not, which is the default with `compatibility: Karmada`.",
+        "Pause",
+    ),
+    "spec.failover.underWay": Field(
+        "The rules for what is leaving a cluster already. `Follow`: an edit of its policy counts, and a copy that is"
+        " healthy again stays. `Keep`: it leaves as it began to, which is the default with `compatibility: Karmada`.",
+        "Follow",
+    ),
     "spec.descheduler": Field("The descheduler: it places replicas elsewhere that a cluster cannot start."),
     "spec.descheduler.enabled": Field(
         "Whether there is one. It looks at Deployments that are divided by room (`Aggregated`, or a dynamic weight), in"

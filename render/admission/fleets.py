@@ -102,6 +102,8 @@ FLEET_SPEC = Record(
                 "massFailure": _COUNT,
                 "evictionsPerMinute": Whole(INT32, minimum=1),
                 "lastCopy": Text(choices=("Keep", "Evict")),
+                "repeatedMoves": Text(choices=("Pause", "AtOnce")),
+                "underWay": Text(choices=("Follow", "Keep")),
             }
         ),
         "descheduler": Record(

@@ -43,11 +43,14 @@ class FailoverRules(Struct, frozen=True, kw_only=True):
 class WorkloadHealth(Struct, frozen=True, kw_only=True):
     """The reports of clusters about a workload, and since when it is unhealthy in some.
 
-    ``is_readable``: the health of its kind can be read. ``is_observed``: its schedule is up to date.
+    ``healthy_since`` is since when it is healthy in others, ``healthy_until`` when it was last seen healthy where it is
+    not. ``is_readable``: the health of its kind can be read. ``is_observed``: its schedule is up to date.
     """
 
     reported: Sequence[AggregatedStatusItem] = ()
     unhealthy_since: Timers = field(default_factory=dict)
+    healthy_since: Timers = field(default_factory=dict)
+    healthy_until: Timers = field(default_factory=dict)
     is_readable: bool = True
     is_observed: bool = True
 

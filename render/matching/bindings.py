@@ -137,6 +137,7 @@ def _carried(fresh: Binding, kept: Binding) -> Binding:
         last_scheduled_at=kept.last_scheduled_at,
         answered_requests=kept.answered_requests,
         descheduled=kept.descheduled,
+        moved=kept.moved,
         conditions=kept.conditions,
     )
 

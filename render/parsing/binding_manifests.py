@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets
+from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, Move
 from render.cron.records import plain_bounds, plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
@@ -41,12 +41,20 @@ def binding_manifest(binding: Binding) -> Plain:
             scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
             descheduled=_descheduled(binding.descheduled),
+            lastMove=_moved(binding.moved),
         ),
     )
 
 
 def _descheduled(descheduled: DescheduledReplicas | None) -> Plain:
     return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
+
+
+def _moved(moved: Move | None) -> Plain:
+    if moved is None:
+        return {}
+    times = {"times": moved.times} if moved.times > 1 else {}
+    return {"at": moved.at, "from": list(moved.clusters)} | present(reason=moved.reason, message=moved.message) | times
 
 
 def _kept(kept: KeptTargets) -> Plain:

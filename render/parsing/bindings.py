@@ -10,6 +10,7 @@ from render.binding import (
     DescheduledReplicas,
     GracefulEvictionTask,
     KeptTargets,
+    Move,
 )
 from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
@@ -72,6 +73,7 @@ def _of_status(status: Manifest) -> dict[str, Any]:
         "scaled": scaled_replicas(status.get("scaled")),
         "bounds": scaled_bounds(status.get("scaledBounds")),
         "descheduled": _descheduled(status.get("descheduled")),
+        "moved": _moved(status.get("lastMove")),
         "conditions": tuple(map(_condition, status.get("conditions") or ())),
         "observed_affinity": status.get("schedulerObservingAffinityName") or "",
         "last_scheduled_at": status.get("lastScheduledTime") or "",
@@ -159,6 +161,18 @@ def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
 
 def _descheduled(plain: Manifest | None) -> DescheduledReplicas | None:
     return DescheduledReplicas(at=plain["at"], clusters=target_clusters(plain["clusters"])) if plain else None
+
+
+def _moved(plain: Manifest | None) -> Move | None:
+    if not plain:
+        return None
+    return Move(
+        at=str(plain["at"]),
+        clusters=tuple(plain["from"]),
+        reason=plain.get("reason") or "",
+        message=plain.get("message") or "",
+        times=plain.get("times") or 1,
+    )
 
 
 def _kept(plain: Manifest) -> KeptTargets:

@@ -57,6 +57,10 @@ _KARMADA: Manifest = {
 }
 
 
+_UNGUARDED = EvictionGuard(mass_failure=100, keeps_last_copy=False, has_pauses=False, follows_policies=False)
+"""The limits of Karmada, which has none."""
+
+
 def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
     """Return the settings of an admitted Fleet document."""
     spec = manifest.get("spec") or {}
@@ -179,7 +183,7 @@ def _feature_gates(plain: Manifest, *, enforces_quotas: bool) -> FeatureGates:
 
 def _failover(plain: Manifest, *, is_guarded: bool) -> FailoverSettings:
     default = FailoverSettings()
-    guard = default.guard if is_guarded else EvictionGuard(mass_failure=100, keeps_last_copy=False)
+    guard = default.guard if is_guarded else _UNGUARDED
     return FailoverSettings(
         no_execute_eviction=NoExecuteEviction(plain.get("noExecuteEviction") or default.no_execute_eviction),
         purge_mode=plain.get("purgeMode") or default.purge_mode,
@@ -188,6 +192,8 @@ def _failover(plain: Manifest, *, is_guarded: bool) -> FailoverSettings:
             mass_failure=plain.get("massFailure", guard.mass_failure),
             per_minute=plain.get("evictionsPerMinute", guard.per_minute),
             keeps_last_copy=plain["lastCopy"] == "Keep" if plain.get("lastCopy") else guard.keeps_last_copy,
+            has_pauses=plain["repeatedMoves"] == "Pause" if plain.get("repeatedMoves") else guard.has_pauses,
+            follows_policies=plain["underWay"] == "Follow" if plain.get("underWay") else guard.follows_policies,
         ),
     )
 

@@ -74,6 +74,8 @@ OBJECT_EXPLANATION = {
     "origin?": text("The file and line that a tool made the object from, where `path` is what asks for that."),
     "scaled?": text("The rule of a CronFederatedHPA that set its replicas, and the one that fires next."),
     "descheduled?": text("What the descheduler last took from clusters."),
+    "moved?": text("When it last left clusters by itself, and why."),
+    "left?": texts("The clusters that it left by itself in the pass that decided."),
     "waits?": text("What becomes of it by itself, and when, because clusters or the object in them fail."),
     "verdict": text("What claims the object, in one sentence."),
     "policies?": records(
@@ -104,10 +106,11 @@ OBJECT_EXPLANATION = {
             "resources?": records(
                 {"resource": text(), "request": whole(), "allocatable": whole(), "used": whole(), "fits": whole()}
             ),
+            "byGrades?": flag("True if `bySummary` counts node by node, and is not what fits the scarcest resource."),
         },
         "The room of each candidate, and what it is made of.",
     ),
-    "facts?": text("When what was observed of the members was recorded."),
+    "facts?": text("In which commit what was observed of the members is recorded, and when it was seen."),
     "overrides?": records(_OVERRIDDEN, "What override rules change, by class of clusters."),
     "kept?": records({"clusters?": texts(), "reason?": text(), "message?": text()}, "The clusters with older bytes."),
     "unmet?": _UNMET,

@@ -1,0 +1,89 @@
+"""Leaving that is under way, as its policy asks for it by now, and the record of what leaves or comes back."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.binding import Binding, GracefulEvictionTask, Move
+from render.cluster import Taint
+from render.failover.application import REASON as FAILURE
+from render.failover.application import toleration_seconds
+from render.failover.eviction import Leaving
+from render.failover.moves import times_in_a_row
+from render.failover.recovery import SETTLING, Comeback, come_back, followed, is_direct
+from render.failover.tasks import HEALTHY, health_of
+from render.failover.workload import WorkloadHealth
+from render.fleet import FailoverSettings
+from render.timing import Flip, after, written
+
+
+class UnderWay(Struct, frozen=True, kw_only=True):
+    """Targets and tasks as their policy asks for them by now.
+
+    ``purged`` are the clusters whose copy goes at once because of that, ``flips`` when what was to stay may go.
+    """
+
+    state: Leaving
+    purged: tuple[str, ...] = ()
+    flips: tuple[Flip, ...] = ()
+
+
+def followed_policies(
+    binding: Binding, state: Leaving, health: WorkloadHealth, settings: FailoverSettings, now: datetime
+) -> UnderWay:
+    """Return what is under way for a binding, where tasks follow their policy.
+
+    A copy that is to go at once stays as it was asked for before, while no healthy one is known elsewhere.
+    """
+    if not state.tasks or not settings.guard.follows_policies:
+        return UnderWay(state=state)
+    word_by_cluster = health_of(health.reported)
+    is_needed = settings.guard.keeps_last_copy and HEALTHY not in map(word_by_cluster.get, state.target_names)
+    tasks, purged = [], []
+    for task in state.tasks:
+        asked = followed(task, binding.failover or {}, settings.purge_mode)
+        if is_direct(task, asked):
+            asked = task if is_needed else asked
+            purged += [] if is_needed else [task.from_cluster]
+        tasks.append(asked)
+    flips = [
+        Flip(after(since, SETTLING), f"{binding.ref.name} ends in {task.from_cluster}")
+        for task in tasks
+        if task.suppress_deletion and (since := health.healthy_since.get(task.from_cluster))
+    ]
+    due = tuple(flip for flip in flips if flip.at > now)
+    return UnderWay(state=replace(state, tasks=tuple(tasks)), purged=tuple(purged), flips=due)
+
+
+def comeback_of(
+    state: Leaving, binding: Binding, health: WorkloadHealth, settings: FailoverSettings, now: datetime
+) -> Comeback:
+    """Return targets and tasks without what has become healthy again where it was left, if tasks end by that."""
+    if not state.tasks or not settings.guard.follows_policies:
+        return Comeback(state)
+    steady = {name for name, since in health.healthy_since.items() if after(since, SETTLING) <= now}
+    return come_back(state, binding, health_of(health.reported), steady)
+
+
+def move_of(
+    binding: Binding,
+    tasks: Sequence[GracefulEvictionTask],
+    health: WorkloadHealth,
+    taints: Mapping[str, Sequence[Taint]],
+    now: datetime,
+) -> Move:
+    """Return the record of a binding's move out of the clusters of the tasks that begin with it."""
+    clusters = tuple(task.from_cluster for task in tasks)
+    reason = next((task.reason for task in tasks), "")
+    if reason != FAILURE:
+        untolerated = sorted({str(taint) for name in clusters for taint in taints.get(name, ())})
+        message = f"it tolerates {', '.join(untolerated)} no longer" if untolerated else ""
+        return Move(at=written(now), clusters=clusters, reason=reason, message=message)
+    seconds = toleration_seconds((binding.failover or {})["application"])
+    since = [written(health.unhealthy_since[name]) for name in clusters if name in health.unhealthy_since]
+    well = max((time for name in clusters if (time := health.healthy_until.get(name))), default=None)
+    message = f"it was not healthy since {min(since)}, for longer than {seconds} s" if since else ""
+    times = times_in_a_row(binding.moved, seconds, well, now)
+    return Move(at=written(now), clusters=clusters, reason=reason, message=message, times=times)
