@@ -25,7 +25,39 @@ class Lint(NamedTuple):
     held: str = ""
 
 
+def failing_over(seconds: int, **placement: Any) -> dict[str, Any]:
+    application = {"decisionConditions": {"tolerationSeconds": seconds}, "purgeMode": "Directly"}
+    failover = {"application": application}
+    return a_policy("all", selectors=[CONFIG_MAPS], placement=HERE | placement, propagateDeps=True, failover=failover)
+
+
+DIVIDED = {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
+ONE_OF_THEM = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
 LINTS = [
+    Lint(
+        "what every cluster runs has nowhere to go when it fails",
+        [failing_over(60)],
+        [
+            (
+                "policies.yaml:8: spec.failover.application: every cluster runs all replicas, so that none takes over"
+                " what fails: it is only made again\n  hint: divide the replicas, or name the clusters in groups"
+                " (clusterAffinities) to choose one of them"
+            )
+        ],
+    ),
+    Lint("what is divided has", [failing_over(60, **DIVIDED)], []),
+    Lint("what runs in one cluster of several has", [failing_over(60, **ONE_OF_THEM)], []),
+    Lint(
+        "no time to start",
+        [failing_over(0, **DIVIDED)],
+        [
+            (
+                "policies.yaml:10: spec.failover.application.decisionConditions.tolerationSeconds: a workload that is"
+                " only starting is not healthy either, and leaves its cluster at once\n"
+                "  hint: give it more time than it takes to start"
+            )
+        ],
+    ),
     Lint("one policy for everything is fine", [a_policy("all", selectors=[CONFIG_MAPS], placement=HERE)], []),
     Lint(
         "a policy that loses every object holds nothing",

@@ -16,6 +16,8 @@ from reconciler.source.kind_scopes import Scopes
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
+from render.failover.application import toleration_seconds
+from render.failover.recovery import is_copied_everywhere
 from render.fleet import ClaimMode
 from render.matching.match import Match, MatchOptions, NoPolicyReason
 from render.matching.precedence import RankedPolicy
@@ -28,6 +30,7 @@ from render.words import counted, listed, nearest
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
 UNMET = "UnmetPlacement"
+COPIED, HASTY = "DuplicatedFailover", "HastyFailover"
 _WAITS_FOR = {
     NoPolicyReason.WAITING_FOR_OVERRIDES: "spec.dependentOverrides",
     NoPolicyReason.WAITING_FOR_PRIORITY_CLASS: "spec.schedulePriority.priorityClassName",
@@ -62,6 +65,7 @@ def policy_warnings(
         *_waiting(matches),
         *_unmatched(desired, scopes),
         *_unmet(desired, facts),
+        *_failing_over(desired),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
     return tuple(sorted({_problem(each, line_of) for each in findings}))
@@ -166,6 +170,30 @@ def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
     for policy in desired.policies:
         for each in unmet_placement(policy.placement, index):
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
+
+
+def _failing_over(desired: Desired) -> Iterator[PolicyFinding]:
+    """Yield the policies whose application failover helps nobody: no cluster takes over, or none gets the time."""
+    for policy in desired.policies:
+        application = (policy.failover or {}).get("application")
+        if application is None:
+            continue
+        if is_copied_everywhere(policy.placement):
+            yield PolicyFinding(
+                policy=policy,
+                rule=COPIED,
+                field="spec.failover.application",
+                message="every cluster runs all replicas, so that none takes over what fails: it is only made again",
+                hint="divide the replicas, or name the clusters in groups (clusterAffinities) to choose one of them",
+            )
+        if toleration_seconds(application) == 0:
+            yield PolicyFinding(
+                policy=policy,
+                rule=HASTY,
+                field="spec.failover.application.decisionConditions.tolerationSeconds",
+                message="a workload that is only starting is not healthy either, and leaves its cluster at once",
+                hint="give it more time than it takes to start",
+            )
 
 
 def _in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:

@@ -34,6 +34,8 @@ _DESCRIPTIONS = {
     "TemplateText": "Text of a template that nobody filled in",
     "PrunedField": "A field that no cluster gets",
     "UnmetPlacement": "A placement that no cluster meets, or too few",
+    "DuplicatedFailover": "Application failover of what runs in every cluster anyway",
+    "HastyFailover": "Application failover that gives a workload no time to start",
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
