@@ -273,6 +273,35 @@ ANSWERS = [
         FailureKind.INITIALIZING,
         "the server cannot read the objects of this kind at the moment",
     ),
+    Answered(
+        "a field that a former version of the kind lacks, which is no fault of the manifest",
+        500,
+        a_status(
+            "failed to prune fields: failed to convert merged object to last applied version: .spec.b: field not"
+            " declared in schema",
+            reason="",
+        ),
+        FailureKind.FORMER_VERSION,
+        "its managed fields in a former version cannot be read any more",
+    ),
+    Answered(
+        "a field that the version lacks in which another manager owns something",
+        500,
+        a_status(
+            "failed to prune fields: failed add back owned items: failed to convert merged object at version"
+            " example.com/v1: .spec.b: field not declared in schema",
+            reason="",
+        ),
+        FailureKind.FORMER_VERSION,
+        "its managed fields in example.com/v1 cannot be read any more",
+    ),
+    Answered(
+        "managed fields in a version that is gone",
+        500,
+        a_status("request to convert CR to an invalid group/version: example.com/v1", reason=""),
+        FailureKind.FORMER_VERSION,
+        "its managed fields in example.com/v1 cannot be read any more",
+    ),
     Answered("a gateway's page", 502, f"<html>{CANARY}</html>", FailureKind.UNAVAILABLE, "HTTP status 502"),
 ]
 

@@ -4,7 +4,7 @@ Managed fields are changed by a JSON patch that carries the resourceVersion they
 between is lost. An empty list would mean "forget it all"; ``[{}]`` is how a server is told that there are no owners.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reconciler.members.exchange import JSON_PATCH, Answer, Client, Expected, Failure, Request
@@ -14,6 +14,8 @@ from reconciler.plans.model import PlannedObject
 from reconciler.plans.ownership import Fields, own_entry
 from reconciler.plans.payload import LAST_APPLIED
 from render.model import Manifest
+
+_OUR_LABEL: Fields = {"f:metadata": {"f:labels": {f"f:{PART_OF}": {}}}}
 
 
 def take_ownership(client: Client, planned: PlannedObject, live: Manifest, manager: str) -> Answer | Failure:
@@ -27,7 +29,8 @@ def take_ownership(client: Client, planned: PlannedObject, live: Manifest, manag
     former = (own_entry(live, name) for name in (manager, *planned.migrate) if name == manager or is_fleet(name))
     own = next(filter(None, former), None)
     version = own["apiVersion"] if own else resource.api_version
-    fields: Fields = (own or {}).get("fieldsV1") or {}
+    # Where nobody is recorded, a server would take everything for somebody else's; our label shows that it is not.
+    fields: Fields = (own or {}).get("fieldsV1") or ({} if entries else _OUR_LABEL)
     kept = []
     for entry in entries:
         operation = "Apply" if is_fleet(str(entry.get("manager"))) else "Update"
@@ -57,6 +60,13 @@ def give_up_ownership(client: Client, path: str, live: Manifest, applyset: Apply
     if PART_OF in (live["metadata"].get("labels") or {}):
         steps.append({"op": "remove", "path": f"/metadata/labels/{_escaped(PART_OF)}"})
     return _patch(client, path, steps, applyset.manager)
+
+
+def set_managers(
+    client: Client, path: str, live: Manifest, entries: Iterable[Mapping[str, Any]], manager: str
+) -> Answer | Failure:
+    """Record who owns which fields of an object, unless that changed since it was read."""
+    return _patch(client, path, _locked(live, list(entries)), manager)
 
 
 def _locked(live: Manifest, entries: list[Any]) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ from reconciler.plans.ownership import (
 )
 from render.model import Manifest, ObjectRef
 
+from .former_versions import former_entries, move_entries
 from .ownership import take_ownership
 from .recreation import immutable_hint, may_recreate, recreate
 from .results import ApplySettings, ObjectResult, failed_result, object_result
@@ -41,7 +42,7 @@ from .results import ApplySettings, ObjectResult, failed_result, object_result
 _TRIES = 5
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
-_REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND})
+_REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND, FailureKind.FORMER_VERSION})
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
 
 
@@ -181,11 +182,33 @@ def _planned_again(
     live = read_object(context.client, planned.resource, planned.ref)
     if isinstance(live, Failure):
         return None
+    if failure.kind is FailureKind.FORMER_VERSION:
+        return _with_entries_moved(context, planned, failure, live)
     again = plan_object(live, context.plan_context(planned))
     is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
     if failure.kind is FailureKind.CONFLICT and is_same:
         return _decided_by_server(context, again, failure)
     return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
+
+
+def _with_entries_moved(
+    context: ApplyContext, planned: PlannedObject, failure: Failure, live: Manifest | None
+) -> PlannedObject | None:
+    """Move the managed fields that keep an object from being applied; None where that does not help."""
+    assert planned.resource is not None
+    if live is None:
+        return plan_object(None, context.plan_context(planned))
+    found = former_entries(live, planned.resource, context.plan.discovery, failure, context.manager)
+    if found is None:
+        return None
+    answer = move_entries(context.client, planned.ref, live, found)
+    if isinstance(answer, Failure):
+        return planned if answer.kind is FailureKind.RACE else None
+    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
+    stated = "; ".join(filter(None, (planned.message, found.statement)))
+    if again.action not in WRITES:
+        return replace(again, message=stated or again.message)
+    return replace(again, message=stated, changes=planned.changes or again.changes, reason=planned.reason)
 
 
 def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
@@ -268,6 +291,9 @@ def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) ->
         return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=hint)
     if failure.kind is FailureKind.IMMUTABLE:
         return replace(failed_result(planned, failure), hint=immutable_hint(planned.ref))
+    if failure.kind is FailureKind.FORMER_VERSION and context.settings.dry_run:
+        message = f"not verified: {failure.message}, and are moved to the version of its manifest when it is applied"
+        return replace(object_result(planned), message=message)
     return failed_result(planned, failure)
 
 

@@ -35,6 +35,7 @@ class FailureKind(StrEnum):
     THROTTLED = "TooManyRequests"
     WEBHOOK = "WebhookFailed"
     CONVERSION = "ConversionFailed"
+    FORMER_VERSION = "FormerVersion"
     INITIALIZING = "StorageInitializing"
     ALONE = "RequestFailed"
     UNAVAILABLE = "ServerUnavailable"

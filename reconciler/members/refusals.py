@@ -6,7 +6,7 @@ server answers so when its schema does not know a field that server-side apply s
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .exchange import Cause, Failure, FailureKind, Request
@@ -38,6 +38,7 @@ _HINTS = {
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
     FailureKind.CONVERSION: "see to the conversion webhook in its CustomResourceDefinition, and to the backend of that",
+    FailureKind.FORMER_VERSION: "see who owns fields in it: kubectl get -o yaml --show-managed-fields",
     FailureKind.INITIALIZING: "wait until the server can read its objects again; if it stays so, see the server's log",
 }
 _OWN_MESSAGES = {
@@ -64,6 +65,13 @@ _DENIED_BY_POLICY = re.compile(r"ValidatingAdmissionPolicy '(?P<name>[^']*)' wit
 _LACKING = re.compile(r"\bUser \"[^\"]*\" cannot ")
 _CONVERSION = re.compile(r"conversion webhook for (?P<version>[^,\s]+), Kind=(?P<kind>\w+) failed")
 _WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+# To apply to an object, a server converts it to the versions that its managed fields are recorded in.
+_FORMER = re.compile(
+    r"failed to convert \w+ object (?:to last applied version|at version (?P<version>[^\s:]+))"
+    r"|request to convert CR to an invalid group/version: (?P<gone>[^\s,;]+)"
+)
+FORMER_VERSION = "FormerVersion"
+"""The reason of the cause that has, as its field, the version which managed fields cannot be read in."""
 # Neither refusal of etcd's, nor of the server's on the way to it, has a status of its own: both come as a 500.
 _OVERSIZED = re.compile(r"etcdserver: request is too large|trying to send message larger than max")
 # Conversion comes first: while it fails, a server can neither read the objects of a kind nor read in its storage.
@@ -72,6 +80,8 @@ _NO_SERVERS_FAULT = (
     (re.compile(r"storage is \(re\)initializing"), FailureKind.INITIALIZING),
     # A webhook may say no with any status, and none of them is a server's that has too much to do.
     (_DENIED, FailureKind.BAD_REQUEST),
+    # This one quotes the field that a former version lacks, as if the manifest were at fault.
+    (_FORMER, FailureKind.FORMER_VERSION),
     (re.compile("|".join(map(re.escape, _MANIFEST_PHRASES))), FailureKind.MANIFEST),
     (_OVERSIZED, FailureKind.TOO_LARGE),
     (_WEBHOOK, FailureKind.WEBHOOK),
@@ -102,7 +112,7 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
         message=_message(kind, status, refusal, request),
         hint=_HINTS.get(kind, "") or _stranger_hint(status, refusal, body) or _admission_hint(status, message),
         status=status,
-        causes=tuple(cause for cause in causes if cause.field or cause.manager),
+        causes=(*_former_version(kind, message), *(cause for cause in causes if cause.field or cause.manager)),
         retry_after=_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
 
@@ -193,12 +203,22 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
     return f"{reason}: {text}" if text else str(reason)
 
 
+def _former_version(kind: FailureKind, message: str) -> Iterator[Cause]:
+    """Yield the version that an object could not be converted to, where the refusal names it."""
+    found = _FORMER.search(message) if kind is FailureKind.FORMER_VERSION else None
+    if found and (version := found["version"] or found["gone"]):
+        yield Cause(reason=FORMER_VERSION, field=version)
+
+
 def _own_message(kind: FailureKind, message: str) -> str:
     """Return our own words for a refusal whose words say less, or more than they should; empty for any other."""
     if webhook := _WEBHOOK.search(message):
         return f"the admission webhook {webhook['name']!r} could not be called"
     if conversion := _CONVERSION.search(message):
         return f"the conversion webhook of {conversion['kind']} in {conversion['version']} fails"
+    if kind is FailureKind.FORMER_VERSION:
+        named = next((cause.field for cause in _former_version(kind, message)), "a former version")
+        return f"its managed fields in {named} cannot be read any more"
     return _OWN_MESSAGES.get(kind, "")
 
 

@@ -21,7 +21,7 @@ from render.policy import ConflictResolution
 from render.template_annotations import CONFLICT_RESOLUTION
 
 from .answers import UNPROVEN, answer_digest, applied_digest, left_as_it_is
-from .applyset import PART_OF
+from .applyset import PART_OF, ApplySet, member_of
 from .conflicts import (
     DecidedConflicts,
     OwnershipClaims,
@@ -55,6 +55,7 @@ _TOOLS = {
     "argocd": "argocd.argoproj.io/tracking-id",
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
+_OWNERS_LOST = "the cluster no longer knew who owns its fields"
 _WITHOUT_MANAGERS: Manifest = {"metadata": {}}
 
 
@@ -188,11 +189,22 @@ def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -
         entry = own_entry(live, taken)
     if entry is not None:
         return _own_object(want, live, entry, context)
+    if context.is_held and _is_forgotten(live, options.applyset):
+        base = _base(context, want, live, action=Action.CONFIGURED, reason="OwnersLost")
+        return replace(base, migrate=(options.applyset.manager,), force=True, message=_OWNERS_LOST)
     annotations = live["metadata"].get("annotations") or {}
     tool = next((name for name, annotation in _TOOLS.items() if annotation in annotations), "")
     if tool and tool not in options.take_from:
         return _other_tool(_base(context, want, live), tool)
     return _first_contact(_base(context, want, live), want, live, context)
+
+
+def _is_forgotten(live: Manifest, applyset: ApplySet) -> bool:
+    """Return whether a server no longer knows who owns the fields of an object in our set.
+
+    It forgets that of an object that somebody writes while a managed field is recorded in a version that is gone.
+    """
+    return member_of(live) == applyset.id and not live["metadata"].get("managedFields")
 
 
 def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
