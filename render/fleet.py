@@ -296,7 +296,8 @@ class Fleet(Struct, frozen=True, kw_only=True):
     ``descheduler``: what becomes of replicas that a cluster cannot start.
     ``cron_deadline``: the seconds for which a rule of a CronFederatedHPA may fire late (None: for ever).
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
-    ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted.
+    ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted; ``key_services``: the
+    addresses of services that may be asked for keys.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
     cluster, by which all are reached. With neither, passes render and leave members alone.
     """
@@ -328,6 +329,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     cron_deadline: int | None = None
     field_rules: tuple[FieldRule, ...] = ()
     decryption_secret: SecretName | None = None
+    key_services: tuple[str, ...] = ()
     clusters: tuple[ClusterAccess, ...] = ()
     kubeconfigs: str = ""
     path: str = ""

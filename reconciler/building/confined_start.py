@@ -32,6 +32,8 @@ _SCOPES, _SCOPED = 6, 0b11
 _ARCHITECTURES = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
 """Of each machine the number of its architecture, and those of the calls that make sockets and rings."""
 _X32 = 0x40000000
+_LOCAL, _NOTHING = 1, 0xFFFFFFFF
+"""The family of local sockets, and none at all."""
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | 13
 
@@ -53,7 +55,9 @@ def main() -> int:
         sys.stdout.write(json.dumps(probe(libc)))
         return 0
     specification = json.loads(sys.argv[1])
-    restrict(libc, specification["reads"], specification["writes"])
+    restrict(
+        libc, specification["reads"], specification["writes"], has_local_sockets=specification["has_local_sockets"]
+    )
     try:
         os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 - there is nothing for a shell to do
     except OSError as error:
@@ -61,12 +65,12 @@ def main() -> int:
     return NOT_RUN
 
 
-def restrict(libc: ctypes.CDLL, reads: list[str] | None, writes: list[str]) -> None:
+def restrict(libc: ctypes.CDLL, reads: list[str] | None, writes: list[str], *, has_local_sockets: bool = False) -> None:
     """Restrict this process as far as the kernel can, for good; ``reads`` is None where files are not bounded."""
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
         if reads is not None:
             restrict_files(libc, reads, writes)
-        close_network(libc)
+        close_network(libc, has_local_sockets=has_local_sockets)
 
 
 def probe(libc: ctypes.CDLL) -> dict[str, bool]:
@@ -115,8 +119,8 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
     os.close(parent)
 
 
-def close_network(libc: ctypes.CDLL) -> bool:
-    """Let this process make no sockets any more, and no rings by which it could ask for some."""
+def close_network(libc: ctypes.CDLL, *, has_local_sockets: bool = False) -> bool:
+    """Let this process make no sockets any more, or local ones alone, and no rings by which it could ask for some."""
     if os.uname().machine not in _ARCHITECTURES:
         return False
     architecture, socket, ring = _ARCHITECTURES[os.uname().machine]
@@ -125,9 +129,11 @@ def close_network(libc: ctypes.CDLL) -> bool:
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, 0),
-        (_AT_LEAST, 2, 0, _X32),
-        (_EQUAL, 1, 0, socket),
-        (_EQUAL, 0, 1, ring),
+        (_AT_LEAST, 4, 0, _X32),
+        (_EQUAL, 3, 0, ring),
+        (_EQUAL, 0, 3, socket),
+        (_LOAD, 0, 0, 16),
+        (_EQUAL, 1, 0, _LOCAL if has_local_sockets else _NOTHING),
         (_RETURN, 0, 0, _REFUSE),
         (_RETURN, 0, 0, _ALLOW),
     ]

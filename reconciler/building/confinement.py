@@ -30,9 +30,13 @@ _PROBE_SECONDS = 10
 
 
 class Confinement(Struct, frozen=True, kw_only=True):
-    """The files and folders that a program may read beside its private copy; None where they are not bounded."""
+    """The files and folders that a program may read beside its private copy; None where they are not bounded.
+
+    ``has_local_sockets``: it may talk with other programs of this machine by sockets that are files.
+    """
 
     reads: tuple[str, ...] | None = None
+    has_local_sockets: bool = False
 
     @classmethod
     def of(cls, program: str) -> "Confinement":
@@ -52,7 +56,11 @@ def confined_command(command: Sequence[str], writes: Sequence[str], confinement:
     """Return the command that starts a program within its bounds, as far as this system has some."""
     if not _is_possible():
         return list(command)
-    bounds = {"reads": confinement.reads, "writes": [*writes, os.devnull]}
+    bounds = {
+        "reads": confinement.reads,
+        "writes": [*writes, os.devnull],
+        "has_local_sockets": confinement.has_local_sockets,
+    }
     return [sys.executable, "-I", "-S", _START, json.dumps(bounds), *command]
 
 

@@ -2,7 +2,8 @@
 
 The real ``sops`` decrypts: what it reads comes by a pipe, and so does what it writes. Nothing of it is in a file, in an
 argument or in a message. It runs with an environment of its own, so that an object cannot choose which of somebody's
-credentials it is decrypted with: age keys and the keyring of PGP are all it gets.
+credentials it is decrypted with: age keys and the keyring of PGP are all it gets, and no network where the system can
+close it. A document that names other keys is not given to it, unless argosy.yaml names the service that has them.
 """
 
 import base64
@@ -14,7 +15,9 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +26,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.building.confinement import NOT_RUN, Confinement, confined_command
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
@@ -30,6 +34,8 @@ from reconciler.members.masking import ConcealedManifest
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.fleet import SecretName
 from render.model import ObjectRef
+
+from .key_services import METADATA_OFF, SERVICES, keys_of
 
 Decrypt = Callable[[Client, ClusterDesired], ClusterDesired]
 """Return what a cluster must hold with its encrypted objects decrypted; those that cannot be say why."""
@@ -41,8 +47,10 @@ def leave_encrypted(_client: Client, desired: ClusterDesired) -> ClusterDesired:
 
 
 KEY_FILE, KEY = "SOPS_AGE_KEY_FILE", "SOPS_AGE_KEY"
-_ARGUMENTS = ("--decrypt", "--input-type", "yaml", "--output-type", "json", "--decryption-order", "age,pgp")
-_SECONDS = 30.0
+_ARGUMENTS = ("--decrypt", "--input-type", "yaml", "--output-type", "json", "--decryption-order")
+_ORDER = ("age", "pgp", *SERVICES)
+_SECONDS, _ALL_SECONDS = 15.0, 60.0
+"""The time for one document, and for all together that are not decrypted in the end."""
 _SECRETS = Resource(group="", version="v1", kind="Secret", plural="secrets", is_namespaced=True)
 _KEY_HINT = f"{KEY_FILE} names a file of age keys, and spec.decryption.secret a Secret in the member that has some"
 _REFUSALS = (
@@ -63,13 +71,16 @@ class _Refusal(Struct, frozen=True):
 class SopsDecryption:
     """Decryption with the keys of this machine, and with those of a Secret in each member.
 
-    What was decrypted once is remembered as long as this is, by text and keys.
+    What was decrypted once is remembered as long as this is, by text and keys. ``services`` are the addresses of those
+    that may be asked for keys. Several clusters are decrypted for at once, each document once.
     """
 
     secret: SecretName | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    _known: dict[bytes, ConcealedManifest | _Refusal] = field(default_factory=dict, repr=False)
+    services: frozenset[str] = frozenset()
+    _known: dict[bytes, Future[ConcealedManifest | _Refusal]] = field(default_factory=dict, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _wasted: float = 0.0
 
     def decrypted(self, client: Client, desired: ClusterDesired) -> ClusterDesired:
         """Return what a cluster must hold, decrypted; a cluster without encrypted objects is asked nothing."""
@@ -96,29 +107,56 @@ class SopsDecryption:
             return replace(item, fault=keys.message, fault_hint=keys.hint)
         known_as = hashlib.sha256(keys.encode() + b"\0" + item.encrypted).digest()
         with self._turn:
-            if known_as not in self._known:
-                self._known[known_as] = self._by_sops(item, keys)
-            found = self._known[known_as]
+            is_first = known_as not in self._known
+            outcome = self._known.setdefault(known_as, Future())
+        if is_first:
+            try:
+                outcome.set_result(self._within_time(item, keys))
+            except BaseException as error:
+                outcome.set_exception(error)
+                raise
+        found = outcome.result()
         if isinstance(found, _Refusal):
             return replace(item, fault=found.message, fault_hint=found.hint)
         return replace(item, manifest=found, encrypted=b"")
 
+    def _within_time(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
+        """Decrypt one object, in the time that is left for all."""
+        if self._wasted >= _ALL_SECONDS:
+            hint = "see to the others: which keys they name, and whether sops decrypts them by hand"
+            return _Refusal("no time is left to decrypt it: other objects took it and were not decrypted", hint)
+        begun = time.monotonic()
+        found = self._by_sops(item, keys)
+        if isinstance(found, _Refusal):
+            with self._turn:
+                self._wasted += time.monotonic() - begun
+        return found
+
     def _by_sops(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
         """Decrypt one object; what sops says is only looked at, for it may quote what it read."""
+        named = keys_of(item.encrypted, self.services)
+        if named.fault:
+            return _Refusal(named.fault, named.hint)
         program = shutil.which("sops", path=self.environment.get("PATH"))
         if program is None:
             return _Refusal("SOPS encrypted it, and sops is not installed", "install sops 3.9 or newer: put it on PATH")
+        command = [program, *_ARGUMENTS, ",".join(_ORDER), "/dev/stdin"]
+        if not named.services:
+            command = confined_command(command, (), Confinement(has_local_sockets=True))
+        environment = {**self._clean(keys), **self._credentials(named.services)}
         try:
-            code, output, complaints = _run([program, *_ARGUMENTS, "/dev/stdin"], item.encrypted, self._clean(keys))
+            code, output, complaints = _run(command, item.encrypted, environment)
         except subprocess.TimeoutExpired:
             return _Refusal(f"sops did not end within {_SECONDS:g} s", "see which keys the object names")
         except OSError as error:
             return _Refusal(f"sops could not be run: {error.strerror}", "see to the program on PATH")
-        if code:
-            found = next((rest for sign, *rest in _REFUSALS if sign in complaints), None)
-            message, hint = found or (f"sops ended with exit code {code}", "try it by hand: sops decrypt FILE")
-            return _Refusal(message, hint)
-        return _manifest(output, item.ref)
+        return _refusal(code, complaints) if code else _manifest(output, item.ref)
+
+    def _credentials(self, services: frozenset[str]) -> dict[str, str]:
+        """Return what sops gets to log in with at services that argosy.yaml names, and never by a cloud's identity."""
+        names = [name for service in services for name in SERVICES[service].credentials]
+        found = {name: self.environment[name] for name in names if name in self.environment}
+        return {**found, **METADATA_OFF} if services else {}
 
     def _clean(self, keys: str) -> dict[str, str]:
         """Return the environment of sops: keys alone, and no home in which it could find more."""
@@ -131,6 +169,15 @@ class SopsDecryption:
         if texts := [text for text in (self.environment.get(KEY, ""), keys) if text]:
             clean[KEY] = "\n".join(texts)
         return {**clean, "GNUPGHOME": str(keyring)} if keyring.is_dir() else clean
+
+
+def _refusal(code: int, complaints: str) -> _Refusal:
+    """Return why sops failed, by its exit code and by signs among what it says."""
+    if code == NOT_RUN:
+        return _Refusal("sops could not be run", "see to the program on PATH")
+    found = next((rest for sign, *rest in _REFUSALS if sign in complaints), None)
+    message, hint = found or (f"sops ended with exit code {code}", "try it by hand: sops decrypt FILE")
+    return _Refusal(message, hint)
 
 
 def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, str]:

@@ -146,7 +146,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _decryption(self) -> SopsDecryption:
-        return SopsDecryption(self.context.fleet.decryption_secret)
+        fleet = self.context.fleet
+        return SopsDecryption(fleet.decryption_secret, services=frozenset(fleet.key_services))
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""

@@ -252,6 +252,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.fieldRules[].name": Field("The name of the objects; left out means any."),
     "spec.fieldRules[].manager": Field("The field manager that owns the field now; left out means any."),
     "spec.decryption": Field("The keys to what SOPS encrypted, beside those of the machine that applies."),
+    "spec.decryption.keyServices": Field(
+        "The services that may be asked for keys, beside age and PGP, each by what a document of SOPS calls it: the"
+        " `arn` of a key of AWS, the `resource_id` of one of Google, the `vault_url` of Azure, the `vault_address` of"
+        " HashiCorp Vault."
+    ),
     "spec.decryption.secret": Field("A Secret in each member, whose age keys decrypt what the member gets."),
     "spec.decryption.secret.namespace": Field("Its namespace; left out means `argosy-system`."),
     "spec.decryption.secret.name": Field("Its name."),

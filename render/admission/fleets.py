@@ -123,7 +123,12 @@ FLEET_SPEC = Record(
                 }
             )
         ),
-        "decryption": Record({"secret": Record({"namespace": TEXT, "name!": Text(min_length=1)})}),
+        "decryption": Record(
+            {
+                "secret": Record({"namespace": TEXT, "name!": Text(min_length=1)}),
+                "keyServices": ListOf(Text(min_length=1)),
+            }
+        ),
         "clusters": ListOf(Record({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
         "kubeconfigs": TEXT,
     }

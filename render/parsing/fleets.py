@@ -94,6 +94,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         cron_deadline=(spec.get("cron") or {}).get("startingDeadlineSeconds"),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
         decryption_secret=_decryption_secret(spec.get("decryption") or {}),
+        key_services=tuple((spec.get("decryption") or {}).get("keyServices") or ()),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
         kubeconfigs=spec.get("kubeconfigs") or "",
         path=path,
