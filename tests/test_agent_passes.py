@@ -137,6 +137,24 @@ def forged(fleet: PulledFleet, old: str) -> str:
     return fleet.hub.git("commit-tree", f"{old}^{{tree}}", "-m", f"Mirror\n\nArgosy-Rendered: {rendered}")
 
 
+def test_an_agent_goes_on_once_a_pass_has_put_its_mirror_back(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody pushed to the mirror; the next pass takes that away, and what the agent had taken is still followed."""
+    fleet.pull("member1")
+    mirror = "argosy/cluster/member1"
+    own = fleet.hub.git("rev-parse", mirror)
+    foreign = fleet.hub.git("commit-tree", f"{own}^{{tree}}", "-p", own, "-m", "By hand")
+    fleet.hub.git("update-ref", f"refs/heads/{mirror}", foreign)
+    assert fleet.pull("member1", seconds=60).exit_code == 6
+    fleet.source.commit({"more.yaml": a_config_map("more")})
+    ended = fleet.reconcile(capsys)
+    assert (ended.code, f"{mirror} has commit {foreign[:12]}, which no pass wrote" in ended.err) == (0, True)
+    assert fleet.pull("member1", seconds=60).exit_code == 0
+    assert fleet.reconcile(capsys).code == 0
+    assert "refuses" not in argosy(fleet.source, capsys, "status").out
+
+
 def test_a_commit_that_asks_nothing_new_of_a_cluster_is_one_it_has(
     reported: PulledFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:

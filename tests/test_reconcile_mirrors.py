@@ -75,3 +75,93 @@ def test_a_dry_run_moves_no_mirror(tmp_path: Path, capsys: pytest.CaptureFixture
     repository = a_fleet(tmp_path / "fleet", "'*'")
     assert argosy(repository, capsys, "reconcile", "--bootstrap", "--dry-run").code == 0
     assert branches(repository) == []
+
+
+def a_published_fleet(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Repository, Repository]:
+    """A fleet with mirrors after its first pass, and the bare repository that it is published in."""
+    remote, made = Repository.create(path / "hub.git", bare=True), a_fleet(path / "one", "'*'")
+    made.git("remote", "add", "origin", str(remote.path))
+    made.git("push", "-q", "-u", "origin", "main")
+    made.git("fetch", "-q")
+    assert argosy(made, capsys, "reconcile", "--bootstrap").code == 0
+    return made, remote
+
+
+MIRROR = "argosy/cluster/member1"
+REF = f"refs/heads/{MIRROR}"
+
+
+def foreign_commit(remote: Repository, *, trailer: bool = False) -> str:
+    """Let somebody push a commit to the mirror of member1, which may say that it was rendered."""
+    rendered = remote.git("rev-parse", "argosy/rendered")
+    message = f"By hand\n\nArgosy-Rendered: {rendered}" if trailer else "By hand"
+    tree = remote.git("rev-parse", "main^{tree}")
+    commit = remote.git("commit-tree", tree, "-p", MIRROR, "-m", message)
+    remote.git("update-ref", REF, commit)
+    return commit
+
+
+@pytest.mark.parametrize("is_changing", [False, True], ids=["nothing new", "a change"])
+@pytest.mark.parametrize("trailer", [False, True], ids=["unnamed", "said to be rendered"])
+def test_a_mirror_that_somebody_wrote_to_is_put_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_changing: bool, trailer: bool
+) -> None:
+    made, remote = a_published_fleet(tmp_path, capsys)
+    own = remote.git("rev-parse", MIRROR)
+    foreign = foreign_commit(remote, trailer=trailer)
+    if is_changing:
+        made.commit({"web.yaml": a_deployment(image="nginx:2")})
+        made.git("push", "-q")
+    ended = argosy(made, capsys, "reconcile")
+    put_back = f"{MIRROR} has commit {foreign[:12]}, which no pass wrote: it is put back"
+    assert (ended.code, put_back in ended.err) == (0, True)
+    assert remote.git("rev-parse", f"{MIRROR}^" if is_changing else MIRROR) == own
+    assert remote.git("rev-parse", f"{MIRROR}^{{tree}}") == remote.git("rev-parse", "argosy/rendered:clusters/member1")
+    again = argosy(made, capsys, "reconcile")
+    assert (again.code, "put back" in again.err) == (0, False)
+
+
+def test_a_clone_that_never_saw_a_mirror_knows_what_passes_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, remote = a_published_fleet(tmp_path, capsys)
+    own = remote.git("rev-parse", MIRROR)
+    foreign_commit(remote)
+    made.git("clone", "-q", str(remote.path), str(tmp_path / "two"))
+    assert argosy(Repository(tmp_path / "two"), capsys, "reconcile").code == 0
+    assert remote.git("rev-parse", MIRROR) == own
+
+
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["rewound", "deleted"])
+def test_a_mirror_that_was_rewound_goes_on_from_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_deleted: bool
+) -> None:
+    made, remote = a_published_fleet(tmp_path, capsys)
+    made.commit({"web.yaml": a_deployment(image="nginx:2")})
+    made.git("push", "-q")
+    assert argosy(made, capsys, "reconcile").code == 0
+    last = remote.git("rev-parse", MIRROR)
+    remote.git("update-ref", *(("-d", REF) if is_deleted else (REF, f"{last}^")))
+    ended = argosy(made, capsys, "reconcile")
+    assert (ended.code, f"{MIRROR} was " in ended.err, remote.git("rev-parse", MIRROR)) == (0, True, last)
+
+
+def test_a_remote_that_forbids_it_is_told_which_branch_to_delete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other mirrors move all the same, and the pass does not end well for as long as it is so."""
+    made, remote = a_published_fleet(tmp_path, capsys)
+    own = remote.git("rev-parse", MIRROR)
+    remote.git("config", "receive.denyNonFastForwards", "true")
+    foreign = foreign_commit(remote)
+    made.commit({"web.yaml": a_deployment(image="nginx:2")})
+    made.git("push", "-q")
+    for _ in range(2):
+        ended = argosy(made, capsys, "reconcile")
+        assert (ended.code, f"{MIRROR} has commit {foreign[:12]}, which no pass wrote" in ended.err) == (4, True)
+        assert f"git push origin -d {MIRROR}" in ended.err
+    other = remote.git("rev-parse", "argosy/cluster/member2^{tree}")
+    assert other == remote.git("rev-parse", "argosy/rendered:clusters/member2")
+    remote.git("update-ref", "-d", REF)
+    assert argosy(made, capsys, "reconcile").code == 0
+    assert remote.git("rev-parse", f"{MIRROR}^") == own

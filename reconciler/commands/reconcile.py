@@ -95,6 +95,8 @@ def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
         print_text(report_table(result.reports), end="")
     if result.proposal is not None and result.proposal.error is not None:
         raise result.proposal.error
+    if result.fault is not None:
+        raise result.fault
     check_held(result.outcome)
     worst = 1 if problems_of(result.outcome) else 0
     if result.reports is None:

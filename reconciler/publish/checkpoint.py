@@ -82,8 +82,9 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never).
 
     ``members`` is None where the pass reached no member, else what is known of those it left at rest, as plain data
-    (empty: there were none). ``proposed`` is the commit that it proposed, if it did. ``version`` and ``clone`` are set
-    when the record is written: the engine, and the configuration of the clone.
+    (empty: there were none). ``mirrors`` are the refs of mirrors with their tips. ``proposed`` is the commit that it
+    proposed, if it did. ``version`` and ``clone`` are set when the record is written: the engine, and the configuration
+    of the clone.
     """
 
     folder: str
@@ -95,6 +96,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     next_flip: str = ""
     members: dict[str, Any] | None = None
+    mirrors: dict[str, str] = field(default_factory=dict)
     proposed: ProposedCommit | None = None
     version: str = field(default_factory=engine_version)
     clone: str = ""
@@ -138,11 +140,24 @@ def is_up_to_date(repository: Repository, checkpoint: Checkpoint) -> bool:
     """
     if checkpoint.clone != _clone_state(repository):
         return False
+    if not _are_mirrors_as_left(repository, checkpoint):
+        return False
     before, tips = checkpoint.tips, current_tips(repository, checkpoint.names)
     if tips == before:
         return True
     is_status_alone = checkpoint.members is None and replace(tips, status=before.status) == before
     return is_status_alone and _have_same_inputs(repository, before.status, tips.status)
+
+
+def _are_mirrors_as_left(repository: Repository, checkpoint: Checkpoint) -> bool:
+    """Say whether mirrors stand where the pass left them; the remote is asked for its other branches as well, once."""
+    names, mirrors = checkpoint.names, checkpoint.mirrors
+    if not mirrors or not names.publish_remote:
+        return all(repository.tip(ref) == tip for ref, tip in mirrors.items())
+    source = [names.source_ref] if names.source_remote == names.publish_remote else []
+    refs = sorted({*mirrors, names.rendered_ref, names.status_ref, *source})
+    found = repository.known_tips(names.publish_remote, refs)
+    return all(found[ref] == tip for ref, tip in mirrors.items())
 
 
 def _have_same_inputs(repository: Repository, before: str | None, after: str | None) -> bool:

@@ -11,17 +11,20 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
-from reconciler.repository import Fetching, NewCommit, RefUpdate, Repository
+from reconciler.repository import NewCommit, Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
 from render.cluster import Cluster, is_pulling
+from render.errors import GitError
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .agent_settings import FILE, SettingsFiles
 from .branches import Publication
 from .delivery_rules import rendered_rules
+from .mirror_branches import Move, bases_of, has_moved, mirror_tips, move_mirrors, note_left
 from .outcome import Outcome
 
 _EVERY = "*"
@@ -37,49 +40,119 @@ def mirrored_clusters(
 
 
 class _MirrorTrees(Struct, frozen=True):
-    """The trees of mirrors, and the contents of those that are not in the repository."""
+    """The trees of mirrors, and the contents of those that are not in the repository; ``pulling`` have an agent."""
 
     by_cluster: Mapping[str, bytes]
     blobs: Mapping[bytes, bytes]
     trees: Mapping[bytes, bytes]
+    pulling: frozenset[str] = frozenset()
 
 
-def update_mirrors(outcome: Outcome, publication: Publication, commit: str | None) -> tuple[str, ...]:
+class Mirrored(Struct, frozen=True, kw_only=True):
+    """The mirrors that moved, a line for each that was put back, and the error of those that could not be."""
+
+    branches: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    fault: GitError | None = None
+
+    def tell(self, log: Log) -> None:
+        """Say what was done."""
+        for line in self.lines:
+            log.warning(line)
+        if self.branches:
+            log.info("mirrored", branches=", ".join(self.branches))
+
+
+def update_mirrors(outcome: Outcome, publication: Publication, commit: str | None) -> Mirrored:
     """Let the mirrors hold what the outcome's commit says (None: it is the previous one); return what moved.
 
-    All move at once, each from where it was seen; SourceMoved means that somebody else was faster.
+    All move at once, each from where it was seen; SourceMoved means that somebody else was faster. One that somebody
+    else wrote to, or rewound, is put back first: each commit of a mirror is the tree of a rendered one, by which it is
+    known.
     """
     desired, repository = outcome.source.desired, outcome.repository
     rendered = commit or (outcome.previous.commit if outcome.previous else None)
     pulling = tuple(filter(is_pulling, desired.clusters))
     if not (desired.fleet.mirrors or pulling) or rendered is None:
-        return ()
-    members = dict.fromkeys(cluster.name for cluster in desired.clusters)
-    names = [cluster.name for cluster in pulling]
-    folders = mirrored_clusters(desired.fleet, outcome.rendered.tree.clusters, members, names)
+        return Mirrored()
+    folders = _folders(outcome)
     made = _with_settings(outcome, folders, pulling, rendered)
-    wanted = made.by_cluster
-    branches = {name: desired.fleet.mirror_branch(name) for name in wanted}
-    tips = _tips(repository, publication, branches)
-    infos = {info.id: info for info in repository.commit_infos(set(tips.values()))}
-    stale = [name for name, tree in wanted.items() if name not in tips or infos[tips[name]].tree != tree]
-    if not stale:
-        return ()
+    branches = {name: desired.fleet.mirror_branch(name) for name in made.by_cluster}
+    tips = mirror_tips(repository, publication, branches)
+    bases = bases_of(repository, publication, branches, tips)
+    commits = _commits(repository, made, rendered, {name: base.commit for name, base in bases.items()}, folders)
+    moves = {
+        branches[name]: Move(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
+        for name, base in bases.items()
+        if name in commits or base.fault
+    }
+    note_left(repository, publication, {branches[name]: base.commit for name, base in bases.items() if not base.fault})
+    return _moved(repository, publication, moves)
+
+
+def _commits(
+    repository: Repository,
+    made: _MirrorTrees,
+    rendered: str,
+    parents: Mapping[str, str],
+    folders: Mapping[str, bytes],
+) -> dict[str, NewCommit]:
+    """Make the commits of mirrors that hold something else, by cluster; a parent "" is none."""
+    infos = {info.id: info for info in repository.commit_infos(set(filter(None, parents.values())))}
+    trees = {name: infos[parent].tree for name, parent in parents.items() if parent}
     rendered_at, now = repository.commit_info(rendered).time, int(time.time())
     commits: dict[str, NewCommit] = {}
-    for name in stale:
-        parents = [tips[name]] if name in tips else []
+    for name in (name for name, tree in made.by_cluster.items() if trees.get(name) != tree):
         message, trailers = f"Mirror {name} of {rendered[:12]}", {RENDERED: rendered}
-        if parents and name in names:
-            left = _left(repository, infos[tips[name]].tree, folders[name])
+        if name in trees and name in made.pulling:
+            left = _left(repository, trees[name], folders[name])
             trailers |= {ALLOW_REMOVAL: f"{name} {left}"} if left else {}
         # From when on an agent is asked for something new is what its silence is measured by.
-        at = now if name in names else rendered_at
-        commits[name] = repository.commit_tree(wanted[name], parents, message, trailers, time=at)
-    empty = {_NOTHING: b""} if _NOTHING in wanted.values() else {}
-    repository.store(blobs=made.blobs, trees={**empty, **made.trees}, commits=commits.values())
-    _move(repository, publication, {branches[name]: (commits[name].id, tips.get(name)) for name in stale})
-    return tuple(branches[name] for name in stale)
+        at = now if name in made.pulling else rendered_at
+        before = [parents[name]] if parents[name] else []
+        commits[name] = repository.commit_tree(made.by_cluster[name], before, message, trailers, time=at)
+    if commits:
+        empty = {_NOTHING: b""} if _NOTHING in made.by_cluster.values() else {}
+        repository.store(blobs=made.blobs, trees={**empty, **made.trees}, commits=commits.values())
+    return commits
+
+
+def mirror_branches_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the branches of a fleet's mirrors."""
+    return tuple(map(outcome.source.desired.fleet.mirror_branch, _folders(outcome)))
+
+
+def _folders(outcome: Outcome) -> dict[str, bytes]:
+    """Return the folder of every cluster that has a mirror."""
+    desired = outcome.source.desired
+    members = dict.fromkeys(cluster.name for cluster in desired.clusters)
+    pulling = [cluster.name for cluster in filter(is_pulling, desired.clusters)]
+    return mirrored_clusters(desired.fleet, outcome.rendered.tree.clusters, members, pulling)
+
+
+def _moved(repository: Repository, publication: Publication, moves: Mapping[str, Move]) -> Mirrored:
+    """Move mirrors: all at once, but for those that are put back, each of which the remote may refuse."""
+    plain = {branch: move for branch, move in moves.items() if not move.fault}
+    move_mirrors(repository, publication, plain)
+    done, lines, refused = list(plain), list[str](), list[str]()
+    for branch, move in moves.items():
+        if not move.fault:
+            continue
+        try:
+            move_mirrors(repository, publication, {branch: move})
+        except GitError as error:
+            if publication.remote and not has_moved(repository, publication, branch, move):
+                refused.append(f"{branch} {move.fault}, and the remote does not let it be put back: {error.message}")
+                continue
+            raise
+        done.append(branch)
+        lines.append(f"{branch} {move.fault}: it is put back, for a mirror holds what is rendered and nothing else")
+    fault = None
+    if refused:
+        names = " ".join(line.partition(" ")[0] for line in refused)
+        deleting = f"git push {publication.remote} -d {names}"
+        fault = GitError("\n".join(refused), hint=f"delete the branch, and the next pass makes it again: {deleting}")
+    return Mirrored(branches=tuple(done), lines=tuple(lines), fault=fault)
 
 
 def _with_settings(
@@ -102,7 +175,7 @@ def _with_settings(
         tree = encode_tree((TreeEntry(FILE.encode(), BLOB_MODE, blob_id), *entries))
         wanted[cluster.name] = object_id("tree", tree)
         blobs[blob_id], trees[wanted[cluster.name]] = content, tree
-    return _MirrorTrees(wanted, blobs, trees)
+    return _MirrorTrees(wanted, blobs, trees, frozenset(cluster.name for cluster in pulling))
 
 
 def _left(repository: Repository, before: bytes, after: bytes) -> int:
@@ -113,28 +186,3 @@ def _left(repository: Repository, before: bytes, after: bytes) -> int:
         for tree in (before, after)
     ]
     return sum(map(is_counted, paths[0] - paths[1]))
-
-
-def _tips(repository: Repository, publication: Publication, branches: Mapping[str, str]) -> dict[str, str]:
-    """Return where mirrors stand now, by cluster, with their commits here; those that do not exist yet are left out."""
-    remote = publication.remote
-    here = {name: repository.tip(publication.ref(branch)) for name, branch in branches.items()}
-    if not remote:
-        return {name: tip for name, tip in here.items() if tip}
-    named = {name: f"refs/heads/{branch}" for name, branch in branches.items()}
-    there = repository.remote_tips(remote, sorted(named.values())).tips
-    tips = {name: there[ref] for name, ref in named.items() if ref in there}
-    unknown = [name for name, tip in tips.items() if here[name] != tip]
-    if unknown:
-        refspecs = [f"+{named[name]}:{publication.ref(branches[name])}" for name in unknown]
-        repository.fetch(remote, Fetching(refspecs=refspecs))
-    return tips
-
-
-def _move(repository: Repository, publication: Publication, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    if publication.remote:
-        updates = [RefUpdate(f"refs/heads/{branch}", *move) for branch, move in moves.items()]
-        repository.push(publication.remote, updates)
-    refs = {publication.ref(branch): new for branch, (new, _) in moves.items()}
-    here = [RefUpdate(ref, new, repository.tip(ref)) for ref, new in refs.items()]
-    repository.update_refs(here, reason="argosy: mirror")

@@ -15,6 +15,8 @@ from reconciler.publish.checkpoint import (
     write_checkpoint,
 )
 from reconciler.publish.incremental import contents_of
+from reconciler.publish.mirror_branches import left_ref
+from reconciler.publish.mirrors import mirror_branches_of
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
 from render.model import ObjectRef
@@ -77,9 +79,17 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             problems=tuple(map(str, problems)),
             next_flip=written(outcome.flip.at) if outcome.flip else "",
             members=members,
+            mirrors=_mirrors_as_left(outcome, publication),
             proposed=proposed,
         )
         write_checkpoint(repository, checkpoint)
+
+
+def _mirrors_as_left(outcome: Outcome, publication: Publication) -> dict[str, str]:
+    """Return the refs of the fleet's mirrors with the commits that passes left them at."""
+    branches = mirror_branches_of(outcome)
+    tips = {branch: publication.repository.tip(left_ref(publication, branch)) for branch in branches}
+    return {_published_ref(publication, branch): tip for branch, tip in tips.items() if tip}
 
 
 def _published_ref(publication: Publication, branch: str) -> str:

@@ -42,7 +42,7 @@ from reconciler.publish.time_and_health import changed_health
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.cluster import is_pulling
-from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
+from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
 
 from .checkpointing import EndedRender, SeenFacts
@@ -80,7 +80,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
 
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
     ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
-    ``behind`` are the seconds by which the clock here was found to be behind.
+    ``behind`` are the seconds by which the clock here was found to be behind; ``fault`` is that of its mirrors.
     """
 
     outcome: Outcome
@@ -89,6 +89,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     reports: "tuple[ClusterReport, ...] | None" = None
     proposal: "Proposal | None" = None
     behind: float = 0.0
+    fault: GitError | None = None
 
     @property
     def rendered(self) -> str | None:
@@ -378,9 +379,8 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
-    if mirrored:
-        log.info("mirrored", branches=", ".join(mirrored))
-    return PassResult(outcome=outcome, publication=inputs.publication, commit=commit)
+    mirrored.tell(log)
+    return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
 
 
 def _write_checkpoint(
@@ -388,7 +388,7 @@ def _write_checkpoint(
 ) -> None:
     """Write the checkpoint of a pass, unless the forge that it proposes to has yet to be asked."""
     proposal = result.proposal
-    if result.rendered is None or (proposal is not None and proposal.error is not None):
+    if result.rendered is None or result.fault or (proposal is not None and proposal.error is not None):
         return
     ended = EndedRender(
         outcome=result.outcome,

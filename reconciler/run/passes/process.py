@@ -245,6 +245,8 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
             report = _with_clusters(report, result.reports, is_new=result.commit is not None)
         if result.proposal is not None and result.proposal.error is not None:
             raise result.proposal.error
+        if result.fault is not None:
+            raise result.fault
         check_held(result.outcome)
     except ReconcileError as error:
         log.detail(error.message)
