@@ -291,6 +291,9 @@ class FakeCluster:
         if live is not None and live.get("immutable") and live.get("data") != new.get("data"):
             causes = [{"field": "data", "message": "Forbidden: field is immutable when `immutable` is set"}]
             return _status(422, "Invalid", "data: Forbidden: field is immutable", causes=causes)
+        if live is not None and not _keeps_fixed_part(key, live, new):
+            causes = [{"field": "spec", "message": "field is immutable"}]
+            return _status(422, "Invalid", "spec: field is immutable", causes=causes)
         if live is None:
             new["metadata"] |= {"uid": f"uid-{self._numbers.take()}", "resourceVersion": "0"}
             new["metadata"] |= {"namespace": key[1]} if key[1] else {}
@@ -327,6 +330,16 @@ def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
         if (value_of(name.removesuffix("!")) == wanted) == name.endswith("!"):
             return False
     return True
+
+
+def _keeps_fixed_part(key: Key, live: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether what can never change of a Service or a Job stays; an address that is left out does."""
+    field = {"services.": "clusterIP", "jobs.batch": "template"}.get(key[0], "")
+    if field not in (live.get("spec") or {}):
+        return True
+    if field == "clusterIP":
+        new["spec"].setdefault(field, live["spec"][field])
+    return bool(new["spec"].get(field) == live["spec"][field])
 
 
 def _field(item: dict[str, Any], path: str) -> Any:

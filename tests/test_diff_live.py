@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from reconciler.deliver.questions import asked_plan
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import live_changes, live_text
 
@@ -12,6 +13,7 @@ from .build import a_config_map, a_deployment
 def shown(cluster: Cluster, *manifests: dict[str, Any]) -> str:
     """Return what ``argosy diff --live`` prints of a cluster called eu, without times."""
     observed, plan = cluster.plan(manifests, cluster.inventory(*manifests))
+    plan = asked_plan(cluster.client(), plan)
     return "".join(live_text([ClusterReport(cluster="eu", observed=observed, plan=plan)]))
 
 
@@ -39,7 +41,7 @@ def test_a_container_that_kubectl_added_is_shown(cluster: Cluster) -> None:
     assert told.endswith(": added by kubectl-edit, left as it is\n")
 
 
-def test_a_cluster_ip_that_is_not_given_is_told(cluster: Cluster) -> None:
+def test_a_cluster_ip_that_can_never_be_given_is_a_difference(cluster: Cluster) -> None:
 
     def service(address: str) -> dict[str, Any]:
         return {
@@ -53,12 +55,13 @@ def test_a_cluster_ip_that_is_not_given_is_told(cluster: Cluster) -> None:
     given = cluster.read("services", "web")["spec"]["clusterIP"]
     asked = service("10.0.0.99")
     assert shown(cluster, asked) == (
-        "eu: equal\n"
-        f"    Service {cluster.space}/web unchanged (UpToDate)\n"
-        f"      spec.clusterIP: {given}, not 10.0.0.99: left to the cluster\n"
+        "eu: 1 object differs\n"
+        f"  ! Service {cluster.space}/web blocked (Immutable): of an object that is there already .spec.clusterIP"
+        " cannot change\n"
+        f"      spec.clusterIP: {given} -> 10.0.0.99\n"
     )
     _, plan = cluster.plan([asked], cluster.inventory(asked))
-    assert not any(change.is_difference for change in live_changes(ClusterReport(cluster="eu", plan=plan)))
+    assert [change.is_difference for change in live_changes(ClusterReport(cluster="eu", plan=plan))] == [True]
 
 
 def test_what_is_kept_or_hangs_is_shown_and_is_a_difference_while_the_cluster_waits_for_it(cluster: Cluster) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from reconciler.plans.containment import contained
+from reconciler.plans.containment import Likeness, contained, likeness
 from reconciler.plans.field_paths import MISSING, Path
 
 from .tables import each_row
@@ -64,3 +64,45 @@ CASES = [
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_contained(case: Case) -> None:
     assert contained(case.want, case.live, case.path) is case.is_contained
+
+
+class Likened(NamedTuple):
+    why: str
+    want: Any
+    live: Any
+    path: Path
+    likeness: Likeness
+    has_forms: bool = True
+
+
+FIELD = ("spec", "template", "spec", "containers", "env", "valueFrom", "fieldRef")
+EQUAL, FILLED_IN, DIFFERENT = Likeness
+LIKENED = [
+    Likened("a default that the server fills in there", {"p": "x"}, {"p": "x", "apiVersion": "v1"}, FIELD, EQUAL),
+    Likened("another value of that field", {"p": "x"}, {"p": "x", "apiVersion": "v2"}, FIELD, FILLED_IN),
+    Likened("another field beside it", {"p": "x"}, {"p": "x", "apiVersion": "v1", "q": "y"}, FIELD, FILLED_IN),
+    Likened("it in an item of a list", [{"port": 80}], [{"port": 80, "protocol": "TCP"}], ("spec", "ports"), EQUAL),
+    Likened("another protocol", [{"port": 80}], [{"port": 80, "protocol": "UDP"}], ("spec", "ports"), FILLED_IN),
+    Likened(
+        "in a custom resource nothing is known",
+        [{"port": 80}],
+        [{"port": 80, "protocol": "TCP"}],
+        ("spec", "ports"),
+        FILLED_IN,
+        has_forms=False,
+    ),
+    Likened("a label beyond those that select", {"a": "b"}, {"a": "b", "c": "d"}, ("spec", "selector"), FILLED_IN),
+    Likened("a null in a custom resource", None, MISSING, ("spec", "x"), FILLED_IN, has_forms=False),
+    Likened("a null that became a default", None, "red", ("spec", "x"), FILLED_IN, has_forms=False),
+    Likened("a canonical quantity", "1000m", "1", (*RESOURCES, "cpu"), EQUAL),
+    Likened("one of a custom resource", "1000m", "1", (*RESOURCES, "cpu"), FILLED_IN, has_forms=False),
+    Likened("true and one, deep inside", {"a": [True]}, {"a": [1]}, ("spec",), DIFFERENT),
+    Likened("the worst of several counts", [{"a": 1}, {"b": 1}], [{"a": 1, "x": 1}, {"b": 2}], ("spec",), DIFFERENT),
+    Likened("no seconds at all, or none given", [{"a": 0}], [{}], ("spec",), DIFFERENT),
+    Likened("no seconds at all, or none given beside", [{"a": 0, "b": 1}], [{"b": 1}], ("spec",), FILLED_IN),
+]
+
+
+@each_row("case", LIKENED, ids=lambda case: case.why)
+def test_likeness(case: Likened) -> None:
+    assert likeness(case.want, case.live, case.path, has_forms=case.has_forms) is case.likeness

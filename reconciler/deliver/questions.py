@@ -15,9 +15,11 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import named_kind
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.answers import answered
-from reconciler.plans.model import Plan, PlannedObject
+from reconciler.plans.fixed_fields import fixed_message
+from reconciler.plans.model import Action, Plan, PlannedObject
 
-from .server_side_apply import apply_request
+from .recreation import immutable_hint
+from .server_side_apply import REFUSALS, apply_request
 
 
 def asked_plan(client: Client, plan: Plan) -> Plan:
@@ -35,9 +37,23 @@ def asked_object(client: Client, planned: PlannedObject, manager: str) -> Planne
     """Return the plan for an object by what the server says that applying would make of it."""
     answer = dry_run_of(client, planned, manager)
     if isinstance(answer, Failure):
+        if planned.fixed and answer.kind in REFUSALS:
+            return _fixed_object(planned)
         return replace(planned, is_asked=False, message=f"not verified: {_why(answer)}")
     assert planned.resource is not None
     return answered(planned, named_kind(planned.resource, answer.body))
+
+
+def _fixed_object(planned: PlannedObject) -> PlannedObject:
+    """Return the plan for an object that states what the server refuses; the rest of it would be applied."""
+    return replace(
+        planned,
+        action=Action.BLOCKED,
+        reason=FailureKind.IMMUTABLE,
+        message=fixed_message(planned.fixed),
+        hint=immutable_hint(planned.ref),
+        is_asked=False,
+    )
 
 
 def dry_run_of(client: Client, planned: PlannedObject, manager: str, *, is_forced: bool = False) -> Answer | Failure:

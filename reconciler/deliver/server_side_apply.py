@@ -22,6 +22,7 @@ from reconciler.plans.answers import (
 )
 from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
 from reconciler.plans.field_paths import as_named, parse_path, without
+from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import WRITES, Action, Plan, PlannedObject
 from reconciler.plans.object import PlanContext, plan_object
 from reconciler.plans.ownership import (
@@ -43,6 +44,8 @@ _TRIES = 5
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND, FailureKind.FORMER_VERSION})
+REFUSALS = frozenset({FailureKind.IMMUTABLE, FailureKind.INVALID, FailureKind.CONFLICT})
+"""The answers to an object that states a fixed field otherwise; whoever owns the field may be told of first."""
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
 
 
@@ -82,6 +85,25 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
 
 def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     """Carry out the plan for one object, planning it again when it changed meanwhile."""
+    result = _applied(context, planned)
+    if not (planned.fixed and result.reason in REFUSALS):
+        return result
+    if planned.rest is not None:
+        rest = _applied(context, replace(planned, manifest=planned.rest, fixed=(), rest=None))
+        if rest.is_failure:
+            return rest
+        result = rest
+    return replace(
+        result,
+        action=Action.FAILED,
+        reason=FailureKind.IMMUTABLE,
+        message=fixed_message(planned.fixed),
+        hint=immutable_hint(planned.ref),
+        changes=planned.fixed,
+    )
+
+
+def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     for attempt in range(_TRIES):
         if planned.action not in WRITES:
             return object_result(planned)

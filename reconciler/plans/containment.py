@@ -22,6 +22,27 @@ from .field_paths import MISSING, Path
 _QUANTITY_PARENTS = frozenset({"limits", "requests", "capacity", "allocatable", "hard", "podFixed", "overhead"})
 _QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor", "averageValue"})
 _OPAQUE = frozenset({"data", "binaryData", "annotations", "labels", "matchLabels", "env", "args", "command"})
+# Defaults that servers fill in inside pieces of the kinds that are Kubernetes' own, by the field they are in. Of every
+# other field beyond the wanted ones nobody knows where it comes from.
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "fieldRef": {"apiVersion": "v1"},
+    "resourceFieldRef": {"divisor": "0"},
+    "ports": {"protocol": "TCP"},
+    "serviceAccountToken": {"expirationSeconds": 3600},
+    "subjects": {"apiGroup": "rbac.authorization.k8s.io"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io"},
+    "rules": {"scope": "*"},
+    "resourceRules": {"scope": "*"},
+    "excludeResourceRules": {"scope": "*"},
+    "onPodConditions": {"status": "True"},
+    "volumeClaimTemplates": {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "status": {"phase": "Pending"},
+    },
+    "volumeClaimTemplates.spec": {"volumeMode": "Filesystem"},
+    "volumeClaimTemplates.metadata": {"creationTimestamp": None},
+}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None, False, 0)
 
 
@@ -73,9 +94,18 @@ def _likeness_of_nothing(want: Any, live: Any, *, has_forms: bool) -> Likeness:
 def _likeness_of_fields(want: Mapping[str, Any], live: Any, path: Path, *, has_forms: bool) -> Likeness:
     if not isinstance(live, Mapping) or (not live and not _is_hollow(want)):
         return Likeness.DIFFERENT
-    filled = Likeness.EQUAL if live.keys() <= want.keys() else Likeness.FILLED_IN
+    filled = Likeness.FILLED_IN
+    if live.keys() <= want.keys() or (has_forms and _has_defaults_alone(want, live, path)):
+        filled = Likeness.EQUAL
     inner = (likeness(value, live.get(key, MISSING), (*path, key), has_forms=has_forms) for key, value in want.items())
     return max(filled, _worst(inner))
+
+
+def _has_defaults_alone(want: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> bool:
+    """Return whether all that the live value has beyond the wanted one is what a server fills in there."""
+    names = [step for step in path if isinstance(step, str)]
+    defaults = _DEFAULTS.get(".".join(names[-2:])) or _DEFAULTS.get(names[-1] if names else "") or {}
+    return all(key in want or is_same(defaults.get(key, MISSING), value) for key, value in live.items())
 
 
 def _worst(found: Iterable[Likeness]) -> Likeness:

@@ -108,24 +108,24 @@ def with_rules(
         return [path for path in paths if ruling_for(path, owners_at(live, path, ours), listed) is wanted]
 
     for path in ruled(FieldRuling.OWN, asked, want):
-        want = _with_value(want, path, value_at(asked, path))
+        want = with_value(want, path, value_at(asked, path))
     for path in ruled(FieldRuling.IGNORE, want, live):
         present = value_at(live, path)
         is_ours = any(owner.manager in ours for owner in owners_at(live, path, frozenset()))
         is_kept = is_ours and present is not MISSING
-        want = _with_value(want, path, present) if is_kept else without(want, path)
+        want = with_value(want, path, present) if is_kept else without(want, path)
     return want
 
 
-def _with_value(value: Any, path: Path, new: Any) -> Any:
+def with_value(value: Any, path: Path, new: Any) -> Any:
     """Return a copy of plain data with a value at a path; an item of a list that is not there is not made."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(step, str):
         fields = value if isinstance(value, Mapping) else {}
-        return {**fields, step: _with_value(fields.get(step), rest, new)}
+        return {**fields, step: with_value(fields.get(step), rest, new)}
     if not isinstance(value, list) or not isinstance(step, Key):
         return value
     matching = item_matching(value, step)
-    return [_with_value(item, rest, new) if item is matching else item for item in value]
+    return [with_value(item, rest, new) if item is matching else item for item in value]

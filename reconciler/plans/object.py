@@ -35,6 +35,7 @@ from .conflicts import (
 from .containment import contained
 from .field_paths import MISSING, without
 from .field_rules import claims_of, rules_of, with_rules
+from .fixed_fields import with_fixed_fields
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
 from .ownership import (
@@ -293,7 +294,15 @@ def _with_rules(
 
 
 def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
-    """Return the plan for an object we applied before."""
+    """Return the plan for an object we applied before, which states all that its manifest does."""
+    rest = _own_object_as_far_as_it_can_change(want, live, entry, context)
+    ours = {str(entry["manager"]), context.options.applyset.manager}
+    return with_fixed_fields(rest, want, live, entry.get("fieldsV1") or {}, ours)
+
+
+def _own_object_as_far_as_it_can_change(
+    want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext
+) -> PlannedObject:
     options, fields = context.options, entry.get("fieldsV1") or {}
     manager = str(entry["manager"])
     ours = {manager, options.applyset.manager}

@@ -241,7 +241,7 @@ def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tu
     steps = dict.fromkeys(
         step
         for entry in live["metadata"].get("managedFields") or ()
-        for step in map(parse_step, _fields_at(entry.get("fieldsV1") or {}, path))
+        for step in map(parse_step, fields_at(entry.get("fieldsV1") or {}, path))
         if isinstance(step, Key | Member)
     )
     if not steps:
@@ -252,10 +252,16 @@ def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tu
     return (*claimed, *((_step_of(item, names), item) for item in unclaimed))
 
 
-def _fields_at(fields: Fields, path: Path) -> Fields:
+def fields_at(fields: Fields, path: Path) -> Fields:
+    """Return those of a set of fields that are inside a field; none for one that is not in the set, or a leaf of it."""
     for step in path:
         fields = _within(fields, step) or {}
     return fields
+
+
+def item_steps(fields: Fields) -> tuple[Step, ...]:
+    """Return the steps that a set of fields begins with."""
+    return tuple(step for step in map(parse_step, fields) if step is not None)
 
 
 def owned_part(live: Any, fields: Fields) -> Any:

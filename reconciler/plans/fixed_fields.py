@@ -1,0 +1,98 @@
+"""The fields that are fixed once an object is there: a Service's address, the labels of a Job's pods.
+
+They stay as the cluster has them, as in Karmada, so that everything else of the object can change. A manifest that says
+nothing of such a field, or the same, is as applied as can be. One that states another value is put to the server, which
+makes exceptions: a Job that is suspended gets other labels. Where it refuses, the rest is applied, and the object is
+not as its commit says, with a line for each such field.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from render.model import Manifest
+from render.words import listed
+
+from .conflicts import field_changes, value_differences
+from .field_paths import MISSING, Key, Path, value_at
+from .field_rules import with_value
+from .model import Action, FieldChange, PlannedObject
+from .ownership import DifferenceKind, FieldDifference, Fields, fields_at, item_steps
+
+FieldPath = tuple[str, ...]
+_FIXED: Mapping[str, tuple[FieldPath, ...]] = {
+    "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
+    "PersistentVolumeClaim": (("spec", "volumeName"),),
+    "PersistentVolume": (("spec", "claimRef"),),
+    "Job.batch": (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")),
+    "Pod": (
+        ("spec", "nodeName"),
+        ("spec", "serviceAccountName"),
+        ("spec", "volumes"),
+        ("spec", "containers", "*", "volumeMounts"),
+        ("spec", "initContainers", "*", "volumeMounts"),
+    ),
+}
+_ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [], 0)
+
+
+def with_fixed_fields(
+    rest: PlannedObject, want: Manifest, live: Manifest, fields: Fields, ours: Container[str]
+) -> PlannedObject:
+    """Return the plan for an object of ours that also states its fixed fields, where these are otherwise than wanted.
+
+    ``rest`` is the plan without them, ``fields`` are those we own by one of the managers in ``ours``.
+    """
+    stated = (path for pattern in _FIXED.get(rest.ref.group_kind, ()) for path in _paths(want, pattern, ()))
+    by_path = {path: tuple(_differences(want, live, fields, path)) for path in stated}
+    found = tuple(each for different in by_path.values() for each in different)
+    if not found or rest.action not in {Action.UNCHANGED, Action.CONFIGURED}:
+        return rest
+    fixed = field_changes(want, live, found, ours)
+    whole, texts = dict(rest.manifest or {}), {change.path for change in fixed}
+    for path in (path for path, different in by_path.items() if different):
+        whole = with_value(whole, path, value_at(want, path))
+    is_written = rest.action is Action.CONFIGURED
+    return replace(
+        rest,
+        action=Action.CONFIGURED,
+        reason=rest.reason if is_written else "Changed",
+        manifest=whole,
+        message="",
+        changes=(*rest.changes, *fixed),
+        yielded=tuple(each for each in rest.yielded if each.path not in texts),
+        is_asked=True,
+        fixed=fixed,
+        rest=rest.manifest if is_written else None,
+    )
+
+
+def _paths(want: Any, pattern: FieldPath, path: Path) -> Iterator[Path]:
+    """Yield the paths that a pattern leads to in a manifest; a star is for every item of a list."""
+    if not pattern:
+        yield path
+        return
+    name, rest = pattern[0], pattern[1:]
+    if name == "*":
+        for item in want if isinstance(want, list) else ():
+            if isinstance(item, Mapping) and "name" in item:
+                yield from _paths(item, rest, (*path, Key((("name", item["name"]),))))
+    elif isinstance(want, Mapping) and name in want:
+        yield from _paths(want[name], rest, (*path, name))
+
+
+def _differences(want: Manifest, live: Manifest, fields: Fields, path: Path) -> Iterator[FieldDifference]:
+    """Yield what differs in a fixed field: other values, and what we own and the manifest does not state any more."""
+    stated, present = value_at(want, path), value_at(live, path)
+    if stated in _ABSENT or present in _ABSENT:
+        return
+    yield from value_differences(stated, present, live, path)
+    for step in item_steps(fields_at(fields, path)):
+        if value_at(stated, (step,)) is MISSING and value_at(present, (step,)) is not MISSING:
+            yield FieldDifference((*path, step), DifferenceKind.DROPPED)
+
+
+def fixed_message(changes: Iterable[FieldChange]) -> str:
+    """Return the sentence about fixed fields that a manifest states otherwise."""
+    return f"of an object that is there already {listed([each.path for each in changes])} cannot change"
