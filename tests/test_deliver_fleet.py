@@ -90,6 +90,28 @@ def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: 
     assert time.monotonic() - began < 10
 
 
+def test_the_time_that_a_cluster_has_had_already_is_part_of_its_time() -> None:
+    """The observation and the apply of a cluster had a deadline each, so that one that hangs in both cost the sum."""
+    clusters, over = fleet("a", "b"), threading.Event()
+    given = dict[str, float]()
+
+    def opened(name: str, deadline: float) -> Any:
+        given[name] = deadline - time.monotonic()
+        return clusters[name]
+
+    def hanging(_request: Request) -> Answer | None:
+        happened(over, "the end of the test")
+        return None
+
+    clusters["b"].faults.append(hanging)
+    options = FleetOptions(timeout=100.0, grace=0.0, spent={"a": 40.0, "b": 99.9})
+    reports = list(apply_fleet(jobs("a", "b"), opened, options))
+    over.set()
+    assert 50.0 < given["a"] <= 60.0
+    assert given["b"] <= 0.1
+    assert outcomes(reports) == {"a": ApplyOutcome.CONVERGED, "b": FailureKind.DEADLINE}
+
+
 def test_reports_come_as_clusters_finish() -> None:
     clusters, over = fleet("slow", "quick"), threading.Event()
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -18,6 +19,7 @@ import pytest
 
 from reconciler.deliver.reports import exit_code
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members import RETRY_SECONDS
 from reconciler.plans.inventory import ApplyOutcome
 from render.documents import emit
@@ -82,6 +84,26 @@ def written(fleet: MemoryFleet) -> list[list[str]]:
     log = fleet.repository.git("log", "--reverse", "--format=%H", "argosy/status").splitlines()
     folders = [fleet.repository.git("show", "--format=", "--name-only", commit, "--", "clusters") for commit in log]
     return [sorted(Path(path).stem for path in found.split()) for found in folders if found]
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["in time", "late"])
+def test_all_of_a_visit_has_one_deadline(fleet: MemoryFleet, *, is_late: bool) -> None:
+    """What the observation of a member takes is no more there to apply to it."""
+    slow, seconds = fleet.members["slow"], 0.4
+    if is_late:
+        hold_back(fleet, lambda request: request.path == "/readyz")
+
+    def dawdle(request: Request) -> None:
+        began = time.monotonic()
+        if request.path == "/readyz":
+            eventually(lambda: time.monotonic() - began >= seconds, "the end of a slow answer")
+
+    slow.faults.append(dawdle)
+    assert states(fleet) == CONVERGED
+    given = [left for name, left in fleet.opened if name == "slow"]
+    # Once for its observation, which has a minute at most, and once to apply.
+    assert len(given) == 2
+    assert given[1] <= DeliveryOptions().timeout - seconds
 
 
 class TestTheFirstTime:

@@ -80,19 +80,21 @@ AwaitObservation = Callable[[], Failure | None]
 class FleetOptions(Struct, frozen=True, kw_only=True):
     """The limits of an apply to a fleet.
 
-    ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up
-    whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only observe and plan.
-    ``before_writing`` is called before a cluster's first write, in its own thread: this is where the attempt is
-    written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation is
-    awaited first. ``twins`` returns the other clusters that have the UID of one. ``on_slow`` is called once, as
-    soon as only slow clusters are left, with their names: no later than ``patience`` seconds or twice the time of
-    the slowest of the others. Clusters that are not begun when ``is_stopping`` says so are left out, and get no
-    report. Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once
+    ``timeout`` is each cluster's own for all of its visit, in seconds, of which those that are ``spent`` were had
+    before; its client ends with it, and ``grace`` later it is given up whatever it is at. ``observe_seconds`` are those
+    of its observation. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first
+    write, in its own thread: this is where the attempt is written down. ``decrypt`` is called before a cluster is
+    planned. ``late`` are clusters whose observation is awaited first. ``twins`` returns the other clusters that have
+    the UID of one. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later than
+    ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
+    ``is_stopping`` says so are left out, and get no report. Where ``is_making_way`` says so those are left out that are
+    not begun with the first, and slow ones once
     the others are recorded.
     """
 
     max_parallel: int = 32
     timeout: float = 300.0
+    spent: Mapping[str, float] = field(default_factory=dict)
     observe_seconds: float = MOST_SECONDS
     grace: float = 2.0
     patience: float = 2.0
@@ -178,7 +180,10 @@ class _FleetRun:
         return replace(times, ended=max(times.ended, times.began + ORDINARY_SECONDS))
 
     def _end(self, visit: Visit[ClusterReport]) -> float:
-        return visit.began + self._options.timeout + self._options.grace
+        return self._deadline(visit) + self._options.grace
+
+    def _deadline(self, visit: Visit[ClusterReport]) -> float:
+        return visit.began + self._options.timeout - self._options.spent.get(visit.name, 0.0)
 
     def _overdue(self, cluster: str) -> ClusterReport:
         failure = Failure(
@@ -200,7 +205,7 @@ class _FleetRun:
         # A member that did not answer a moment ago is not asked the same again.
         if failure is not None and failure.kind in SILENT:
             return failure
-        client = self._open_client(visit.name, visit.began + self._options.timeout)
+        client = self._open_client(visit.name, self._deadline(visit))
         if isinstance(client, Failure):
             return client
         heard, job = visit.heard_through(client), self._jobs[visit.name]

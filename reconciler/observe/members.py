@@ -78,6 +78,11 @@ class LateObservation(DiscreetStruct, frozen=True):
     options: ObserveOptions
 
     @property
+    def seconds(self) -> float:
+        """The time that it has taken so far."""
+        return self.options.clock() - self.look.began
+
+    @property
     def is_over(self) -> bool:
         """True where it has come, or its time is over."""
         return _is_over(self.look, self.options)
@@ -97,9 +102,13 @@ class LateObservation(DiscreetStruct, frozen=True):
 
 
 class FleetObservation(Struct, frozen=True, kw_only=True):
-    """The observations of a fleet's members: those that came in time to render by, and those that come late."""
+    """The observations of a fleet's members: those that came in time to render by, and those that come late.
+
+    ``seconds`` are those that each one in time took.
+    """
 
     in_time: tuple[MemberObservation, ...]
+    seconds: Mapping[str, float] = field(default_factory=dict)
     late: Mapping[str, LateObservation] = field(default_factory=dict)
 
 
@@ -117,6 +126,7 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     over = {name: _is_over(looks.begun[name], options) for name in names}
     return FleetObservation(
         in_time=tuple(_observation(looks.begun[name], options) for name in names if over[name]),
+        seconds={name: _seconds(looks.begun[name], options) for name in names if over[name]},
         late={name: LateObservation(looks.begun[name], options) for name in names if not over[name]},
     )
 
@@ -151,6 +161,10 @@ def _end(look: _Look, options: ObserveOptions) -> float:
 
 def _is_over(look: _Look, options: ObserveOptions) -> bool:
     return look.ended is not None or options.clock() >= _end(look, options)
+
+
+def _seconds(look: _Look, options: ObserveOptions) -> float:
+    return (options.clock() if look.ended is None else look.ended) - look.began
 
 
 def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:

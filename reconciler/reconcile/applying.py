@@ -355,6 +355,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             twins=identities.twins,
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
+            spent=self.record.observation.spent if self.record is not None else {},
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
             is_making_way=self.delivery.is_making_way,

@@ -56,8 +56,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     are those of the observed members, ``turned`` those of them whose readiness is not what was recorded. ``members``
     are the members' own answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of
     pulling members gave. ``recorded`` is the status branch as it was; ``has_new_schemas``: it records other schemas.
-    ``behind`` are the seconds by which the clock here is behind those of the members, where it is wrong; ``now`` is
-    the time without that error.
+    ``seconds`` are those that the members in time took to answer. ``behind`` are the seconds by which the clock here is
+    behind those of the members, where it is wrong; ``now`` is the time without that error.
     """
 
     context: FleetContext
@@ -68,6 +68,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     turned: Mapping[str, ClusterState] = field(default_factory=dict)
     members: tuple[MemberObservation, ...] = ()
     late: Mapping[str, LateObservation] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
     agents: AgentFiles = field(default_factory=AgentFiles)
     recorded: RecordedStatus = field(default_factory=RecordedStatus)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
@@ -110,6 +111,11 @@ class Observation(Struct, frozen=True, kw_only=True):
         come = (late.awaited() for late in self.late.values() if late.is_over)
         failed = ((member.cluster, member.failure) for member in (*self.members, *come))
         return {name: failure for name, failure in failed if failure is not None}
+
+    @property
+    def spent(self) -> dict[str, float]:
+        """The time of its visit that each member has had by now, in seconds."""
+        return {**self.seconds, **{name: late.seconds for name, late in self.late.items()}}
 
     def awaited(self, seconds: float) -> "Observation":
         """Wait for the members that answer late, for so long in all, and return the observation of those that have."""
@@ -259,6 +265,7 @@ def observe_members(
         now=now,
         answers=recorded.answers(),
         late=observed.late,
+        seconds=observed.seconds,
         agents=agents,
         recorded=recorded,
         schemas=schemas,

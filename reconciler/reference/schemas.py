@@ -57,7 +57,7 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "spec.members.clusters": Field("The only members that are applied to; unset, all.", []),
     "spec.members.selector": Field("The labels of the members that are applied to, such as `env=prod,tier`."),
     "spec.members.maxParallel": Field("The number of members that are worked on at once, up to 512.", 32),
-    "spec.members.timeout": Field("The time limit of each member.", "5m"),
+    "spec.members.timeout": Field("The time for all that a pass does in one member.", "5m"),
     "spec.members.as": Field("The user that passes act as in members."),
     "spec.members.asGroups": Field("The groups that passes act as, with `as`.", []),
 }

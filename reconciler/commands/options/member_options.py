@@ -55,7 +55,7 @@ _ACCESS = (
         show_default=True,
         callback=seconds,
         metavar="TIME",
-        help="The time limit of each cluster.",
+        help="The time for all that is done in one cluster; what hangs there costs no other any.",
     ),
     click.option(
         "--kubeconfig",
