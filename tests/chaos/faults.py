@@ -16,7 +16,7 @@ from .faulty_server import Effect, FaultyServer, Rule, every
 from .fleet import ChaosFleet, Objects, Run, live_objects
 
 _LIMIT = ("--timeout", "20s")
-_LISTS, _MAPS, _ROUTES = "?limit=", "/configmaps", "/routes"
+_LISTS, _MAPS, _MAP_LISTS, _ROUTES = "?limit=", "/configmaps", "/configmaps?", "/routes"
 _HTML = "<html><body>Sign in to the network</body></html>"
 Means = Callable[[FaultyServer], None]
 
@@ -24,7 +24,8 @@ Means = Callable[[FaultyServer], None]
 class Fault(NamedTuple):
     """One way to fail. ``begin`` and ``end`` switch it; ``codes``: the exit codes that a pass may then have.
 
-    ``concerns``: the one kind that it concerns, so that all others are delivered meanwhile.
+    ``concerns``: the one kind that it concerns, so that all others are delivered meanwhile; only deletions in its
+    namespace wait, as what is to replace them may be of that kind.
     """
 
     why: str
@@ -81,11 +82,11 @@ FAULTS = (
     Fault("the address leads to another cluster", _swap, FaultyServer.heal, (1, 7)),
     _ruled("401 to everything", every(Effect(401)), 7),
     _ruled("403 to everything", every(Effect(403)), 1, 7),
-    _ruled("403 to lists of one kind", every(Effect(403), methods="GET", inside=_MAPS), 1, concerns="ConfigMap"),
+    _ruled("403 to lists of one kind", every(Effect(403), methods="GET", inside=_MAP_LISTS), 1, concerns="ConfigMap"),
     _ruled("429 to everything", every(Effect(429)), 7),
     _ruled("429 to one kind", every(Effect(429), methods="GET", inside=_ROUTES), 1, concerns="Route"),
     _ruled("500 to everything", every(Effect(500)), 7),
-    _ruled("500 to one kind", every(Effect(500), methods="GET", inside=_MAPS), 1, concerns="ConfigMap"),
+    _ruled("500 to one kind", every(Effect(500), methods="GET", inside=_MAP_LISTS), 1, concerns="ConfigMap"),
     _ruled("410 to every list", every(Effect(410), methods="GET", inside=_LISTS), 1, 7),
     _ruled("410 to lists of one kind", every(Effect(410), methods="GET", inside=_ROUTES), 1, concerns="Route"),
     _ruled("503 to every write", every(Effect(503), methods="PATCH POST PUT DELETE"), 1, 7),
@@ -108,7 +109,12 @@ def run_faults(fleet: ChaosFleet, only: str = "") -> list[str]:
         server = fleet.servers[number % len(fleet.servers)]
         began = time.monotonic()
         wrong = list(_wrong(fleet, fault, server))
-        print(f"{'ok ' if not wrong else 'BAD'} {time.monotonic() - began:6.1f} s  {fault.why}", flush=True)
+        print(
+            f"{'ok ' if not wrong else 'BAD'} {time.monotonic() - began:6.1f} s  {fault.why}",
+            *wrong,
+            sep="\n    ",
+            flush=True,
+        )
         found += [f"{fault.why}: {line}" for line in wrong]
     return found
 
@@ -126,7 +132,8 @@ def _wrong(fleet: ChaosFleet, fault: Fault, server: FaultyServer) -> Iterator[st
     yield from _lost(server, before, wanted)
     if fault.concerns:
         found = fleet.differences(wanted, server.member)
-        yield from (line for line in found if f"{server.member.name}: {fault.concerns}/" not in line)
+        own, waiting = f"{server.member.name}: {fault.concerns}/", ", not None"
+        yield from (line for line in found if not line.startswith(own) and not line.endswith(waiting))
     whole = fleet.run()
     if whole.code:
         yield f"the pass after it ended with {whole.code}:\n{whole.said}"
