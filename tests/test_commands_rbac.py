@@ -135,6 +135,9 @@ def test_rights_are_those_that_the_tree_asks_for(tmp_path: Path) -> None:
         ("", "selfsubjectrulesreviews"): ["create"],
         ("", "nodes"): ["list"],
         ("", "pods"): ["list"],
+        ("", "mutatingadmissionpolicies"): ["list"],
+        ("", "mutatingadmissionpolicybindings"): ["list"],
+        ("", "mutatingwebhookconfigurations"): ["list"],
         ("", "namespaces"): ["create patch of shop", "get of argosy-system kube-system shop", "list"],
         ("", "customresourcedefinitions"): by_name("get create patch", "geese.shop.example.io"),
         ("", "clusterroles"): [

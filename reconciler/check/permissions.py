@@ -14,6 +14,7 @@ from msgspec import Struct
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure, Request
 from reconciler.members.parallel import in_parallel
+from reconciler.observe.admission import ADMISSION_GROUP, ADMISSION_KINDS
 from reconciler.observe.findings import EVENTS, WORKLOADS
 from reconciler.observe.members import NODES, PODS
 from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES, SCALERS, is_scalable
@@ -111,6 +112,8 @@ def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing,
     replica_sets = discovery.preferred("apps", "ReplicaSet")
     scaled = sorted({item.ref.namespace for item in desired.objects if is_scalable(item)} - {""})
     scalers = [each for group, kind in SCALERS if (each := discovery.preferred(group, kind))]
+    served = (discovery.preferred(ADMISSION_GROUP, kind) for kind in ADMISSION_KINDS)
+    intercepting = [each for each in served if each]
     return (
         Seeing(
             check="capacity",
@@ -129,6 +132,11 @@ def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing,
             check="autoscalers",
             needs=tuple(Need.of(scaler, "list", namespace=space) for scaler in scalers for space in scaled),
             loss="so that replicas are an autoscaler's only once it has changed them",
+        ),
+        Seeing(
+            check="admission",
+            needs=tuple(Need.of(each, "list") for each in intercepting),
+            loss="so that what a webhook or policy rewrote is not set right once that is gone",
         ),
     )
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource
+from reconciler.observe.admission import ADMISSION_GROUP, ADMISSION_KINDS
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
@@ -62,6 +63,7 @@ def _used(desired: ClusterDesired, held: Iterable[ObjectRef]) -> Iterator[tuple[
     for ref in sorted(held):
         yield f"{ref.group}/" if ref.group else "v1", ref.kind, bool(ref.namespace)
     yield from ((*_AUTOSCALERS, True), (*_REPLICA_SETS, True))
+    yield from ((f"{ADMISSION_GROUP}/v1", kind, False) for kind in ADMISSION_KINDS)
 
 
 def _guess(api_version: str, kind: str, *, is_namespaced: bool) -> Resource:

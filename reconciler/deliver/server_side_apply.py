@@ -88,11 +88,6 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     result = _applied(context, planned)
     if not (planned.fixed and result.reason in REFUSALS):
         return result
-    if planned.rest is not None:
-        rest = _applied(context, replace(planned, manifest=planned.rest, fixed=(), rest=None))
-        if rest.is_failure:
-            return rest
-        result = rest
     return replace(
         result,
         action=Action.FAILED,

@@ -15,6 +15,8 @@ from reconciler.plans.answers import NOTHING_INTERCEPTS
 ADMISSION_GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = "MutatingWebhookConfiguration"
 BINDINGS, POLICIES = "MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy"
+ADMISSION_KINDS = (WEBHOOKS, BINDINGS, POLICIES)
+"""The kinds that are listed."""
 UNKNOWN_ADMISSION = "unknown"
 """The word for a cluster that does not say what intercepts writes there."""
 

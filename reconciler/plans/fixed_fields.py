@@ -1,9 +1,8 @@
 """The fields that are fixed once an object is there: a Service's address, the labels of a Job's pods.
 
-They stay as the cluster has them, as in Karmada, so that everything else of the object can change. A manifest that says
-nothing of such a field, or the same, is as applied as can be. One that states another value is put to the server, which
-makes exceptions: a Job that is suspended gets other labels. Where it refuses, the rest is applied, and the object is
-not as its commit says, with a line for each such field.
+They stay as the cluster has them, as in Karmada, where a manifest says nothing of them. One that states another value
+is put to the server, which makes exceptions: a Job that is suspended gets other labels. Where it refuses, nothing of
+the object is applied, as kubectl has it, and it is not as its commit says, with a line for each such field.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -53,18 +52,16 @@ def with_fixed_fields(
     whole, texts = dict(rest.manifest or {}), {change.path for change in fixed}
     for path in (path for path, different in by_path.items() if different):
         whole = with_value(whole, path, value_at(want, path))
-    is_written = rest.action is Action.CONFIGURED
     return replace(
         rest,
         action=Action.CONFIGURED,
-        reason=rest.reason if is_written else "Changed",
+        reason="Changed" if rest.action is Action.UNCHANGED else rest.reason,
         manifest=whole,
         message="",
         changes=(*rest.changes, *fixed),
         yielded=tuple(each for each in rest.yielded if each.path not in texts),
         is_asked=True,
         fixed=fixed,
-        rest=rest.manifest if is_written else None,
     )
 
 

@@ -131,8 +131,7 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
     was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
     its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first. ``is_asked``:
     looking does not tell whether applying would change the object, so that whoever only looks asks the server by a dry
-    run. ``fixed`` are fields that the manifest states otherwise than they are and may ever be; ``rest`` is what is sent
-    where the server refuses them, None for nothing. ``answer_id`` and
+    run. ``fixed`` are fields that the manifest states otherwise than they are and may ever be. ``answer_id`` and
     ``applied`` are digests of answers that are to be remembered (``answers``).
     """
 
@@ -156,7 +155,6 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
     migrate: tuple[str, ...] = ()
     is_asked: bool = False
     fixed: tuple[FieldChange, ...] = ()
-    rest: Mapping[str, Any] | None = None
     answer_id: str = ""
     applied: str = ""
 
