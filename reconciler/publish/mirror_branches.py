@@ -27,7 +27,7 @@ class MirrorBase(NamedTuple):
     fault: str = ""
 
 
-class Move(NamedTuple):
+class MirrorMove(NamedTuple):
     """The move of a mirror to a commit, from where it was seen (None: there was none), and why it is put back."""
 
     new: str
@@ -95,14 +95,14 @@ def _entry(repository: Repository, tree: bytes | None, name: str) -> bytes | Non
     return next((entry.id for entry in entries if entry.text == name), None)
 
 
-def has_moved(repository: Repository, publication: Publication, branch: str, move: Move) -> bool:
+def has_moved(repository: Repository, publication: Publication, branch: str, move: MirrorMove) -> bool:
     """Say whether a branch of the remote is no longer where it was seen, so that somebody was faster."""
     ref = f"refs/heads/{branch}"
     return repository.known_tips(publication.remote, [ref], again=True)[ref] != move.seen
 
 
-def move_mirrors(repository: Repository, publication: Publication, moves: Mapping[str, Move]) -> None:
-    """Move mirrors, all or none, each from where it was seen, and note where they are left."""
+def move_mirrors(repository: Repository, publication: Publication, moves: Mapping[str, MirrorMove]) -> None:
+    """MirrorMove mirrors, all or none, each from where it was seen, and note where they are left."""
     if not moves:
         return
     if publication.remote:

@@ -24,7 +24,7 @@ from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 from .agent_settings import FILE, SettingsFiles
 from .branches import Publication
 from .delivery_rules import rendered_rules
-from .mirror_branches import Move, bases_of, has_moved, mirror_tips, move_mirrors, note_left
+from .mirror_branches import MirrorMove, bases_of, has_moved, mirror_tips, move_mirrors, note_left
 from .outcome import Outcome
 
 _EVERY = "*"
@@ -82,7 +82,7 @@ def update_mirrors(outcome: Outcome, publication: Publication, commit: str | Non
     bases = bases_of(repository, publication, branches, tips)
     commits = _commits(repository, made, rendered, {name: base.commit for name, base in bases.items()}, folders)
     moves = {
-        branches[name]: Move(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
+        branches[name]: MirrorMove(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
         for name, base in bases.items()
         if name in commits or base.fault
     }
@@ -130,8 +130,8 @@ def _folders(outcome: Outcome) -> dict[str, bytes]:
     return mirrored_clusters(desired.fleet, outcome.rendered.tree.clusters, members, pulling)
 
 
-def _moved(repository: Repository, publication: Publication, moves: Mapping[str, Move]) -> Mirrored:
-    """Move mirrors: all at once, but for those that are put back, each of which the remote may refuse."""
+def _moved(repository: Repository, publication: Publication, moves: Mapping[str, MirrorMove]) -> Mirrored:
+    """MirrorMove mirrors: all at once, but for those that are put back, each of which the remote may refuse."""
     plain = {branch: move for branch, move in moves.items() if not move.fault}
     move_mirrors(repository, publication, plain)
     done, lines, refused = list(plain), list[str](), list[str]()

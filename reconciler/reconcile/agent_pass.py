@@ -69,6 +69,11 @@ class AgentContext(FleetContext, frozen=True, kw_only=True):
     branch: AgentBranch
 
     @property
+    def is_of_agent(self) -> bool:
+        """True: an agent looks at its own cluster."""
+        return True
+
+    @property
     def status(self) -> StatusBranch:
         """The agent's branch."""
         return self.branch

@@ -37,6 +37,11 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     tools: AccessOptions | None = None
 
     @property
+    def is_of_agent(self) -> bool:
+        """True where an agent looks at its own cluster."""
+        return False
+
+    @property
     def status(self) -> StatusBranch:
         """The fleet's status branch."""
         return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)

@@ -206,6 +206,7 @@ class PassRecord(Struct, frozen=True, kw_only=True):
             desired=self.desired,
             agents=observation.agents.files,
             refusal=self.refusal,
+            reporting=None if observation.context.is_of_agent else frozenset(self.observation.agents.tips),
         )
 
 

@@ -36,12 +36,14 @@ _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     """The files that agents gave, by path on the status branch, and why others were left out.
 
-    A file is None where its agent took it back. ``untold`` says of other tools why they could not be asked.
+    A file is None where its agent took it back. ``untold`` says of other tools why they could not be asked. ``tips``
+    are the commits of the branches of all agents of members that pull.
     """
 
     UNSHOWN = ("files",)
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
+    tips: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
@@ -78,6 +80,7 @@ def files_from_agents(
     prefix = fleet.agent_branch("")
     files: dict[str, bytes | None] = {}
     ignored: list[str] = []
+    heard: dict[str, str] = {}
     pulling = {cluster.name for cluster in members if is_pulling(cluster)}
     before = list(known)
     for branch, tip in sorted(agent_tips(publication, prefix).items() if pulling else ()):
@@ -87,13 +90,14 @@ def files_from_agents(
             if not _heartbeat(publication.repository, tip, name):
                 ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
+        heard[name] = tip
         found = _read(publication.repository, tip, name)
         ignored += found.lines(branch)
         if found.is_whole:
             kept = {path for path, _ in found.ignored}
             files |= {path: None for path in before if is_own_path(path, name) and path not in kept}
             files |= found.own
-    return AgentFiles(files=files, ignored=tuple(ignored))
+    return AgentFiles(files=files, tips=heard, ignored=tuple(ignored))
 
 
 def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The files and the message of a status commit: everything that a pass observed and did that is worth a commit."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import field
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
-from render.cluster import is_pulling
+from render.cluster import Cluster, is_pulling
 from render.documents import SimilarDocuments, emit
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
@@ -42,6 +42,7 @@ from render.words import counted
 from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
 from .changed_works import works_to_write
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
+from .owners import as_owned, owner_of
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
 from .rebalancer_status import FOLDER as REBALANCERS
@@ -100,6 +101,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``desired`` is the source;
     ``agents`` are the files taken from agents' branches; ``refusal`` is that of the source it should have rendered.
     Clusters that are no ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
+    ``reporting`` are the members that pull whose agents have ever reported; None in such an agent's own pass.
     ``has_recorded_bindings``: bindings are recorded as the last pass left them, of the same commit and source.
     """
 
@@ -131,6 +133,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     desired: Desired = field(default_factory=Desired)
     agents: Files = field(default_factory=dict)
     refusal: SourceRefusal | None = None
+    reporting: frozenset[str] | None = frozenset()
     has_recorded_bindings: bool = False
 
 
@@ -169,8 +172,19 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
     for report in reports:
         before = records.get(report.cluster, ClusterRecord(state=ClusterState(name=report.cluster)))
         records[report.cluster] = _after(before, report, inputs)
+    records |= {name: _as_owned(records[name], cluster, inputs) for name, cluster in _members_in(records, inputs)}
     remedies = inputs.desired.remedies
     return {cluster_path(name): cluster_file(with_remedies(record, remedies)) for name, record in records.items()}
+
+
+def _members_in(records: Container[str], inputs: StatusInputs) -> Iterator[tuple[str, Cluster]]:
+    return ((cluster.name, cluster) for cluster in inputs.desired.clusters if cluster.name in records)
+
+
+def _as_owned(record: ClusterRecord, cluster: Cluster, inputs: StatusInputs) -> ClusterRecord:
+    """Return a record without what somebody said of the member who says nothing of it any more."""
+    has_reported = inputs.reporting is None or cluster.name in inputs.reporting
+    return as_owned(record, owner_of(cluster, inputs.desired.fleet, record), has_reported=has_reported)
 
 
 def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:

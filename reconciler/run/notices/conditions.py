@@ -91,7 +91,8 @@ def conditions_after(told: Mapping[str, str], report: PassReport) -> dict[str, s
 def _is_looked_at(key: str, report: PassReport) -> bool:
     kind, _, name = key.partition("/")
     if kind == "cluster":
-        return name in report.clusters
+        # Of one that left the fleet, or that passes apply to no more, nobody will ever say that it is over.
+        return name in report.clusters or (report.members is not None and name not in report.members)
     return kind == _SOURCE or report.code not in _REFUSED
 
 
