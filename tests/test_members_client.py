@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.members.client import Clock, KubeClient, RequestLimit, encoded_body
+from reconciler.members.client import Clock, KubeClient, encoded_body
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import UNREACHABLE, Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context
+from reconciler.members.request_limits import Hangs, RequestLimit
 from render.documents import parse_documents
 
 from .tables import each_row
@@ -195,6 +196,39 @@ def test_what_hangs_is_not_tried_again_and_stops_nothing_where_the_server_answer
     assert isinstance(outcome, Failure)
     assert [method for method, _, _ in wire.asked] == ["PATCH", "GET"]
     assert (outcome.kind, client.stopped) == (FailureKind.ALONE, None)
+
+
+def test_writes_that_hang_one_after_the_other_end_the_visit() -> None:
+    """Each cost its whole time, until all of the cluster's was over."""
+    now, patched = 0.0, 0
+
+    def choose(asked: Asked) -> Reply:
+        nonlocal now, patched
+        patched += asked.method == "PATCH"
+        now += 30.0 if asked.method == "PATCH" else 0.0
+        return Reply(cut=True) if asked.method == "PATCH" else ok({"kind": "Namespace"})
+
+    with answering(choose=choose) as wire:
+        clock = Clock(lambda: now, lambda _seconds: None)
+        client = KubeClient(client_for(wire)._connection, deadline=3000.0, concurrency=3, clock=clock)
+        write = Request(method="PATCH", path="/api/v1/namespaces/shop/configmaps/a", body={})
+        kinds = [outcome.kind for outcome in (client.send(write) for _ in range(6)) if isinstance(outcome, Failure)]
+    assert kinds == [FailureKind.ALONE] * 3 + [FailureKind.UNREACHABLE] * 3
+    assert (patched, client.stopped is not None) == (4, True)
+
+
+WRITE = Request(method="PATCH", path="/x", body={}, timeout=35.0)
+LATE = Failure(kind=FailureKind.UNREACHABLE, message="it did not answer in time")
+
+
+def test_a_write_that_hung_leaves_the_next_ones_little_time_until_one_is_answered() -> None:
+    hangs, seconds = Hangs(2), list[float]()
+    for outcome, took in ((LATE, 35.0), (LATE, 0.1), (Answer(status=200), 4.0), (LATE, 35.0)):
+        hangs.note(WRITE, outcome, took, hangs.seconds_for(WRITE))
+        seconds.append(hangs.seconds_for(WRITE))
+    # A connection that is refused says nothing of the writes before it.
+    assert seconds == [5.0, 5.0, 35.0, 5.0]
+    assert hangs.seconds_for(LIST) == LIST.timeout
 
 
 def test_what_succeeds_at_the_second_try_succeeded() -> None:

@@ -88,7 +88,7 @@ def written(fleet: MemoryFleet) -> list[list[str]]:
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["in time", "late"])
 def test_all_of_a_visit_has_one_deadline(fleet: MemoryFleet, *, is_late: bool) -> None:
-    """What the observation of a member takes is no more there to apply to it."""
+    """The time that its observation takes is no longer there to apply to a member."""
     slow, seconds = fleet.members["slow"], 0.4
     if is_late:
         hold_back(fleet, lambda request: request.path == "/readyz")

@@ -41,6 +41,8 @@ from .recreation import immutable_hint, may_recreate, recreate
 from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
+_APPLY_SECONDS = 35.0
+"""Longer than a server waits for an admission webhook, so that it is the server which says that this one hangs."""
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND, FailureKind.FORMER_VERSION})
@@ -149,6 +151,7 @@ def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False
         query=query,
         body=manifest,
         content_type=APPLY,
+        timeout=_APPLY_SECONDS,
     )
 
 

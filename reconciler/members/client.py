@@ -28,15 +28,13 @@ from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
 from .exchange import ASTRAY, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import LACKING_HINT, failure_of
+from .request_limits import Hangs, RequestLimit
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
 from .sockets import network_failure
 
 DEFAULT_CONCURRENCY = 8
-_CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
 _SHORTEST_TOKEN = 8
-_HANGING_SECONDS = 20.0
-"""After so long without an answer to one attempt there is no other."""
 _REDIRECTS = range(300, 400)
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Hosts to which bytes travel faster than they are compressed."""
@@ -80,6 +78,13 @@ class Clock(NamedTuple):
     sleep: Callable[[float], object]
 
 
+class _Attempt(NamedTuple):
+    """One attempt at a request: how it ended, and whether it hung, so that another one would as well."""
+
+    outcome: Answer | Failure
+    has_hung: bool = False
+
+
 class KubeClient:
     """Sends requests to one cluster until its deadline (on ``clock``'s scale).
 
@@ -100,6 +105,7 @@ class KubeClient:
         self.deadline = deadline
         self._clock = clock.now if clock else time.monotonic
         self._limit = RequestLimit(concurrency, clock=self._clock)
+        self._hangs = Hangs(concurrency)
         self._user_agent = user_agent
         self._is_local = any(host in connection.host for host in _LOCAL_HOSTS)
         self._stops: list[Failure] = []
@@ -140,22 +146,20 @@ class KubeClient:
 
     def send(self, request: Request) -> Answer | Failure:
         """Send a request, retrying what is worth it within the cluster's deadline."""
-        attempt, began, outcome = 1, self._clock(), self._once(request)
-        if isinstance(outcome, Failure) and outcome.kind is FailureKind.UNAUTHORIZED:
-            outcome = self._once(request, renew=True)
-        while isinstance(outcome, Failure):
-            # Whoever hangs for so long hangs again: all of a cluster's time must not go into one request.
-            is_hanging = request.is_of_objects and self._clock() - began >= _HANGING_SECONDS
-            pause = None if is_hanging else self._pause(outcome, attempt, request.tries)
+        number, attempt = 1, self._once(request)
+        if isinstance(attempt.outcome, Failure) and attempt.outcome.kind is FailureKind.UNAUTHORIZED:
+            attempt = self._once(request, renew=True)
+        while isinstance(attempt.outcome, Failure):
+            pause = None if attempt.has_hung else self._pause(attempt.outcome, number, request.tries)
             if pause is None or not self.wait(pause):
-                return self._given_up(request, outcome)
-            attempt, began = attempt + 1, self._clock()
-            outcome = self._once(request)
-        return outcome
+                return self._given_up(request, attempt.outcome)
+            number, attempt = number + 1, self._once(request)
+        return attempt.outcome
 
     def _given_up(self, request: Request, failure: Failure) -> Failure:
         """Return the failure of a request that is not tried again, and stop where it is one of the whole cluster."""
-        if failure.kind in _DOUBTFUL and request.is_of_objects and self._is_server_well():
+        is_doubtful = failure.kind in _DOUBTFUL and request.is_of_objects and not self._hangs.are_enough
+        if is_doubtful and self._is_server_well():
             return replace(failure, kind=FailureKind.ALONE, hint=_HINT_ALONE)
         if failure.kind in _STOPPING:
             self.stop(failure)
@@ -163,7 +167,7 @@ class KubeClient:
 
     def _is_server_well(self) -> bool:
         """Ask the server for its identity, once."""
-        answer = self._once(_PROBE)
+        answer = self._once(_PROBE).outcome
         return isinstance(answer, Answer) or answer.status in _WELL
 
     def _pause(self, failure: Failure, attempt: int, tries: int) -> float | None:
@@ -175,17 +179,19 @@ class KubeClient:
             return failure.retry_after + spread
         return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
 
-    def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
+    def _once(self, request: Request, *, renew: bool = False) -> _Attempt:
         with self._limit:
             if self.stopped:
-                return self.stopped
-            left = self.deadline - self._clock()
-            if left <= 0:
-                return Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
-            outcome = self._exchange(request, min(request.timeout, left), renew=renew)
+                return _Attempt(self.stopped)
+            began = self._clock()
+            seconds = min(self._hangs.seconds_for(request), self.deadline - began)
+            if seconds <= 0:
+                return _Attempt(Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over"))
+            outcome = self._exchange(request, seconds, renew=renew)
+            has_hung = self._hangs.note(request, outcome, self._clock() - began, seconds)
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.THROTTLED:
             self._limit.slow_down()
-        return outcome
+        return _Attempt(outcome, has_hung)
 
     def _exchange(self, request: Request, seconds: float, *, renew: bool) -> Answer | Failure:
         identity = self._connection.headers(renew=renew)
@@ -284,40 +290,6 @@ def _refused(request: Request, answer: Received, content: bytes) -> Failure:
 def _without(token: str, refusal: bytes) -> bytes:
     """Return a refusal without our token: some proxies repeat what they were asked with."""
     return refusal.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else refusal
-
-
-class RequestLimit:
-    """The number of requests under way, each of them in a ``with`` block.
-
-    It is halved by each complaint, and one more after every half minute of calm.
-    """
-
-    def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
-        self._most = most
-        self.current = most
-        self._clock = clock
-        self._under_way = 0
-        self._changed_at = clock()
-        self._free = threading.Condition()
-
-    def __enter__(self) -> None:
-        """Wait for a place among the requests under way, and keep it."""
-        with self._free:
-            while self._under_way >= self.current:
-                self._free.wait()
-            self._under_way += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._free:
-            self._under_way -= 1
-            if self.current < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
-                self.current, self._changed_at = self.current + 1, self._clock()
-            self._free.notify_all()
-
-    def slow_down(self) -> None:
-        """Halve the limit; at least one request may always be under way."""
-        with self._free:
-            self.current, self._changed_at = max(1, self.current // 2), self._clock()
 
 
 def _warning_text(header: str) -> str:

@@ -243,12 +243,10 @@ def observe_members(
     """Observe the members that a pass is for; of others their agents tell, or the tools that apply to them."""
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
     is_told = context.tools is not None or any(map(is_pulling, context.members))
-    folders = () if is_told else ("clusters", "facts", "inventory")
     tip = context.status.tip()
-    recorded = read_recorded(context.status, tip, folders)
+    recorded = read_recorded(context.status, tip, () if is_told else ("clusters", "facts", "inventory"))
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
-    ready = {name: state.ready for name, state in known.items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
     observing = replace(
         _with_record(observing, recorded),
@@ -273,7 +271,8 @@ def observe_members(
         behind=behind,
     )
     observation = _of_answers(observation, observed.in_time, states_of_silent(context, recorded, known, now))
-    turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}
+    was = {name: state.ready for name, state in known.items()}
+    turned = {name: state for name, state in observation.states.items() if state.ready != was.get(name)}
     return replace(observation, turned=turned)
 
 
