@@ -242,3 +242,48 @@ def test_what_git_takes_out_of_one_piece_leaves_the_cluster(place: Place, real_c
 
 
 QUICK_DRY = type(QUICK)(dry_run=True, settle_seconds=10.0)
+
+
+def test_what_somebody_adds_to_one_piece_is_drift_and_said_so_by_a_dry_run(real_cluster: Cluster) -> None:
+    wanted = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "x", "namespace": real_cluster.space},
+        "spec": {"podSelector": {"matchLabels": {"app": "web"}}, "policyTypes": ["Ingress"]},
+    }
+    api = "apis/networking.k8s.io/v1"
+    real_cluster.apply(wanted)
+    patch = {"spec": {"podSelector": {"matchLabels": {"version": "1"}}}}
+    real_cluster.edit("networkpolicies", "x", patch, api=api)
+    name = "NetworkPolicy.networking.k8s.io x"
+    assert outcomes(real_cluster.apply(wanted, how=QUICK_DRY)) == {name: "configured Drifted"}
+    client = real_cluster.client()
+    (result,) = real_cluster.apply(wanted, client=client).results
+    assert (result.action, result.reason) == ("configured", "Drifted")
+    assert [change.manager for change in result.changes] == ["kubectl-edit"]
+    assert [each for each in client.writes if "networkpolicies" in each] == [
+        f"PATCH {real_cluster.path('networkpolicies', 'x', api)}"
+    ]
+    live = real_cluster.read("networkpolicies", "x", api)
+    assert live["spec"]["podSelector"] == {"matchLabels": {"app": "web"}}
+
+
+def test_a_property_that_git_takes_out_of_a_definition_leaves_the_cluster(real_cluster: Cluster, group: str) -> None:
+    """All versions of a definition are one piece, and their schemas with them."""
+    before = definition(group, size={"type": "integer"}, color={"type": "string"})
+    before["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["required"] = ["size"]
+    after = copy.deepcopy(before)
+    spec = after["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    del spec["properties"]["color"], spec["required"]
+    path = f"{CRDS}/rules.{group}"
+    real_cluster.server.request("DELETE", path)
+    eventually(lambda: real_cluster.server.request("GET", path)[0] == 404, "the definition is gone")
+    real_cluster.apply(before)
+    client = real_cluster.client()
+    real_cluster.apply(before, client=client)
+    assert client.writes == []
+    applied = real_cluster.apply(after)
+    assert [str(each.action) for each in applied.results] == ["configured"]
+    live = real_cluster.server.read(path)
+    found = live["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    assert ("required" in found, sorted(found["properties"])) == (False, ["groups", "size"])

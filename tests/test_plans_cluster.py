@@ -395,6 +395,26 @@ def test_an_account_keeps_the_pull_secrets_it_was_given() -> None:
     assert sent["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
 
 
+def test_pull_secrets_that_nobody_else_gave_leave_with_the_manifest() -> None:
+    ref = ObjectRef("", "ServiceAccount", "shop", "x")
+    want = {"metadata": {"name": "x"}, "imagePullSecrets": [{"name": "a"}]}
+    own: dict[str, Any] = {"f:imagePullSecrets": {}}
+    others: dict[str, Any] = {"f:imagePullSecrets": {}, "f:secrets": {}}
+    live_secrets = [{"name": "a"}, {"name": "b"}]
+    for owners, kept in (([own], want["imagePullSecrets"]), ([own, others], live_secrets)):
+        metadata = {"name": "x", "managedFields": [{"fieldsV1": each} for each in owners]}
+        there = {"metadata": metadata, "imagePullSecrets": live_secrets}
+        assert retained(ref, want, there, own, autoscaled=False)["imagePullSecrets"] == kept
+
+
+def test_a_certificate_that_nobody_injected_is_the_manifests_to_change() -> None:
+    ref = ObjectRef("apiregistration.k8s.io", "APIService", "", "x")
+    want = {"metadata": {"name": "x"}, "spec": {"caBundle": "Yg=="}}
+    there = {"metadata": {"name": "x"}, "spec": {"caBundle": "YQ=="}}
+    assert retained(ref, want, there, {"f:spec": {"f:caBundle": {}}}, autoscaled=False) == want
+    assert retained(ref, want, there, {"f:spec": {}}, autoscaled=False)["spec"] == {}
+
+
 def test_a_token_secret_keeps_its_data() -> None:
     ref = ObjectRef("", "Secret", "shop", "x")
     want = {"metadata": {"name": "x"}, "type": "kubernetes.io/service-account-token", "data": {"a": "b"}}

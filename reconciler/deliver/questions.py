@@ -27,21 +27,20 @@ def asked_plan(client: Client, plan: Plan) -> Plan:
     open_questions = [item for item in plan.objects if item.is_asked]
     if plan.refusal or not open_questions:
         return plan
-    manager = plan.options.applyset.manager
-    told = in_parallel(lambda item: asked_object(client, item, manager), open_questions, limit=client.concurrency)
+    told = in_parallel(lambda item: asked_object(client, item, plan), open_questions, limit=client.concurrency)
     by_ref = {item.ref: item for item in told}
     return replace(plan, objects=tuple(by_ref.get(item.ref, item) for item in plan.objects))
 
 
-def asked_object(client: Client, planned: PlannedObject, manager: str) -> PlannedObject:
+def asked_object(client: Client, planned: PlannedObject, plan: Plan) -> PlannedObject:
     """Return the plan for an object by what the server says that applying would make of it."""
-    answer = dry_run_of(client, planned, manager)
+    answer = dry_run_of(client, planned, plan.options.applyset.manager)
     if isinstance(answer, Failure):
         if planned.fixed and answer.kind in REFUSALS:
             return _fixed_object(planned)
         return replace(planned, is_asked=False, message=f"not verified: {_why(answer)}")
     assert planned.resource is not None
-    return answered(planned, named_kind(planned.resource, answer.body))
+    return answered(planned, named_kind(planned.resource, answer.body), plan.admission)
 
 
 def _fixed_object(planned: PlannedObject) -> PlannedObject:

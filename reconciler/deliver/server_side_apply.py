@@ -112,9 +112,7 @@ def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
             continue
         outcome = _sent(context, planned)
         if isinstance(outcome, Answer):
-            return (
-                _dry_run_result(planned, outcome) if context.settings.dry_run else _accepted(planned, outcome, context)
-            )
+            return _result_of(context, planned, outcome)
         again = _planned_again(context, planned, outcome, attempt)
         if again is None:
             return _refused(context, planned, outcome)
@@ -126,6 +124,12 @@ def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
         message="it keeps changing while it is applied",
         hint="see which other tool writes it",
     )
+
+
+def _result_of(context: ApplyContext, planned: PlannedObject, answer: Answer) -> ObjectResult:
+    if context.settings.dry_run:
+        return _dry_run_result(planned, answer, context.plan.admission)
+    return _accepted(planned, answer, context)
 
 
 def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
@@ -286,11 +290,11 @@ def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, c
         result,
         applied=applied,
         answer_id=answer_digest(planned.manifest, live, found, context.plan.admission, desired),
-        yielded=(*result.yielded, *rewritten_fields(changes)),
+        yielded=(*result.yielded, *rewritten_fields(changes, context.plan.admission)),
     )
 
 
-def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
+def _dry_run_result(planned: PlannedObject, answer: Answer, admission: str) -> ObjectResult:
     """Return the result that the server says applying would have."""
     result = replace(
         object_result(planned),
@@ -298,7 +302,7 @@ def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
         changes=changed_values(planned.live, answer.body, planned.manifest),
     )
     if not result.changes:
-        unchanged = object_result(left_as_it_is(planned, ""))
+        unchanged = object_result(left_as_it_is(planned, admission))
         return replace(unchanged, warnings=answer.warnings, reason="NoEffect", message=planned.message)
     return result
 

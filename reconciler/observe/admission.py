@@ -26,7 +26,7 @@ def admission_digest(client: Client, discovery: Discovery) -> str:
 
     ``NOTHING_INTERCEPTS`` where there is no such thing, ``UNKNOWN_ADMISSION`` where the cluster does not say.
     """
-    if ADMISSION_GROUP in discovery.unavailable:
+    if ADMISSION_GROUP in discovery.unavailable or discovery.preferred(ADMISSION_GROUP, WEBHOOKS) is None:
         return UNKNOWN_ADMISSION
     lines = list[str]()
     for kinds in ((WEBHOOKS,), (BINDINGS, POLICIES)):

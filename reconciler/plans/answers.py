@@ -66,8 +66,13 @@ def _digest(parts: Any) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]).decode()
 
 
-def rewritten_fields(changes: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
-    """Return fields that differ although they were applied: whoever intercepts writes decides them."""
+def rewritten_fields(changes: Iterable[FieldChange], admission: str) -> tuple[FieldChange, ...]:
+    """Return fields that differ although they were applied, for whoever intercepts writes decides them.
+
+    Where nobody does, the server has another way of writing what was applied, and nothing differs.
+    """
+    if admission == NOTHING_INTERCEPTS:
+        return ()
     return tuple(replace(change, change=DifferenceKind.REWRITTEN, manager="", time="") for change in changes)
 
 
@@ -76,9 +81,9 @@ def rewritten(fields: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
     return tuple(change for change in fields if change.change == DifferenceKind.REWRITTEN)
 
 
-def left_as_it_is(planned: PlannedObject, answer_id: str) -> PlannedObject:
+def left_as_it_is(planned: PlannedObject, admission: str, answer_id: str = "") -> PlannedObject:
     """Return the plan for an object that applying would not change; what differs in it has a line of its own."""
-    rewritten = rewritten_fields(planned.changes)
+    rewritten = rewritten_fields(planned.changes, admission)
     return replace(
         planned,
         action=Action.UNCHANGED,
@@ -91,11 +96,11 @@ def left_as_it_is(planned: PlannedObject, answer_id: str) -> PlannedObject:
     )
 
 
-def answered(planned: PlannedObject, answer: Manifest) -> PlannedObject:
+def answered(planned: PlannedObject, answer: Manifest, admission: str) -> PlannedObject:
     """Return the plan for an object by what the server would make of applying it."""
     changes = changed_values(planned.live, answer, planned.manifest)
     if not changes:
-        return left_as_it_is(planned, "")
+        return left_as_it_is(planned, admission)
     reason = "Drifted" if planned.reason == "Drifted" else "Changed"
     return replace(planned, changes=changes, reason=reason, is_asked=False)
 

@@ -11,11 +11,11 @@ from reconciler.members.masking import masked_value
 from render.model import Manifest
 
 from .applyset import TOOL
-from .containment import contained
+from .containment import contained, is_same
 from .field_paths import MISSING, Path, path_text, value_at, without
 from .membership import fleet_words
 from .model import FieldChange
-from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at, steps_to_items
+from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, is_one_piece, owners_at, steps_to_items
 
 # A deployer writes what somebody committed elsewhere, whatever the field: asked before the fields of run time.
 _DEPLOYERS = re.compile(
@@ -121,7 +121,10 @@ def _conflicting_paths(want: Manifest, live: Manifest, different: tuple[FieldDif
         if difference.change is not DifferenceKind.DROPPED:
             wanted, present = value_at(want, difference.path), value_at(live, difference.path)
             if present is not MISSING:
-                yield from (item.path for item in value_differences(wanted, present, live, difference.path))
+                inside = [item.path for item in value_differences(wanted, present, live, difference.path)]
+                # Somebody who added to a piece owns all of it, and has nothing in it that is wanted otherwise.
+                is_added_to = not inside and is_one_piece(live, difference.path) and not is_same(wanted, present)
+                yield from [difference.path] if is_added_to else inside
 
 
 def value_differences(want: Any, other: Any, live: Manifest, path: Path = ()) -> Iterator[FieldDifference]:

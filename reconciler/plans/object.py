@@ -349,7 +349,7 @@ def _known(base: PlannedObject, found: tuple[FieldDifference, ...], context: Pla
         return None
     ours = {context.options.applyset.manager}
     changes = field_changes(want, base.live, certain_differences(found), ours)
-    return left_as_it_is(replace(base, changes=changes), answer_id)
+    return left_as_it_is(replace(base, changes=changes), context.admission, answer_id)
 
 
 def _reason(base: PlannedObject, found: tuple[FieldDifference, ...], manager: str, context: PlanContext) -> str:

@@ -213,6 +213,17 @@ def owners_at(live: Manifest, path: Path, ours: Container[str]) -> tuple[Owner, 
     )
 
 
+def is_one_piece(live: Manifest, path: Path) -> bool:
+    """Return whether a field is one piece to the server, as the entry of whoever owns it shows."""
+    *parents, last = path
+    holders = (fields_at(entry.get("fieldsV1") or {}, tuple(parents)) for entry in _entries(live))
+    return any(_within(holder, last) == {} for holder in holders)
+
+
+def _entries(live: Manifest) -> Iterable[Mapping[str, Any]]:
+    return live["metadata"].get("managedFields") or ()
+
+
 def _is_ours(entry: Mapping[str, Any], ours: Container[str]) -> bool:
     return entry.get("manager") in ours and entry.get("operation") == "Apply"
 

@@ -46,7 +46,9 @@ _RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
     "ValidatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
     "MutatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
 }
+_CERTIFICATE = "caBundle"
 _REPLICAS: FieldPath = ("spec", "replicas")
+_PULL_SECRETS = "imagePullSecrets"
 _TOKEN_DATA: FieldPath = ("data",)
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [])
 
@@ -61,9 +63,16 @@ def retained(
     for path in _retained_paths(ref, want, live, autoscaled=autoscaled):
         want = _kept(want, live, fields, path)
     want = _handed_over(want, live, fields)
-    if ref.group_kind == "ServiceAccount" and want.get("imagePullSecrets"):
-        want = {**want, "imagePullSecrets": _united(want["imagePullSecrets"], live.get("imagePullSecrets") or [])}
+    if ref.group_kind == "ServiceAccount" and want.get(_PULL_SECRETS) and not _is_ours_alone(live, fields):
+        want = {**want, _PULL_SECRETS: _united(want[_PULL_SECRETS], live.get(_PULL_SECRETS) or [])}
     return want
+
+
+def _is_ours_alone(live: Manifest, fields: Fields) -> bool:
+    """Return whether nobody but us ever added to an account's pull secrets, so that all of them are the manifest's."""
+    key = f"f:{_PULL_SECRETS}"
+    owners = [each.get("fieldsV1") or {} for each in live["metadata"].get("managedFields") or ()]
+    return key in fields and sum(key in owned for owned in owners) == 1
 
 
 def _retained_paths(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscaled: bool) -> Iterable[FieldPath]:
@@ -92,7 +101,8 @@ def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
         return {**want, name: _kept(want[name], present, owned, rest)}
     if owned is None:
         return {key: value for key, value in want.items() if key != name}
-    return {**want, name: owned_part(present, owned)}
+    # Whoever injects a certificate takes the field from us: one that is still ours is for the manifest to change.
+    return {**want, name: want[name] if name == _CERTIFICATE else owned_part(present, owned)}
 
 
 def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
