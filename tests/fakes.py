@@ -154,7 +154,8 @@ class FakeCluster:
             key = (key[0], key[1], body["metadata"]["name"])
         if method == "GET":
             return self._found(key)
-        body = copy.deepcopy(body)
+        # What stands twice in a manifest is two values to a server, whatever it shares here.
+        body = json.loads(json.dumps(body))
         missing = self._namespace_missing(key) if method in {"POST", "PATCH"} else None
         manager = query.get("fieldManager", "kubectl-edit")
         return missing or self._write(method, key, body, content_type=content_type, manager=manager, query=query)
@@ -182,11 +183,14 @@ class FakeCluster:
             if live is not None:
                 return _status(409, "AlreadyExists", "it exists already", name=key[2], kind=key[0])
             return self._stored(key, None, owned_by_update({"metadata": {}}, body, manager), 201)
+        if live is not None and content_type == JSON_PATCH:
+            return self._patched(key, live, body, dry_run="dryRun" in query)
         return _absent(key) if live is None else self._updated(key, live, body, content_type, manager)
 
+    def _patched(self, key: Key, live: dict[str, Any], steps: Any, *, dry_run: bool) -> tuple[int, Any]:
+        return self._stored(key, live, json_patched(live, steps), 200, version=steps[0].get("value"), dry_run=dry_run)
+
     def _updated(self, key: Key, live: dict[str, Any], body: Any, content_type: str, manager: str) -> tuple[int, Any]:
-        if content_type == JSON_PATCH:
-            return self._stored(key, live, json_patched(live, body), 200, version=body[0].get("value"))
         is_patch = content_type == MERGE_PATCH
         new = merged(copy.deepcopy(live), body) if is_patch else body
         new["metadata"]["managedFields"] = live["metadata"]["managedFields"]

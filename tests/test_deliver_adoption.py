@@ -49,20 +49,36 @@ def test_a_different_object_is_not_touched(cluster: Cluster) -> None:
     assert [write for write in client.writes if write.endswith("settings")] == []
 
 
-def test_an_object_with_more_in_a_list_is_another_one(cluster: Cluster) -> None:
+def with_more(cluster: Cluster) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A Deployment, and the same with one more container."""
     web = a_deployment("web", namespace=cluster.space)
     (container,) = web["spec"]["template"]["spec"]["containers"]
     more = deepcopy(web)
     more["spec"]["template"]["spec"]["containers"] = [{**container}, {"name": "debug", "image": "busybox"}]
-    cluster.create("deployments", more, api="apis/apps/v1")
+    return web, more
+
+
+def test_an_object_to_which_somebody_gave_more_in_a_list_is_another_one(cluster: Cluster) -> None:
+    web, more = with_more(cluster)
+    before = cluster.create("deployments", more, api="apis/apps/v1", manager="kubectl-create")
     (result,) = cluster.apply(web).results
     assert (result.action, result.reason) == ("conflict", "NotOurs")
-    assert [change.path for change in result.changes] == [".spec.template.spec.containers"]
+    assert [change.path for change in result.changes] == ['.spec.template.spec.containers[name="debug"]']
+    assert cluster.read("deployments", "web", "apis/apps/v1")["spec"] == before["spec"]
     more["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:9"
     cluster.edit("deployments", "web", more, api="apis/apps/v1", manager="somebody")
     (result,) = cluster.apply(web).results
     image = '.spec.template.spec.containers[name="web"].image'
     assert [(change.path, change.live) for change in result.changes] == [(image, "nginx:9")]
+
+
+def test_what_a_controller_gave_it_is_no_difference_and_stays(cluster: Cluster) -> None:
+    web, more = with_more(cluster)
+    cluster.create("deployments", web, api="apis/apps/v1", manager="kubectl-create")
+    before = cluster.apply_as("injector", "deployments", more, api="apis/apps/v1")
+    for said in ("adopted Equal", "unchanged UpToDate"):
+        assert outcomes(cluster.apply(web)) == {"Deployment.apps web": said}
+        assert cluster.read("deployments", "web", "apis/apps/v1")["spec"] == before["spec"]
 
 
 class Said(NamedTuple):
@@ -164,10 +180,13 @@ class TestMigration:
             ]
         ]
 
-    def test_without_the_request_they_stay(self, cluster: Cluster) -> None:
+    def test_without_the_request_an_object_with_more_is_left_alone(self, cluster: Cluster) -> None:
         self.applied_before(cluster, a="1", dropped="x")
-        assert outcomes(cluster.apply(settings(cluster, a="1"))) == {"ConfigMap settings": "adopted Equal"}
-        assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "dropped": "x"}
+        before = cluster.read("configmaps", "settings")
+        (result,) = cluster.apply(settings(cluster, a="1")).results
+        assert (result.action, result.reason) == ("conflict", "NotOurs")
+        assert [(change.path, change.live, change.want) for change in result.changes] == [(".data.dropped", "x", "")]
+        assert cluster.read("configmaps", "settings") == before
 
 
 def test_two_passes_at_once_come_to_the_same(cluster: Cluster) -> None:

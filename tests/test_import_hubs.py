@@ -154,7 +154,7 @@ def test_the_host_of_kubefed_is_read_by_its_own_front_end(tmp_path: Path, capsys
     sent["metadata"]["labels"] = {"kubefed.io/managed": "true"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "shop"}}}
     assert c1.request("POST", "/api/v1/namespaces", space)[0] == 201
-    assert c1.request("POST", "/api/v1/namespaces/shop/configmaps", sent)[0] == 201
+    assert c1.request("POST", "/api/v1/namespaces/shop/configmaps?fieldManager=controller-manager", sent)[0] == 201
     ended = imported_hub(tmp_path, capsys, hub, c1)
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "c1: 2 objects taken over without a change"), ended
     assert list(files(tmp_path)) == [

@@ -23,6 +23,7 @@ from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOptions
 
+from .adoption import plan_without_doubts
 from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
 from .questions import asked_plan
@@ -220,6 +221,7 @@ class _FleetRun:
     def _applied(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
         job = replace(job, desired=self._options.decrypt(client, job.desired))
         observed, plan = self._planned(observing, job)
+        plan = plan_without_doubts(client, plan)
         if self._options.is_observing:
             plan = asked_plan(client, plan)
         if plan.refusal or self._options.is_observing:

@@ -11,15 +11,20 @@ same way, with ``is_forced``, before it writes.
 
 from msgspec.structs import replace
 
-from reconciler.members.exchange import Answer, Client, Failure, FailureKind
+from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.answers import answered
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import Action, Plan, PlannedObject
+from reconciler.plans.ownership import own_entry
 
 from .recreation import immutable_hint
-from .server_side_apply import REFUSALS, apply_request
+
+REFUSALS = frozenset({FailureKind.IMMUTABLE, FailureKind.INVALID, FailureKind.CONFLICT})
+"""The answers to an object that states a fixed field otherwise; whoever owns the field may be told of first."""
+_APPLY_SECONDS = 35.0
+"""Longer than a server waits for an admission webhook, so that it is the server which says that this one hangs."""
 
 
 def asked_plan(client: Client, plan: Plan) -> Plan:
@@ -62,6 +67,35 @@ def dry_run_of(client: Client, planned: PlannedObject, manager: str, *, is_force
     """
     asked = replace(planned, force=True) if is_forced else planned
     return client.send(apply_request(asked, manager, dry_run=True))
+
+
+def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
+    """Return the server-side apply of a planned object.
+
+    The uid locks it to the object that was planned for: one deleted meanwhile is not created again by accident. What
+    overwrites the fields of others, or adopts their object, carries the resourceVersion as well, so that only the
+    values seen are overwritten.
+    """
+    assert planned.resource is not None
+    assert planned.manifest is not None
+    locks = {"uid": planned.uid} if planned.uid else {}
+    is_foreign = planned.action is Action.ADOPTED and own_entry(planned.live or {"metadata": {}}, manager) is None
+    if (planned.force or is_foreign) and planned.resource_version:
+        locks["resourceVersion"] = planned.resource_version
+    query = {"fieldManager": manager, "fieldValidation": "Strict"}
+    query |= {"force": "true"} if planned.force else {}
+    query |= {"dryRun": "All"} if dry_run else {}
+    manifest = dict(planned.manifest)
+    manifest["metadata"] = {**manifest["metadata"], **locks}
+    return Request(
+        method="PATCH",
+        path=planned.resource.path(planned.ref),
+        expects=Expected.OBJECT,
+        query=query,
+        body=manifest,
+        content_type=APPLY,
+        timeout=_APPLY_SECONDS,
+    )
 
 
 def _why(failure: Failure) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import named_kind, read_object
 from reconciler.plans.answers import (
     NOTHING_INTERCEPTS,
@@ -21,10 +21,11 @@ from reconciler.plans.answers import (
     rewritten_fields,
 )
 from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
+from reconciler.plans.context import PlanContext
 from reconciler.plans.field_paths import as_named, parse_path, without
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import WRITES, Action, Plan, PlannedObject
-from reconciler.plans.object import PlanContext, plan_object
+from reconciler.plans.object import plan_object
 from reconciler.plans.ownership import (
     DifferenceKind,
     FieldDifference,
@@ -35,19 +36,17 @@ from reconciler.plans.ownership import (
 )
 from render.model import Manifest, ObjectRef
 
+from .adoption import certain_object, plan_context
 from .former_versions import former_entries, move_entries
 from .ownership import take_ownership
+from .questions import REFUSALS, apply_request
 from .recreation import immutable_hint, may_recreate, recreate
 from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
-_APPLY_SECONDS = 35.0
-"""Longer than a server waits for an admission webhook, so that it is the server which says that this one hangs."""
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND, FailureKind.FORMER_VERSION})
-REFUSALS = frozenset({FailureKind.IMMUTABLE, FailureKind.INVALID, FailureKind.CONFLICT})
-"""The answers to an object that states a fixed field otherwise; whoever owns the field may be told of first."""
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
 
 
@@ -70,19 +69,7 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
 
     def plan_context(self, planned: PlannedObject) -> PlanContext:
         """Return the values to plan an object by, should it have to be planned again."""
-        assert planned.desired is not None
-        assert planned.resource is not None
-        return PlanContext(
-            desired=planned.desired,
-            resource=planned.resource,
-            options=self.plan.options,
-            is_autoscaled=planned.ref in self.plan.autoscaled,
-            are_scalers_known=self.plan.are_scalers_known,
-            is_converged=self.plan.is_converged,
-            is_held=planned.ref in self.plan.held,
-            answered=self.plan.answered,
-            admission=self.plan.admission,
-        )
+        return plan_context(self.plan, planned)
 
 
 def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
@@ -102,14 +89,10 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
 
 def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     for attempt in range(_TRIES):
-        if planned.action not in WRITES:
-            return object_result(planned)
-        if planned.migrate and not context.settings.dry_run:
-            migrated = _migrated(context, planned)
-            if isinstance(migrated, ObjectResult):
-                return migrated
-            planned = migrated
-            continue
+        ready = _ready(context, planned)
+        if isinstance(ready, ObjectResult):
+            return ready
+        planned = ready
         outcome = _sent(context, planned)
         if isinstance(outcome, Answer):
             return _result_of(context, planned, outcome)
@@ -117,6 +100,10 @@ def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
         if again is None:
             return _refused(context, planned, outcome)
         planned = again
+    return _restless(planned)
+
+
+def _restless(planned: PlannedObject) -> ObjectResult:
     return replace(
         object_result(planned),
         action=Action.FAILED,
@@ -132,31 +119,23 @@ def _result_of(context: ApplyContext, planned: PlannedObject, answer: Answer) ->
     return _accepted(planned, answer, context)
 
 
-def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
-    """Return the server-side apply of a planned object.
-
-    The uid locks it to the object that was planned for: one deleted meanwhile is not created again by accident. What
-    overwrites the fields of others carries the resourceVersion as well, so that only the values seen are overwritten.
-    """
-    assert planned.resource is not None
-    assert planned.manifest is not None
-    locks = {"uid": planned.uid} if planned.uid else {}
-    if planned.force and planned.resource_version:
-        locks["resourceVersion"] = planned.resource_version
-    query = {"fieldManager": manager, "fieldValidation": "Strict"}
-    query |= {"force": "true"} if planned.force else {}
-    query |= {"dryRun": "All"} if dry_run else {}
-    manifest = dict(planned.manifest)
-    manifest["metadata"] = {**manifest["metadata"], **locks}
-    return Request(
-        method="PATCH",
-        path=planned.resource.path(planned.ref),
-        expects=Expected.OBJECT,
-        query=query,
-        body=manifest,
-        content_type=APPLY,
-        timeout=_APPLY_SECONDS,
-    )
+def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
+    """Return the plan for an object once it can be sent: no question is open, and what is to become ours is ours."""
+    for attempt in range(_TRIES):
+        if planned.in_doubt:
+            planned = certain_object(context.client, planned, context.plan_context(planned))
+        if planned.action not in WRITES:
+            return object_result(planned)
+        if context.settings.dry_run or not (planned.migrate or planned.takeover):
+            return planned
+        migrated = _migrated(context, planned)
+        if isinstance(migrated, ObjectResult):
+            return migrated
+        is_changed = migrated.in_doubt or migrated.migrate
+        planned = migrated
+        if is_changed and not context.client.wait(_RACE_PAUSE * 2**attempt):
+            break
+    return _restless(planned)
 
 
 def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
@@ -182,9 +161,14 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
     live = read_object(context.client, planned.resource, planned.ref)
     if isinstance(live, Failure):
         return failed_result(planned, live)
-    if live is None:
-        return plan_object(None, context.plan_context(planned))
-    answer = take_ownership(context.client, planned, live, context.manager)
+    is_seen = live is not None and live["metadata"]["resourceVersion"] == planned.resource_version
+    # What the server was asked about is no longer there: it is asked again.
+    if live is None or (planned.takeover and not is_seen):
+        return plan_object(live, context.plan_context(planned))
+    # Owners that nobody recorded are known from the server's answer.
+    owned = planned.live if is_seen and planned.live is not None else live
+    is_autoscaled = planned.ref in context.plan.autoscaled
+    answer = take_ownership(context.client, planned, owned, context.manager, autoscaled=is_autoscaled)
     if isinstance(answer, Failure):
         if answer.kind is FailureKind.RACE:
             return planned
@@ -193,7 +177,12 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
     if again.action not in WRITES:
         return again
     changes = planned.changes or again.changes
-    return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=changes)
+    return _as_first_planned(replace(again, migrate=(), takeover=(), changes=changes), planned)
+
+
+def _as_first_planned(again: PlannedObject, planned: PlannedObject) -> PlannedObject:
+    """Return a new plan for an object that became ours in this very pass, by the words of the plan before."""
+    return replace(again, action=planned.action, reason=planned.reason, message=planned.message)
 
 
 def _planned_again(
@@ -209,8 +198,11 @@ def _planned_again(
     if failure.kind is FailureKind.FORMER_VERSION:
         return _with_entries_moved(context, planned, failure, live)
     again = plan_object(live, context.plan_context(planned))
+    if planned.action is Action.ADOPTED and again.action is Action.CONFIGURED:
+        again = _as_first_planned(again, planned)
     is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
-    if failure.kind is FailureKind.CONFLICT and is_same:
+    is_adopted = again.action is Action.ADOPTED and not again.force
+    if failure.kind is FailureKind.CONFLICT and is_same and not is_adopted:
         return _decided_by_server(context, again, failure)
     return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
 

@@ -17,10 +17,11 @@ from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
 
 from .applyset import ApplySet
+from .context import PlanContext
 from .inventory import HeldObject, HistoryPlace, Inventory
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
-from .object import PlanContext, plan_object, planned
+from .object import plan_object, planned
 from .prune import EMPTYING, NO_MEMBER, PruneHold, keeps_itself, plan_deletions
 from .retention import scaled_objects
 from .stages import CRD, sort_key

@@ -129,10 +129,12 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
 
     ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
     was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
-    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first. ``is_asked``:
-    looking does not tell whether applying would change the object, so that whoever only looks asks the server by a dry
-    run. ``fixed`` are fields that the manifest states otherwise than they are and may ever be. ``answer_id`` and
-    ``applied`` are digests of answers that are to be remembered (``answers``).
+    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first; ``takeover``:
+    kubectl's, whose ownership becomes ours where no value changes by that. ``is_asked``: looking does not tell whether
+    applying would change the object, so that whoever only looks asks the server by a dry run. ``in_doubt``: nor does it
+    tell whether the object, which is not ours, is as wanted, so that the server is asked before anything is written.
+    ``fixed`` are fields that the manifest states otherwise than they are and may ever be. ``answer_id`` and ``applied``
+    are digests of answers that are to be remembered (``answers``).
     """
 
     UNSHOWN = ("manifest", "desired", "live")
@@ -157,6 +159,8 @@ class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
     fixed: tuple[FieldChange, ...] = ()
     answer_id: str = ""
     applied: str = ""
+    takeover: tuple[str, ...] = ()
+    in_doubt: bool = False
 
 
 class Plan(DiscreetStruct, frozen=True, kw_only=True):

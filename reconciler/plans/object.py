@@ -1,54 +1,45 @@
 """The plan for one object: its manifest against the live object, field by field where several managers own fields.
 
 1. No live object: create it. One that is being deleted: wait.
-2. A live object we never applied: adopt it when it already is as wanted, take it over when the binding says
-   ``Overwrite``, leave it alone otherwise - and in any case when another tool claims it.
+2. A live object we never applied: adopt it when the server says that no value changes by that (``adoption``), take it
+   over when the binding says ``Overwrite``, leave it alone otherwise - and in any case when another tool claims it.
 3. A live object of ours: compare; where nothing differs nothing is sent. A field that another manager owns now is
    overwritten, left to that manager, or a conflict (``decide_conflicts``).
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.members.discovery import Resource
 from reconciler.members.masking import HIDDEN, ConcealedManifest
-from render.fleet import FieldRule
-from render.model import Manifest, ObjectRef
-from render.policy import ConflictResolution
-from render.template_annotations import CONFLICT_RESOLUTION
+from render.model import Manifest
 
 from .answers import UNPROVEN, answer_digest, applied_digest, left_as_it_is
 from .applyset import PART_OF, ApplySet, member_of
 from .conflicts import (
     DecidedConflicts,
-    OwnershipClaims,
     conflict_hint,
     decide_conflicts,
     field_changes,
     foreign_changes,
     left_fields,
-    value_differences,
 )
 from .containment import contained
+from .context import PlanContext, replaced_managers, ruled_manifest
 from .field_paths import MISSING, without
-from .field_rules import claims_of, rules_of, with_rules
+from .first_contact import plan_of_another
 from .fixed_fields import with_fixed_fields
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
-from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
+from .model import Action, DesiredObject, FieldChange, PlannedObject
 from .ownership import (
     FieldDifference,
-    Fields,
-    Owner,
     certain_differences,
     differences,
-    foreign_fields,
     own_entry,
 )
 from .payload import as_sent
-from .retention import RetainFailed, left_to_owners, retained
+from .retention import RetainFailed
 
 # Annotations that other tools leave on what they manage: taking such an object would only start a fight over it.
 _TOOLS = {
@@ -57,53 +48,6 @@ _TOOLS = {
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
 _OWNERS_LOST = "the cluster no longer knew who owns its fields"
-_WITHOUT_MANAGERS: Manifest = {"metadata": {}}
-
-
-class PlanContext(Struct, frozen=True, kw_only=True):
-    """The values that an object is planned by, beside the live object.
-
-    ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas, as far as the autoscalers
-    of the cluster are known (``are_scalers_known``: all of them). ``is_converged``: this very
-    manifest was applied before, so that whatever differs is drift. ``is_held``: a commit that the cluster was given
-    names the object. ``answered`` are digests of what the server answered before, ``admission`` is that of what
-    intercepts writes there.
-    """
-
-    desired: DesiredObject
-    resource: Resource
-    options: PlanOptions
-    is_autoscaled: bool = False
-    are_scalers_known: bool = False
-    is_converged: bool = False
-    is_held: bool = False
-    answered: frozenset[str] = frozenset()
-    admission: str = ""
-
-    @property
-    def is_changed(self) -> bool:
-        """True where the cluster may hold the object by another manifest, so that it is sent whatever it looks like."""
-        return not self.options.changed.isdisjoint({self.desired.ref, ObjectRef.of(self.desired.manifest)})
-
-    @property
-    def rules(self) -> tuple[FieldRule, ...]:
-        """The field rules about the object."""
-        return rules_of(self.desired.manifest, self.desired.ref, self.options.field_rules)
-
-    @property
-    def overwrites(self) -> bool:
-        """True where foreign objects and fields may be taken over; the object's annotation beats its policy."""
-        annotations = self.desired.manifest["metadata"].get("annotations") or {}
-        resolution = str(annotations.get(CONFLICT_RESOLUTION) or "").lower()
-        if resolution in {"overwrite", "abort"}:
-            return resolution == "overwrite"
-        return self.desired.conflict_resolution is ConflictResolution.OVERWRITE
-
-    @property
-    def claims(self) -> OwnershipClaims:
-        """The claims of the object's policy and rules on fields that others own."""
-        is_unscaled = self.are_scalers_known and not self.is_autoscaled
-        return replace(claims_of(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
 
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
@@ -197,7 +141,7 @@ def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -
     tool = next((name for name, annotation in _TOOLS.items() if annotation in annotations), "")
     if tool and tool not in options.take_from:
         return _other_tool(_base(context, want, live), tool)
-    return _first_contact(_base(context, want, live), want, live, context)
+    return plan_of_another(_base(context, want, live), want, live, context)
 
 
 def _is_forgotten(live: Manifest, applyset: ApplySet) -> bool:
@@ -252,47 +196,6 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
     )
 
 
-def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
-    """Return the plan for an object we never applied."""
-    ours = {context.options.applyset.manager}
-    asked, want = want, _with_rules(want, live, {}, context, ours)
-    left = left_fields(asked, want, live, ours)
-    base = replace(base, manifest=want, migrate=_migrating(want, live, context.options), yielded=left)
-    # Whoever takes an object over answers for all of a list, so items that are not wanted make it another one.
-    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, _WITHOUT_MANAGERS))
-    if not different:
-        return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
-    base = replace(base, changes=field_changes(want, live, different, ours))
-    if context.overwrites or base.migrate:
-        reason = "Overwrite" if context.overwrites else "Migrated"
-        message = "it was there already, different"
-        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=context.overwrites)
-    owners = sorted({str(entry.get("manager")) for entry in live["metadata"].get("managedFields") or ()})
-    return replace(
-        base,
-        action=Action.CONFLICT,
-        reason="NotOurs",
-        message=f"it is in the cluster already, different and not ours (managers: {', '.join(owners) or 'unknown'})",
-        hint="delete or rename it there, or set conflictResolution: Overwrite in its policy",
-    )
-
-
-def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext) -> dict[str, Any]:
-    """Return what to send for an existing object, some fields of which are the cluster's to decide."""
-    kept = context.options.retain(want, live)
-    if kept is not want:
-        sent = as_sent(kept, context.resource, context.options.applyset.id)
-        want = left_to_owners(want, sent, live, fields)
-    return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
-
-
-def _with_rules(
-    asked: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext, ours: Container[str]
-) -> dict[str, Any]:
-    want, rules = _with_retained(asked, live, fields, context), context.rules
-    return with_rules(asked, want, live, ours, rules) if rules else want
-
-
 def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
     """Return the plan for an object we applied before, which states all that its manifest does."""
     rest = _own_object_as_far_as_it_can_change(want, live, entry, context)
@@ -306,14 +209,14 @@ def _own_object_as_far_as_it_can_change(
     options, fields = context.options, entry.get("fieldsV1") or {}
     manager = str(entry["manager"])
     ours = {manager, options.applyset.manager}
-    asked, want = want, _with_rules(want, live, fields, context, ours)
+    asked, want = want, ruled_manifest(want, live, fields, context, ours)
     left = left_fields(asked, want, live, ours)
     found, decided = differences(want, live, fields), DecidedConflicts(want=want)
     if certain := certain_differences(found):
         decided = decide_conflicts(want, live, certain, context.claims, ours)
         found = differences(decided.want, live, fields) if decided.yielded else found
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(decided.want, live, options)
+    foreign, migrate = foreign_changes(decided.want, live, manager), replaced_managers(decided.want, live, options)
     if manager != options.applyset.manager:
         migrate = (manager, *migrate)
     if foreign or decided.yielded or left:
@@ -369,18 +272,3 @@ def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> Pla
         message="; ".join(f"field manager {change.manager!r} owns {change.path}" for change in conflicts),
         hint=conflict_hint(change.manager for change in conflicts),
     )
-
-
-def _migrating(want: Manifest, live: Manifest, options: PlanOptions) -> tuple[str, ...]:
-    """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
-    wanted = options.migrate_from
-    if options.remove_foreign:
-        wanted |= {owner.manager for owner, _ in foreign_fields(want, live, options.applyset.manager)}
-    if not wanted:
-        return ()
-    owners = [
-        Owner(str(entry.get("manager") or ""))
-        for entry in live["metadata"].get("managedFields") or ()
-        if entry.get("operation") == "Update" and not entry.get("subresource")
-    ]
-    return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))

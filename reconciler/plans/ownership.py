@@ -29,13 +29,14 @@ from .stages import is_kubernetes_own
 Fields = Mapping[str, Any]
 """A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
 
-_OWNED_METADATA = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
-# Neither is anybody's addition: kubectl keeps its own notes, and a server labels every Namespace by its name.
-_NOT_CONTENT = (
+OWNED_METADATA = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
+"""The metadata that managers decide about."""
+NOT_CONTENT = (
     ("status",),
     ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
     ("metadata", "labels", "kubernetes.io/metadata.name"),
 )
+"""The fields that are nobody's addition: kubectl keeps notes, and a server labels each Namespace by its name."""
 _PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE | re.DOTALL)
 
 
@@ -83,7 +84,7 @@ def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDi
 
     Those that are only ``FILLED_IN`` may be no difference: that is for the server to say.
     """
-    metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
+    metadata = {key: value for key, value in want["metadata"].items() if key in OWNED_METADATA}
     content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
     comparison = _FieldComparison(has_forms=is_kubernetes_own(group_of(str(want.get("apiVersion")))))
     comparison.compare_fields({**({"metadata": metadata} if metadata else {}), **content}, live, fields, ())
@@ -331,6 +332,6 @@ def _beyond(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path
 
 def _has_content(fields: Fields, path: Path) -> bool:
     inside = [(step, inner) for text, inner in fields.items() if (step := parse_step(text)) is not None]
-    if path in _NOT_CONTENT:
+    if path in NOT_CONTENT:
         return False
     return not inside or any(_has_content(inner, (*path, step)) for step, inner in inside)

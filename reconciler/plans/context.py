@@ -1,0 +1,98 @@
+"""The values that an object is planned by, and what is sent of it by them."""
+
+from collections.abc import Container
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconciler.members.discovery import Resource
+from render.fleet import FieldRule
+from render.model import Manifest, ObjectRef
+from render.policy import ConflictResolution
+from render.template_annotations import CONFLICT_RESOLUTION
+
+from .conflicts import OwnershipClaims
+from .field_rules import claims_of, rules_of, with_rules
+from .model import DesiredObject, PlanOptions
+from .ownership import Fields, Owner, foreign_fields
+from .payload import as_sent
+from .retention import left_to_owners, retained
+
+
+class PlanContext(Struct, frozen=True, kw_only=True):
+    """The values that an object is planned by, beside the live object.
+
+    ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas, as far as the autoscalers
+    of the cluster are known (``are_scalers_known``: all of them). ``is_converged``: this very
+    manifest was applied before, so that whatever differs is drift. ``is_held``: a commit that the cluster was given
+    names the object. ``answered`` are digests of what the server answered before, ``admission`` is that of what
+    intercepts writes there.
+    """
+
+    desired: DesiredObject
+    resource: Resource
+    options: PlanOptions
+    is_autoscaled: bool = False
+    are_scalers_known: bool = False
+    is_converged: bool = False
+    is_held: bool = False
+    answered: frozenset[str] = frozenset()
+    admission: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        """True where the cluster may hold the object by another manifest, so that it is sent whatever it looks like."""
+        return not self.options.changed.isdisjoint({self.desired.ref, ObjectRef.of(self.desired.manifest)})
+
+    @property
+    def rules(self) -> tuple[FieldRule, ...]:
+        """The field rules about the object."""
+        return rules_of(self.desired.manifest, self.desired.ref, self.options.field_rules)
+
+    @property
+    def overwrites(self) -> bool:
+        """True where foreign objects and fields may be taken over; the object's annotation beats its policy."""
+        annotations = self.desired.manifest["metadata"].get("annotations") or {}
+        resolution = str(annotations.get(CONFLICT_RESOLUTION) or "").lower()
+        if resolution in {"overwrite", "abort"}:
+            return resolution == "overwrite"
+        return self.desired.conflict_resolution is ConflictResolution.OVERWRITE
+
+    @property
+    def claims(self) -> OwnershipClaims:
+        """The claims of the object's policy and rules on fields that others own."""
+        is_unscaled = self.are_scalers_known and not self.is_autoscaled
+        return replace(claims_of(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
+
+
+def ruled_manifest(
+    asked: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext, ours: Container[str]
+) -> dict[str, Any]:
+    """Return what to send for an existing object by the field rules, and without what its cluster decides."""
+    want, rules = _with_retained(asked, live, fields, context), context.rules
+    return with_rules(asked, want, live, ours, rules) if rules else want
+
+
+def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext) -> dict[str, Any]:
+    """Return what to send for an existing object, some fields of which are the cluster's to decide."""
+    kept = context.options.retain(want, live)
+    if kept is not want:
+        sent = as_sent(kept, context.resource, context.options.applyset.id)
+        want = left_to_owners(want, sent, live, fields)
+    return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
+
+
+def replaced_managers(want: Manifest, live: Manifest, options: PlanOptions) -> tuple[str, ...]:
+    """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
+    wanted = options.migrate_from
+    if options.remove_foreign:
+        wanted |= {owner.manager for owner, _ in foreign_fields(want, live, options.applyset.manager)}
+    if not wanted:
+        return ()
+    owners = [
+        Owner(str(entry.get("manager") or ""))
+        for entry in live["metadata"].get("managedFields") or ()
+        if entry.get("operation") == "Update" and not entry.get("subresource")
+    ]
+    return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))

@@ -1,0 +1,75 @@
+"""The plan for a live object that nobody of ours applied: adopted, taken over, or left alone.
+
+``adoption`` says which fields of others become ours with it. One that seems to be as wanted is in doubt until its
+server was asked (``decide_adoption``).
+"""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from render.model import Manifest
+
+from .adoption import kubectl_managers, takeover, vanishing
+from .applyset import PART_OF
+from .conflicts import field_changes, left_fields, value_differences
+from .context import PlanContext, replaced_managers, ruled_manifest
+from .field_paths import Path, without
+from .model import Action, FieldChange, PlannedObject
+from .payload import as_sent
+
+
+def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
+    """Return the plan for an object we never applied; one that seems to be as wanted is in doubt."""
+    ours = {context.options.applyset.manager}
+    asked, want = want, ruled_manifest(want, live, {}, context, ours)
+    left = left_fields(asked, want, live, ours)
+    base = replace(base, manifest=want, migrate=replaced_managers(want, live, context.options), yielded=left)
+    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
+    if different:
+        return another_object(base, field_changes(want, live, different, ours), context)
+    kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
+    message = "it was there already, as wanted"
+    return replace(base, action=Action.ADOPTED, reason="Equal", message=message, takeover=kubectl, in_doubt=True)
+
+
+def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
+    """Return the plan for an object we never applied and that applying would change.
+
+    ``changes`` are the values, as far as they are known.
+    """
+    assert base.live is not None
+    entries = base.live["metadata"].get("managedFields") or ()
+    base = replace(base, changes=changes, takeover=(), in_doubt=False)
+    if context.overwrites or base.migrate:
+        reason = "Overwrite" if context.overwrites else "Migrated"
+        message = "it was there already, different"
+        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=context.overwrites)
+    owners = sorted({str(entry.get("manager")) for entry in entries})
+    return replace(
+        base,
+        action=Action.CONFLICT,
+        reason="NotOurs",
+        message=f"it is in the cluster already, different and not ours (managers: {', '.join(owners) or 'unknown'})",
+        hint="delete or rename it there, or set conflictResolution: Overwrite in its policy",
+    )
+
+
+def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
+    """Return the plan for an object in doubt, by the values that its server says would change."""
+    return another_object(planned, changes, context) if changes else replace(planned, in_doubt=False)
+
+
+def fields_that_vanish(planned: PlannedObject, context: PlanContext) -> tuple[Path, ...]:
+    """Return the live fields of an object to adopt that its first apply removes; the server may fill them in again."""
+    desired, live = context.desired, planned.live
+    assert planned.manifest is not None
+    assert live is not None
+    managers = {*planned.takeover, *planned.migrate}
+    entries = live["metadata"].get("managedFields") or ()
+    taken = takeover(entries, managers, planned.manifest, desired.ref, autoscaled=context.is_autoscaled)
+    if not taken.fields:
+        return ()
+    asked = as_sent(desired.manifest, context.resource, context.options.applyset.id)
+    ours = {context.options.applyset.manager, *managers}
+    return vanishing(ruled_manifest(asked, live, taken.fields, context, ours), live, taken)
