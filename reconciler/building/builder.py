@@ -19,6 +19,7 @@ from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
 from render.errors import Problem
 from render.words import counted, listed
 
+from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
@@ -35,12 +36,13 @@ INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/in
 class SourceBuilder(Struct, frozen=True, kw_only=True):
     """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made.
 
-    ``limits`` bound each rendering of a chart.
+    ``limits`` bound each build, ``budget`` all that this one makes: it is for one load of a source.
     """
 
     path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
     cache: ParseCache | None = None
     limits: RunLimits = field(default_factory=RunLimits)
+    budget: BuildBudget = field(default_factory=BuildBudget)
 
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
@@ -55,7 +57,8 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         known = with_locked(known, trees, roots)
         closures = [closure_of(known, folder) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
-        outcomes = Builds(path=self.path, cache=self.cache).outcomes(wanted)
+        builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
+        outcomes = builds.outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
         broken = [*_refused(closures), *_failed(outcomes), *_without_tool(outcomes)]
         broken += (each for outcome in made for each in left_out_of(outcome))
@@ -74,7 +77,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Build the folders that objects of other tools deploy, each with what its object adds."""
-        return FolderBuilds(path=self.path, cache=self.cache, locked=locked).outcomes(requests)
+        return FolderBuilds(path=self.path, cache=self.cache, locked=locked, budget=self.budget).outcomes(requests)
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Render charts, each by itself."""
@@ -83,10 +86,9 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         tool = find_helm(self.path, self.cache)
         if tool is None:
             return BuiltSource(broken=(_without_helm(requests),))
-        after = PostRendering.of(requests, self.path, limits=self.limits, cache=self.cache)
-        renderings = list(
-            Renderings(tool=tool, post_rendering=after, cache=self.cache, limits=self.limits).of(requests)
-        )
+        after = replace(PostRendering.of(requests, self.path, limits=self.limits, cache=self.cache), budget=self.budget)
+        charts = Renderings(tool=tool, post_rendering=after, cache=self.cache, limits=self.limits, budget=self.budget)
+        renderings = list(charts.of(requests))
         # What the clusters have that no rule targets decides where objects go, so nothing is placed without it.
         failed = {_chart_of(rendering) for rendering in renderings if rendering.complaint and not rendering.is_variant}
         rest = [rendering for rendering in renderings if _chart_of(rendering) not in failed]

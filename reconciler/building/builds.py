@@ -8,21 +8,22 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache, ReadBlobs
-from render.boundary import REPORT_IT, guarded, unexpected_words
+from render.boundary import guarded
 from render.documents import read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
 
+from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
 from .closures import Closure
-from .layout import private_copy
+from .layout import PrivateCopy, private_copy
 from .origins import Origins
-from .sandbox import run_in_copy
+from .sandbox import RunLimits, run_in_copy
 from .sealed import CIPHERTEXT, LeftOutOfBuild, sealed_documents, with_signed_texts
 from .simple import SimpleBuilds
 from .tools import Tool, find_kustomize, shortened
@@ -39,8 +40,9 @@ MISSING = "kustomize is not installed"
 class BuildOutcome(Struct, frozen=True, kw_only=True):
     """The output of a build, or the complaint of one that failed; ``is_bounded``: a bound ended it.
 
-    ``is_secret``: the output has secrets, which stand in no cache. ``tool`` is the name and version of the program that
-    built it ("": none), ``left_out`` are objects that cannot be delivered.
+    ``is_over_limit``: that bound is one that each build has. ``is_secret``: the output has secrets, which stand in no
+    cache. ``tool`` is the name and version of the program that built it ("": none), ``left_out`` are objects that
+    cannot be delivered.
     """
 
     closure: Closure
@@ -48,6 +50,7 @@ class BuildOutcome(Struct, frozen=True, kw_only=True):
     origins: tuple[Origin, ...] = ()
     complaint: str = ""
     is_bounded: bool = False
+    is_over_limit: bool = False
     is_secret: bool = False
     tool: str = ""
     left_out: tuple[LeftOutOfBuild, ...] = ()
@@ -67,11 +70,13 @@ class BuildOutcome(Struct, frozen=True, kw_only=True):
 class Builds(Struct, kw_only=True):
     """Builds by the tool, or without it where that is simple; ``cache`` remembers those that make no secrets.
 
-    ``path`` is where the tool is looked for, once some build needs it.
+    ``path`` is where the tool is looked for, once some build needs it. ``budget`` is what all of them may take.
     """
 
     path: str
     cache: ParseCache | None = None
+    budget: BuildBudget = field(default_factory=BuildBudget)
+    limits: RunLimits = field(default_factory=RunLimits)
 
     def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
         """Return the outcome of each build, in order."""
@@ -81,7 +86,7 @@ class Builds(Struct, kw_only=True):
             contents = _contents(missing)
             simple = SimpleBuilds(contents)
             made = [guarded(partial(_simple_outcome, each, simple), _by_the_tool) for each in missing]
-            self._remember([each for each in made if each is not None], _SIMPLE)
+            self._remember([each for each in made if each is not None], _SIMPLE, contents)
             outcomes |= {each.closure.key: each for each in made if each is not None}
             missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
@@ -95,8 +100,8 @@ class Builds(Struct, kw_only=True):
             return {each.key: BuildOutcome(closure=each, complaint=MISSING, is_bounded=True) for each in closures}
         outcomes = self._remembered(closures, tool.version)
         missing = {each.key: each for each in closures if each.key not in outcomes}
-        fresh = list(_built(tool, list(missing.values()), contents)) if missing else []
-        self._remember(fresh, tool.version)
+        fresh = list(self._built(tool, list(missing.values()), contents)) if missing else []
+        self._remember(fresh, tool.version, contents)
         return outcomes | {each.closure.key: each for each in fresh}
 
     def _remembered(self, closures: Sequence[Closure], by: str) -> dict[bytes, BuildOutcome]:
@@ -105,12 +110,45 @@ class Builds(Struct, kw_only=True):
             return {}
         by_key = {_key(each, by): each for each in closures}
         found = self.cache.get_many(by_key)
-        return {by_key[key].key: _restored(by_key[key], stored, by) for key, stored in found.items()}
+        restored = (_restored(by_key[key], stored, by) for key, stored in found.items())
+        return {each.closure.key: each for each in restored if each is not None}
 
-    def _remember(self, outcomes: Sequence[BuildOutcome], by: str) -> None:
-        kept = {_key(each.closure, by): _stored(each) for each in outcomes if not each.complaint and not each.is_secret}
+    def _remember(self, outcomes: Sequence[BuildOutcome], by: str, contents: Mapping[bytes, bytes]) -> None:
+        found = {_key(each.closure, by): _stored(each, contents) for each in outcomes if not each.is_secret}
+        kept = {key: stored for key, stored in found.items() if stored is not None}
         if self.cache is not None and kept:
             self.cache.put_many(kept)
+
+    def _built(self, tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes]) -> Iterator[BuildOutcome]:
+        """Build as many at once as there are cores."""
+        origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
+
+        def build(closure: Closure) -> BuildOutcome:
+            return self._by_run(tool, closure, private_copy(closure, contents))
+
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
+            for outcome in workers.map(build, closures):
+                yield _with_origins(outcome, origins, contents)
+
+    def _by_run(self, tool: Tool, closure: Closure, copy: PrivateCopy) -> BuildOutcome:
+        """Return the outcome of one run of the tool."""
+        if copy.fault:
+            return BuildOutcome(closure=closure, complaint=copy.fault, tool=tool.version)
+        command = (*tool.command, ".", *_RESTRICTED)
+        run = self.budget.run(
+            self.limits,
+            lambda limits: run_in_copy(
+                command, copy.files, at=closure.folder, limits=limits, confinement=tool.confinement
+            ),
+        )
+        return BuildOutcome(
+            closure=closure,
+            output=copy.shown_output(run.output),
+            complaint=shortened(copy.shown_complaint(run.complaint)),
+            is_bounded=run.is_bounded,
+            is_over_limit=run.is_over_limit,
+            tool=tool.version,
+        )
 
 
 def _key(closure: Closure, by: str) -> bytes:
@@ -133,34 +171,6 @@ def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | No
         origins=tuple(Origin(closure.shown(each.path), each.line) for each in made.origins),
         is_secret=any(holds_secrets(value) and not is_opaque(value) for value in made.values),
     )
-
-
-def _built(tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes]) -> Iterator[BuildOutcome]:
-    """Build as many at once as there are cores."""
-    origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
-
-    def build(closure: Closure) -> BuildOutcome:
-        copy = private_copy(closure, contents)
-        if copy.fault:
-            return BuildOutcome(closure=closure, complaint=copy.fault, tool=tool.version)
-        run = run_in_copy(
-            (*tool.command, ".", *_RESTRICTED), copy.files, at=closure.folder, confinement=tool.confinement
-        )
-        return BuildOutcome(
-            closure=closure,
-            output=copy.shown_output(run.output),
-            complaint=shortened(copy.shown_complaint(run.complaint)),
-            is_bounded=run.is_bounded,
-            tool=tool.version,
-        )
-
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
-        for outcome in workers.map(build, closures):
-            yield guarded(partial(_with_origins, outcome, origins, contents), partial(_unread, outcome))
-
-
-def _unread(outcome: BuildOutcome, error: Exception) -> BuildOutcome:
-    return replace(outcome, output=b"", complaint=f"{unexpected_words(error)} while its output was read; {REPORT_IT}")
 
 
 def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
@@ -195,12 +205,23 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
     )
 
 
-def _stored(outcome: BuildOutcome) -> tuple[tuple[int, Any], ...]:
+def _stored(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> Any:
+    """Return an outcome as it is remembered; None for a failure that is not."""
+    if outcome.complaint:
+        failure = KnownFailure(complaint=outcome.complaint, is_bounded=outcome.is_bounded)
+        inputs = {file.path: contents[file.id] for file in outcome.closure.files}
+        return stored_failure(failure, inputs, is_over_limit=outcome.is_over_limit)
     left_out = tuple((*each.origin, each.message, each.hint) for each in outcome.left_out)
     return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)), left_out)),)
 
 
-def _restored(closure: Closure, stored: Any, by: str) -> BuildOutcome:
+def _restored(closure: Closure, stored: Any, by: str) -> BuildOutcome | None:
+    """Return the outcome that is remembered; None where it has to be built again."""
+    if is_failure(stored):
+        known = KnownFailure.of(stored)
+        if known is None:
+            return None
+        return BuildOutcome(closure=closure, complaint=known.complaint, is_bounded=known.is_bounded, tool=by)
     output, origins, left_out = stored[0][1]
     return BuildOutcome(
         closure=closure,

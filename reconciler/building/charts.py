@@ -7,6 +7,7 @@ differs between two renders would move objects in every pass, so it is refused, 
 import hashlib
 import os
 import re
+import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,12 +25,15 @@ from render.documents import Document, document_texts, read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
 
+from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
 from .chart_schemas import checkable_chart
 from .post_rendering import PostRendering
-from .sandbox import RunLimits, run_in_copy
+from .sandbox import Run, RunLimits, run_in_copy
 from .tools import Tool, shortened
 
-_FORM = b"helm 3"
+_FORM = b"helm 4"
+_LEAST = 0.01
+"""The seconds that a second render has at least; none is a limit that nothing keeps."""
 _HOOK = "helm.sh/hook"
 _TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
 _FIRST, _VARIANT, _CHART = 100_000, 1 << 40, 1 << 80
@@ -45,6 +49,7 @@ _SAID = {
     "lookup": "asks a cluster, and a render has none: it finds nothing",
     "getHostByName": "asks the network, and a render has none: it finds nothing",
 }
+_DIFFERENT = "two renders differ"
 _NOTES = "/NOTES.txt"
 _AGGREGATED = "apiregistration.k8s.io/v1"
 """The API of all servers that helm does not count among its own, so that charts would take an older version of it."""
@@ -67,6 +72,7 @@ class Rendering(Struct, frozen=True, kw_only=True):
     complaint: str = ""
     hint: str = ""
     is_bounded: bool = False
+    is_over_limit: bool = False
     is_secret: bool = False
 
     @property
@@ -106,11 +112,13 @@ class Renderings(Struct, frozen=True, kw_only=True):
     post_rendering: PostRendering
     cache: ParseCache | None = None
     limits: RunLimits = field(default_factory=RunLimits)
+    budget: BuildBudget = field(default_factory=BuildBudget)
 
     def of(self, requests: Iterable[ChartRequest]) -> Iterator[Rendering]:
-        """Yield the rendering of each request."""
+        """Yield the rendering of each request; what was rendered before comes first, while there is time for all."""
         by_key = {self._key(request): request for request in requests}
-        known = self.cache.get_many(by_key) if self.cache is not None else {}
+        found = self.cache.get_many(by_key) if self.cache is not None else {}
+        known = {key: stored for key, stored in found.items() if not is_failure(stored) or KnownFailure.of(stored)}
 
         def rendered(key: bytes) -> Rendering:
             stored = known.get(key)
@@ -120,10 +128,13 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
         fresh = {}
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
-            for key, rendering in zip(by_key, workers.map(rendered, by_key), strict=True):
+            started = {key: workers.submit(rendered, key) for key in sorted(by_key, key=lambda each: each not in known)}
+            for key, request in by_key.items():
+                rendering = started[key].result()
                 yield rendering
-                if not rendering.complaint and key not in known:
-                    fresh[key] = ((0, None),) if rendering.is_secret else _stored(rendering)
+                stored = None if key in known else _stored(request, rendering)
+                if stored is not None:
+                    fresh[key] = stored
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
 
@@ -150,7 +161,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
         return [*options, "--include-crds" if request.has_crds else "--skip-crds"]
 
     def _rendered(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
-        """Render a chart twice and compare; once where that was done before."""
+        """Render a chart twice and compare; once where that was done before. Both renders share the time of one."""
         try:
             chart, unasked = checkable_chart(request.contents(), has_schemas=request.has_schemas)
         except UnavailableSource as error:
@@ -158,13 +169,16 @@ class Renderings(Struct, frozen=True, kw_only=True):
         contents = {f"chart/{path}": data for path, data in chart.items()}
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
         command = (*self.tool.command, *self._options(request))
-        outputs = []
+        outputs, left = [], self.limits.seconds
         for _ in range(1 if is_compared else 2):
-            run = run_in_copy(command, contents, limits=self.limits, confinement=self.tool.confinement)
+            begun = time.monotonic()
+            run = self.budget.run(
+                replace(self.limits, seconds=left),
+                lambda limits: run_in_copy(command, contents, limits=limits, confinement=self.tool.confinement),
+            )
             if run.complaint:
-                said = shortened(run.complaint)
-                hint = _VENDOR if _WITHOUT_DEPENDENCIES in said else ""
-                return Rendering(request=request, complaint=said, hint=hint, is_bounded=run.is_bounded)
+                return _failed(request, run)
+            left = max(_LEAST, left - (time.monotonic() - begun))
             outputs.append(_with_documents(request, run.output))
         rendering, again = outputs[0], outputs[-1]
         if rendering.output != again.output:
@@ -186,8 +200,21 @@ class Renderings(Struct, frozen=True, kw_only=True):
             complaint=after.complaint,
             hint=after.hint,
             is_bounded=after.is_bounded,
+            is_over_limit=after.is_over_limit,
             is_secret=_has_secrets(each.value for each in read_documents(after.output)[0]),
         )
+
+
+def _failed(request: ChartRequest, run: Run) -> Rendering:
+    """Return a rendering that failed."""
+    said = shortened(run.complaint)
+    return Rendering(
+        request=request,
+        complaint=said,
+        hint=_VENDOR if _WITHOUT_DEPENDENCIES in said else "",
+        is_bounded=run.is_bounded,
+        is_over_limit=run.is_over_limit,
+    )
 
 
 def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
@@ -255,15 +282,30 @@ def _refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, 
     calls = list(volatile_calls(chart, paths, first.request.home, is_random=True))
     blame = calls[0] if calls else f"{min(paths, default=first.request.home)} differs"
     hint = "give the value that it makes up among the values, so that each render is the same"
-    return Rendering(request=first.request, complaint=f"two renders differ: {blame}", hint=hint)
+    return Rendering(request=first.request, complaint=f"{_DIFFERENT}: {blame}", hint=hint)
 
 
-def _stored(rendering: Rendering) -> tuple[tuple[int, Any], ...]:
+def _stored(request: ChartRequest, rendering: Rendering) -> Any:
+    """Return a rendering as it is remembered; None for a failure that is not."""
+    if rendering.complaint:
+        failure = KnownFailure(complaint=rendering.complaint, hint=rendering.hint, is_bounded=rendering.is_bounded)
+        is_ours = rendering.complaint.startswith(_DIFFERENT)
+        inputs = {} if is_ours else {f"values {number}": each for number, each in enumerate(request.values)}
+        try:
+            inputs |= {} if is_ours else request.contents()
+        except UnavailableSource:
+            return None
+        return stored_failure(failure, inputs, is_over_limit=rendering.is_over_limit)
+    if rendering.is_secret:
+        return ((0, None),)
     origins = tuple(map(tuple, rendering.origins))
     return ((0, (zlib.compress(rendering.output, 1), origins, rendering.hooks, rendering.warnings)),)
 
 
 def _restored(request: ChartRequest, stored: Any) -> Rendering:
+    failure = KnownFailure.of(stored)
+    if failure is not None:
+        return Rendering(request=request, complaint=failure.complaint, hint=failure.hint, is_bounded=failure.is_bounded)
     output, origins, hooks, warnings = stored[0][1]
     return Rendering(
         request=request,

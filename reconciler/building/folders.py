@@ -22,6 +22,7 @@ from render.documents import document_texts, emit, read_documents
 from render.errors import Problem
 from render.gitobjects import object_id
 
+from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .closures import Closure, closure_of
 from .remote import with_locked
@@ -58,18 +59,20 @@ class _Prepared(Struct, frozen=True, kw_only=True):
 
 
 class FolderBuilds(Struct, kw_only=True):
-    """The builds of folders; ``path`` is where the tool is looked for."""
+    """The builds of folders; ``path`` is where the tool is looked for, ``budget`` what all of them may take."""
 
     path: str
     locked: LockedTrees
     cache: ParseCache | None = None
+    budget: BuildBudget = field(default_factory=BuildBudget)
     _known: dict[str, Kustomizations] = field(default_factory=dict)
 
     def outcomes(self, requests: Sequence[FolderRequest]) -> list[BuiltFolder]:
         """Return the outcome of each request, in order."""
         prepared = [self._prepared(request) for request in requests]
         wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
-        made = Builds(path=self.path, cache=self.cache).outcomes([each.closure for each in wanted])
+        builds = Builds(path=self.path, cache=self.cache, budget=self.budget)
+        made = builds.outcomes([each.closure for each in wanted])
         built = dict(zip(map(id, wanted), made, strict=True))
         return [each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each))) for each in prepared]
 

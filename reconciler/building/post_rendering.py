@@ -3,10 +3,10 @@
 Definitions among the ``crds`` of a chart stay as they are, as helm hands a post-renderer what templates made alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
 from reconciler.source.chart_requests import ChartRequest
@@ -16,9 +16,10 @@ from reconciler.source.manifests import ParseCache
 from render.documents import document_texts, emit, read_documents
 from render.model import as_mapping
 
+from .budget import BuildBudget
 from .builds import MISSING
 from .folders import INSTALL
-from .sandbox import RunLimits, run_in_copy
+from .sandbox import Run, RunLimits, run_in_copy
 from .tools import Tool, find_kustomize, shortened
 
 _OBJECTS = "objects.yaml"
@@ -34,6 +35,7 @@ class PostRendered(Struct, frozen=True, kw_only=True):
     complaint: str = ""
     hint: str = ""
     is_bounded: bool = False
+    is_over_limit: bool = False
 
 
 class _ChartObject(NamedTuple):
@@ -49,6 +51,7 @@ class PostRendering(Struct, frozen=True, kw_only=True):
 
     limits: RunLimits
     tool: Tool | None = None
+    budget: BuildBudget = field(default_factory=BuildBudget)
 
     @classmethod
     def of(
@@ -72,12 +75,10 @@ class PostRendering(Struct, frozen=True, kw_only=True):
             if self.tool is None:
                 return PostRendered(complaint=f"{MISSING}, so that its post-renderers cannot be run", hint=INSTALL)
             contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _stream(changed)}
-            run = run_in_copy(
-                (*self.tool.command, "."), contents, limits=self.limits, confinement=self.tool.confinement
-            )
+            run = self._run(self.tool, contents)
             if run.complaint:
                 complaint = f"{self.tool.version} cannot run its post-renderers: {shortened(run.complaint)}"
-                return PostRendered(complaint=complaint, is_bounded=run.is_bounded)
+                return PostRendered(complaint=complaint, is_bounded=run.is_bounded, is_over_limit=run.is_over_limit)
             changed = _recognized(run.output, changed, Origin(request.home))
         if request.common_metadata:
             values = [with_common_metadata(each.value, request.common_metadata) for each in changed]
@@ -86,6 +87,12 @@ class PostRendering(Struct, frozen=True, kw_only=True):
             ]
         every = [*kept, *changed]
         return PostRendered(output=_stream(every), origins=tuple(each.origin for each in every))
+
+    def _run(self, tool: Tool, contents: Mapping[str, bytes]) -> Run:
+        command = (*tool.command, ".")
+        return self.budget.run(
+            self.limits, lambda limits: run_in_copy(command, contents, limits=limits, confinement=tool.confinement)
+        )
 
 
 def _values(output: bytes) -> list[Any]:

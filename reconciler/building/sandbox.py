@@ -18,8 +18,10 @@ from tempfile import mkdtemp
 from typing import IO, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.repository.safe_folder import SafeFolder
+from render.values import SelectiveStruct
 
 from .confinement import NOT_RUN, Confinement, confined_command
 
@@ -43,15 +45,21 @@ class RunLimits(Struct, frozen=True, kw_only=True):
 
     seconds: float = 60.0
     output: int = 64 * 1024 * 1024
-    memory: int = 4 * 1024 * 1024 * 1024
+    memory: int = 2 * 1024 * 1024 * 1024
 
 
-class Run(Struct, frozen=True, kw_only=True):
-    """The end of a run: what was printed, the complaint of one that failed, and whether a bound ended it."""
+class Run(SelectiveStruct, frozen=True, kw_only=True):
+    """The end of a run: what was printed, the complaint of one that failed, and whether a bound ended it.
+
+    ``is_over_limit``: the bound is one of those that it was given, and not one of this machine.
+    """
+
+    UNCOMPARED = ("is_over_limit",)
 
     output: bytes = b""
     complaint: str = ""
     is_bounded: bool = False
+    is_over_limit: bool = False
 
 
 def run_in_copy(
@@ -70,7 +78,7 @@ def run_in_copy(
         confined = confined_command(command, (str(root), str(home)), confinement or Confinement())
         run = _run(command[0], confined, Place(root / at, home), limits or RunLimits())
     complaint = run.complaint.replace(f"{root}/", "").replace(str(root), ".")
-    return Run(output=run.output, complaint=complaint, is_bounded=run.is_bounded)
+    return replace(run, complaint=complaint)
 
 
 class Place(NamedTuple):
@@ -150,12 +158,13 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
         deadline.cancel()
         _end(process)
     if late.is_set():
-        return Run(complaint=f"it did not end within {limits.seconds:g} s", is_bounded=True)
+        return Run(complaint=f"it did not end within {limits.seconds:g} s", is_bounded=True, is_over_limit=True)
     if output is None:
-        return Run(complaint=f"it printed more than {limits.output} bytes", is_bounded=True)
+        return Run(complaint=f"it printed more than {limits.output} bytes", is_bounded=True, is_over_limit=True)
     complaint = said.decode("utf-8", "replace").strip()
     if code < 0:
-        return Run(complaint=f"it ended by signal {-code}: it may have asked for too much memory", is_bounded=True)
+        complaint = f"it ended by signal {-code}: it may have asked for too much memory"
+        return Run(complaint=complaint, is_bounded=True, is_over_limit=True)
     if code == NOT_RUN:
         return Run(complaint=f"it cannot be run: {complaint}", is_bounded=True)
     return Run(complaint=complaint or f"it ended with exit code {code}") if code else Run(output=output)

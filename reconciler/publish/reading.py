@@ -171,10 +171,11 @@ def worktree_of(repository: Repository) -> Snapshot:
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
 
 
-class _LaterBuild(NamedTuple):
-    """The builder of sources, which is only imported for one that has something to build."""
+class _LaterBuild(Struct):
+    """The builder of sources, only imported for one that has something to build: one builder for a whole load."""
 
     cache: ParseCache | None
+    _made: "Build | None" = None
 
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
@@ -188,12 +189,14 @@ class _LaterBuild(NamedTuple):
         return self._builder().render_charts(requests) if requests else BuiltSource()
 
     def without_cache(self) -> Build:
-        return _LaterBuild(None)
+        return _LaterBuild(None, self._made.without_cache() if self._made else None)
 
     def _builder(self) -> Build:
-        from reconciler.building.builder import SourceBuilder
+        if self._made is None:
+            from reconciler.building.builder import SourceBuilder
 
-        return SourceBuilder(cache=self.cache)
+            self._made = SourceBuilder(cache=self.cache)
+        return self._made
 
 
 @contextmanager
