@@ -183,8 +183,10 @@ def _members_in(records: Container[str], inputs: StatusInputs) -> Iterator[tuple
 
 def _as_owned(record: ClusterRecord, cluster: Cluster, inputs: StatusInputs) -> ClusterRecord:
     """Return a record without what somebody said of the member who says nothing of it any more."""
-    has_reported = inputs.reporting is None or cluster.name in inputs.reporting
-    return as_owned(record, owner_of(cluster, inputs.desired.fleet, record), has_reported=has_reported)
+    if inputs.reporting is None:  # an agent says how its own cluster is
+        return record
+    owner = owner_of(cluster, inputs.desired.fleet, record)
+    return as_owned(record, owner, has_reported=cluster.name in inputs.reporting)
 
 
 def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
