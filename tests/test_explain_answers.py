@@ -249,6 +249,51 @@ def test_observed_capacity_says_when_it_was_recorded(
     assert lines[-1].split() == ["member1", "observed", "6", "6", "pods", "6", "of", "8:", "6", "of", "1"]
 
 
+def test_capacity_is_what_it_adds_up_to(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """More used than there is leaves nothing; the grades of nodes count node by node, and not the sum."""
+    most = "9223372036854775807"
+    models = [
+        {
+            "grade": grade,
+            "ranges": [
+                {"name": "cpu", "min": low, "max": high},
+                {"name": "memory", "min": low, "max": high},
+            ],
+        }
+        for grade, (low, high) in enumerate((("0", "2"), ("2", most)))
+    ]
+    template = a_deployment(replicas=1)
+    template["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
+    policy = a_policy(placement={**on_clusters("member1"), **DYNAMIC})
+    member = a_cluster("member1", resourceModels=models)
+    repository.commit({"nginx.yaml": template, "policy.yaml": policy, "clusters/member1.yaml": member})
+    summary = {"allocatable": {"cpu": "4", "pods": "8"}, "allocated": {"cpu": "4600m"}}
+    resources = "pods 8: 8 of 1, cpu 0 of 4, 600m too many: 0 of 500m"
+    for modelled, row in (
+        ({}, f"member1 observed 0 0 {resources}"),
+        (
+            {"allocatableModelings": [{"grade": 0, "count": 0}, {"grade": 1, "count": 1}]},
+            f"member1 observed 4 4 {resources}, but 4 by the grades of its nodes",
+        ),
+    ):
+        facts = {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "ClusterFacts",
+            "metadata": {"name": "member1"},
+            "observedAt": "2026-03-01T09:18:00Z",
+            "status": {"resourceSummary": {**summary, **modelled}},
+        }
+        repository.git("checkout", "-q", "--orphan", "observed")
+        repository.git("rm", "-rfq", ".")
+        status = repository.commit({"facts/member1.yaml": facts})
+        repository.git("checkout", "-q", "main")
+        repository.git("branch", "-q", "-f", "argosy/status", status)
+        repository.git("branch", "-q", "-D", "observed")
+        lines = told(explain(repository, capsys, "deploy/nginx"), "Capacity")
+        assert lines[1] == f"What was observed is as recorded in commit {status[:12]}, seen at 2026-03-01T09:18:00Z."
+        assert " ".join(lines[-1].split()) == row
+
+
 def test_a_cluster_that_nothing_is_known_of_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     source = repository.commit({"clusters/bare.yaml": a_cluster("bare")})
     assert json.loads(explain(repository, capsys, "cluster/bare", "-o", "json")) == {

@@ -42,6 +42,7 @@ DAEMON = {
     "numberAvailable": 2,
     "numberReady": 2,
 }
+PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 OLD = going("OldReplicas", "replicas of an older revision are still there")
 UNSEEN = going("NotObserved", "its controller has not seen it yet")
 CASES = [
@@ -77,6 +78,23 @@ CASES = [
     Case("conditions that are no list say nothing", "x.io/v1 Thing", {}, {"conditions": {"Ready": "False"}}, CURRENT),
     Case("a config map has nothing to wait for", "v1 ConfigMap", {}, {}, CURRENT),
     Case("a deployment with all replicas", "apps/v1 Deployment", {"replicas": 3}, FULL, CURRENT),
+    Case(
+        "one that is paused rolls nothing out, which is no lack of room",
+        "apps/v1 Deployment",
+        {"replicas": 3, "paused": True},
+        {**FULL, "updatedReplicas": 0},
+        going("Paused", f"{PAUSED}; updatedReplicas: 0 of 3"),
+    ),
+    Case(
+        "one that was paused in the middle of it",
+        "apps/v1 Deployment",
+        {"replicas": 3, "paused": True},
+        {**FULL, "replicas": 4},
+        going("Paused", f"{PAUSED}; replicas of an older revision are still there"),
+    ),
+    Case(
+        "one that is paused and complete is well", "apps/v1 Deployment", {"replicas": 3, "paused": True}, FULL, CURRENT
+    ),
     Case(
         "one replica is meant where none is said",
         "apps/v1 Deployment",

@@ -151,3 +151,34 @@ def test_the_room_of_a_cluster_is_shown_with_its_age(tmp_path: Path, capsys: pyt
     assert "room as recorded 4m ago: what moves by less than a tenth is recorded after ten minutes" in ended.out
     value = json.loads(fleet.status(capsys, "cluster/member1", output="json").out)
     assert value["capacityRecordedAt"] == "2027-01-15T08:01:00Z"
+
+
+def test_jobs_that_have_ended_have_no_replicas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox:1.36"}]}}
+    jobs = {
+        name: {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"parallelism": 2, "completions": 2, "template": pod},
+        }
+        for name in ("done", "failed", "running")
+    }
+    selector = {"apiVersion": "batch/v1", "kind": "Job"}
+    policy = a_policy(selectors=[selector], placement=on_clusters("member1"))
+    files = {**{f"{name}.yaml": job for name, job in jobs.items()}, "policy.yaml": policy}
+    fleet = MemoryFleet.create(tmp_path / "fleet", NODES, files)
+    fleet.run()
+
+    def replicas() -> int:
+        value = json.loads(fleet.status(capsys, output="json").out)
+        return int(value["clusters"]["member1"]["replicas"])
+
+    assert replicas() == 6
+    objects = fleet.members["member1"].objects
+    for name, word in (("done", "Complete"), ("failed", "Failed")):
+        objects["jobs.batch", "default", name]["status"] = {"conditions": [{"type": word, "status": "True"}]}
+    objects["jobs.batch", "default", "running"]["status"] = {"active": 2}
+    fleet.run(60)
+    assert replicas() == 2
+    assert fleet.status(capsys).out.splitlines()[4].split()[5] == "2"

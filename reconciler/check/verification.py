@@ -15,7 +15,6 @@ from reconciler.publish.outcome import Outcome
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
-from render.errors import ConfigError
 from render.gitobjects import TreeEntry
 
 
@@ -53,11 +52,10 @@ def rendered_tip(repository: Repository) -> str:
     """Return the tip of the rendered branch; ConfigError when nothing is rendered yet."""
     fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
     branch = fleet.rendered_branch
-    tip = publication_of(repository, fleet).known_tip(branch)
+    publication = publication_of(repository, fleet)
+    tip = publication.known_tip(branch)
     if tip is None:
-        raise ConfigError(
-            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
-        )
+        raise publication.nothing_rendered(branch)
     return tip
 
 

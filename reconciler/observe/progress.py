@@ -32,6 +32,7 @@ class LiveState(NamedTuple):
 
 
 CURRENT = LiveState(Progress.CURRENT)
+_PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 Rule = Callable[[Manifest], LiveState | None]
 
 
@@ -71,6 +72,14 @@ def _deployment(live: Manifest) -> LiveState | None:
     failure = _condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
         return _broken(failure)
+    state = _rollout(live)
+    is_paused = (live.get("spec") or {}).get("paused") is True
+    if state is not None and is_paused and state.reason != "NotObserved":
+        return state._replace(reason="Paused", message=f"{_PAUSED}; {state.message}")
+    return state
+
+
+def _rollout(live: Manifest) -> LiveState | None:
     status, wanted = _status(live), _wanted(live)
     for counter in ("updatedReplicas", "readyReplicas", "availableReplicas"):
         if _count(status, counter) < wanted:

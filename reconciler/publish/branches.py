@@ -6,9 +6,10 @@ from reconciler.console.cleaning import masked
 from reconciler.console.log import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
-from render.errors import GitError
+from render.errors import ConfigError, GitError
 from render.fleet import Fleet
 
+BOOTSTRAP = "argosy reconcile --bootstrap"
 _WHOLE_HISTORY = 2**31 - 1
 
 
@@ -24,6 +25,20 @@ class Publication(Struct, frozen=True, kw_only=True):
         mirrored = self.repository.mirrors
         is_mirrored = bool(mirrored) and self.remote == mirrored
         return masked(self.repository.settings.last(f"remote.{mirrored}.url") if is_mirrored else self.remote)
+
+    @property
+    def fetching(self) -> str:
+        """The command that brings the newest branches from there; empty for this repository."""
+        if not self.remote or self.repository.mirrors:
+            return ""
+        return f"git fetch {self.place}"
+
+    def nothing_rendered(self, branch: str, *, is_asked: bool = False) -> ConfigError:
+        """Return the error for a fleet without a rendered branch; a remote that was not asked may have one by now."""
+        if is_asked or not self.fetching:
+            return ConfigError(f"nothing is rendered yet: there is no branch {branch!r}", hint=BOOTSTRAP)
+        message = f"nothing rendered is known here: branch {branch!r} of {self.place!r} was not there when last fetched"
+        return ConfigError(message, hint=f"{self.fetching}, or {BOOTSTRAP} if nothing was ever rendered")
 
     def ref(self, branch: str) -> str:
         """Return the local ref that stands for a branch there."""

@@ -13,7 +13,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
-from render.errors import ConfigError, GitError
+from render.errors import GitError
 from render.fleet import Fleet, TemplateValidation
 
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
@@ -80,9 +80,7 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
     publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
     if tip is None:
-        raise ConfigError(
-            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
-        )
+        raise publication.nothing_rendered(branch, is_asked=True)
     desired = _rendered_source(repository, tip).desired
     return FleetContext.of(fleet, desired, publication), desired, tip
 

@@ -1,22 +1,25 @@
 """The rendered and the status branch read together, as they are known here or fetched."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import NoReturn
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.names.kinds import named_object
+from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import fetch_source_branches, publication_of, source_remote
 from reconciler.publish.known_fleets import read_fleet
 from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.record.recorded_status import RecordedStatus, read_recorded
+from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.refs import head_branch
@@ -26,11 +29,12 @@ from render.cluster import Cluster, is_pulling
 from render.errors import ConfigError, GitError, InputError, ReconcileError
 from render.fleet import Fleet
 from render.layout import object_path
-from render.model import ObjectRef, TargetCluster
+from render.model import Manifest, ObjectRef, TargetCluster, as_mapping
 
 from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
 from .staleness import MemberProgress, progress_of_members
 
+RECONCILE = "argosy reconcile"
 Tips = tuple[str | None, ...]
 """The commits of HEAD, of the rendered branch and of the status branch."""
 
@@ -42,7 +46,8 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
 
     ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
     ``asked`` are the commits that clusters have which pull or a tool applies to, where these ask the same of them as
-    the newest rendered one: their agents are asked for nothing new.
+    the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
+    branch which is not known here ("": it is, or there is none).
     """
 
     fleet: FleetStatus
@@ -50,6 +55,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     status_time: float = 0.0
     now: float = 0.0
     asked: Mapping[str, str] = field(default_factory=dict)
+    fetching: str = ""
 
     @property
     def refusal(self) -> SourceRefusal | None:
@@ -62,11 +68,33 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
         return bool(self.recorded.files) or self.fleet.source.desired.fleet.reached != frozenset()
 
     @cached_property
+    def replicas(self) -> Mapping[str, int]:
+        """The replicas placed in every cluster, without those of Jobs that have ended there."""
+        counts = Counter(self.fleet.replicas)
+        for binding in self.fleet.bindings:
+            if binding.ref.group_kind == "Job.batch":
+                below = path_in_cluster(binding.ref)
+                works = {name: self.recorded.manifest(f"works/{name}/{below}") for name in binding.placed_replicas}
+                counts.subtract({name: binding.placed_replicas[name] for name in works if _is_over(works[name])})
+        return {name: count for name, count in counts.items() if name in self.fleet.members}
+
+    @cached_property
     def progress(self) -> Mapping[str, MemberProgress]:
         """The progress of every member towards the newest rendered commit."""
         desired, commit = self.fleet.source.desired, self.fleet.previous.commit
         commits = {cluster.name: self.asked.get(cluster.name, commit) for cluster in desired.clusters}
-        return progress_of_members(self.recorded, desired.fleet, desired.clusters, commits, self.now)
+        found = progress_of_members(self.recorded, desired.fleet, desired.clusters, commits, self.now)
+        if not self.fetching:
+            return found
+        return {name: replace(each, hint=each.hint or self.fetching) for name, each in found.items()}
+
+
+def _is_over(work: Manifest | None) -> bool:
+    """Say whether the Job of a Work has ended, well or not."""
+    entry: Manifest = next(iter(((work or {}).get("status") or {}).get("manifestStatuses") or ()), {})
+    conditions = as_mapping(entry.get("status")).get("conditions")
+    found = [each for each in conditions if isinstance(each, Mapping)] if isinstance(conditions, list) else []
+    return any(condition_of_type(found, kind).get("status") == "True" for kind in ("Complete", "Failed"))
 
 
 def read_recorded_fleet(
@@ -86,6 +114,7 @@ def read_recorded_fleet(
         fleet=fleet,
         recorded=recorded,
         asked=_asked_of_agents(repository, desired.clusters, recorded, fleet.previous.commit),
+        fetching="" if tip or fetched else publication.fetching,
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=clock(),
     )
@@ -189,17 +218,34 @@ def _shown_if_moved(
 
 
 def binding_named(branches: RecordedFleet, noun: str, name: str, namespace: str) -> Binding:
-    """Return the binding of the object that is meant; ConfigError when no policy selects it.
+    """Return the binding of the object that is meant; ConfigError when no policy selects it, or nobody here can know.
 
     A namespace that is propagated with the objects in it has none: the one returned has the clusters it is in, and
     neither a policy nor conditions.
     """
-    previous = branches.fleet.previous
     ref = object_named(branches.fleet.source.desired, noun, name, namespace)
-    binding = previous.bindings.get(ref) or _of_namespace(previous, ref)
+    binding = known_binding(branches.fleet.previous, ref)
+    lag = branches.fleet.lag
+    if binding is None and not (lag.is_current and lag.is_pushed):
+        raise not_rendered_here(branches.fleet, ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
     return binding
+
+
+def known_binding(previous: Previous, ref: ObjectRef) -> Binding | None:
+    """Return the binding of an object in a rendered commit; None where it has none."""
+    return previous.bindings.get(ref) or _of_namespace(previous, ref)
+
+
+def not_rendered_here(fleet: FleetStatus, ref: ObjectRef) -> ConfigError:
+    """Return the error for an object that the rendered commit known here was made without: a newer one may have it."""
+    lag, rendered = fleet.lag, f"{fleet.branch} {fleet.previous.commit[:12]}"
+    message = f"{ref} is not in {rendered}, the newest that is known here, which holds source {lag.rendered[:12]}"
+    if not lag.is_pushed:
+        return ConfigError(f"{message}; HEAD {lag.head[:12]} is not pushed, so no pass sees it", hint="git push")
+    hint = f"{fleet.fetching}, or {RECONCILE} if no pass runs by itself" if fleet.fetching else RECONCILE
+    return ConfigError(f"{message}, and not {lag.newest[:12]}", hint=hint)
 
 
 def object_named(desired: Desired, noun: str, name: str, namespace: str) -> ObjectRef:

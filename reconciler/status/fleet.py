@@ -30,7 +30,7 @@ from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over
 from render.binding import Binding
 from render.cluster import Cluster, Taint
-from render.errors import ConfigError, GitError, InputError
+from render.errors import GitError, InputError
 from render.model import ARGOSY_API_VERSION
 from render.timing import Flip, written
 
@@ -153,7 +153,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
     """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster.
 
     Where the source at HEAD has problems, ``source`` is the one that was rendered last. ``flip``: what happens next
-    by itself.
+    by itself. ``fetching`` is the command that brings newer branches of the fleet ("": they are in this repository).
     """
 
     branch: str
@@ -162,6 +162,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
     previous: Previous
     objects: Mapping[str, int]
     flip: Flip | None = None
+    fetching: str = ""
 
     @cached_property
     def members(self) -> Mapping[str, Cluster]:
@@ -201,7 +202,7 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     publication = publication_of(repository, source.desired.fleet)
     tip = publication.known_tip(branch)
     if tip is None:
-        raise nothing_rendered(branch)
+        raise publication.nothing_rendered(branch)
     previous = previous_by_new_names(read_previous(repository, tip), source.desired.clusters)
     return FleetStatus(
         branch=branch,
@@ -210,6 +211,7 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         previous=previous,
         objects=_objects(previous),
         flip=_next_flip(publication, source, previous, log),
+        fetching=publication.fetching,
     )
 
 
@@ -220,12 +222,6 @@ def _next_flip(publication: Publication, source: Source, previous: Previous, log
     repository, branch = publication.repository, source.desired.fleet.status_branch
     inputs = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
     return run_pass(repository, source, previous, replace(inputs, now=time_of_pass()), log).flip
-
-
-def nothing_rendered(branch: str) -> ConfigError:
-    """Return the error for a fleet without a rendered branch, of which nothing can be said."""
-    hint = "argosy reconcile --bootstrap"
-    return ConfigError(f"nothing is rendered yet: there is no branch {branch!r}", hint=hint)
 
 
 def _described_source(repository: Repository, head: str) -> Source:

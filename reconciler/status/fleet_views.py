@@ -114,7 +114,7 @@ def is_well(branches: RecordedFleet) -> bool:
 def _row(name: str, branches: RecordedFleet) -> tuple[str, ...]:
     fleet = branches.fleet
     outcome = _outcome(name, branches, ClusterLine()) if branches.is_applied_by_passes else ""
-    return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, outcome)
+    return name, str(fleet.objects.get(name, 0)), _replicas(name, branches), _note(name, fleet, outcome)
 
 
 def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, *, wide: bool) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, 
         observed.version if is_member else "",
         str(fleet.objects.get(name, 0)),
         (str(observed.unhealthy) if is_known else _UNKNOWN) if is_member else "",
-        _replicas(name, fleet),
+        _replicas(name, branches),
         observed.converged[:12],
         *((since,) if wide else ()),
         age(since, branches.now),
@@ -144,8 +144,8 @@ def _outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
     return progress.reason
 
 
-def _replicas(name: str, fleet: FleetStatus) -> str:
-    return str(fleet.replicas.get(name, 0)) if name in fleet.members else ""
+def _replicas(name: str, branches: RecordedFleet) -> str:
+    return str(branches.replicas.get(name, 0)) if name in branches.fleet.members else ""
 
 
 def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] = ()) -> str:
@@ -185,7 +185,13 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     spots = blind_spots_of(recorded.clusters(), fleet.members) if progress else {}
     observation = {name: {"observation": spot.plain()} for name, spot in spots.items()}
     value["clusters"] = {
-        name: {**cluster, **observed.get(name, {}), **progress.get(name, {}), **observation.get(name, {})}
+        name: {
+            **cluster,
+            "replicas": branches.replicas.get(name, 0),
+            **observed.get(name, {}),
+            **progress.get(name, {}),
+            **observation.get(name, {}),
+        }
         for name, cluster in value["clusters"].items()
     }
     value |= rule_values(branches)

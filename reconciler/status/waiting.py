@@ -10,6 +10,7 @@ from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
+from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_source
 from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters
@@ -30,10 +31,11 @@ from .branches import (
     binding_named,
     fetch_rendered_source,
     fetched_tips,
+    known_binding,
     object_named,
     read_recorded_fleet,
 )
-from .fleet import Lag, nothing_rendered
+from .fleet import Lag
 
 POLL_SECONDS = 2.0
 ONLY_RENDERED = "OnlyRendered"
@@ -134,7 +136,8 @@ def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
             if tips[1] is None:
                 desired = read_source(repository, str(tips[0])).desired
                 check_subject(desired, wish)
-                raise nothing_rendered(desired.fleet.rendered_branch)
+                publication = publication_of(repository, desired.fleet)
+                raise publication.nothing_rendered(desired.fleet.rendered_branch, is_asked=True)
             fetch_rendered_source(repository, tips[1])
             branches = read_recorded_fleet(repository, log, pacing.clock, tips)
             missing, pending = tuple(missing_of(branches, wish)), tuple(_pending_of(branches, wish))
@@ -152,7 +155,11 @@ def _pending_of(branches: RecordedFleet, wish: Wish) -> Iterator[Pending]:
     """Yield what is pending of the subject, which waiting does not bring about."""
     noun, _, name = wish.subject.partition("/")
     is_object = bool(name) and not is_cluster_noun(noun)
-    of = [binding_named(branches, noun, name, wish.namespace)] if is_object else branches.fleet.bindings
+    of: Iterable[Binding] = branches.fleet.bindings
+    if is_object:
+        # An object that no rendered commit has yet is waited for: nothing of it is pending.
+        ref = object_named(branches.fleet.source.desired, noun, name, wish.namespace)
+        of = filter(None, [known_binding(branches.fleet.previous, ref)])
     yield from (each for each in pending_of(of) if is_object or not name or name in each.clusters)
 
 

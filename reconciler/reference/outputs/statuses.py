@@ -88,7 +88,7 @@ FLEET_STATUS = {
         record(
             {
                 "objects": whole("How many objects its folder has."),
-                "replicas": whole("How many replicas are placed there."),
+                "replicas": whole("How many replicas are placed there, without those of Jobs that have ended."),
                 "connected": flag("False if it left the source."),
                 "taints?": texts("The taints that its file has, such as `argosy.dev/drain:NoExecute`."),
                 "unbuilt": texts("The objects that could not be built for it."),
