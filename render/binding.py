@@ -58,7 +58,7 @@ class DescheduledReplicas(Struct, frozen=True, kw_only=True):
     clusters: tuple[TargetCluster, ...]
 
 
-class Move(Struct, frozen=True, kw_only=True):
+class LastMove(Struct, frozen=True, kw_only=True):
     """The last time that an object left ``clusters`` by itself, as RFC 3339 text, and why.
 
     ``times``: it was so often in a row that it left a cluster because it was not well there.
@@ -150,7 +150,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     scaled: ScaledReplicas | None = None
     bounds: ScaledBounds | None = None
     descheduled: DescheduledReplicas | None = None
-    moved: Move | None = None
+    moved: LastMove | None = None
     avoided: frozenset[str] = frozenset()
     unproven: frozenset[str] = frozenset()
     applied_placement: Placement | None = None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.pipeline.binding_files import BindingReader
-from render.binding import Move
+from render.binding import LastMove
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
 from .failing import observed
@@ -178,7 +178,7 @@ def test_the_binding_tells_of_the_last_move_when_it_is_over(tmp_path: Path, caps
     passed(fleet, capsys, "09:06:00")
     assert (tasks(fleet), binding(fleet)["status"]["lastMove"]) == ([], move)
     read = BindingReader().parse(fleet.show(BINDING).encode())
-    assert read.moved == Move(
+    assert read.moved == LastMove(
         at="2026-03-01T09:05:01Z", clusters=("paris",), reason="ApplicationFailure", message=message
     )
     said = argosy(fleet, capsys, "explain", "deploy/web").out

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.binding import Binding, GracefulEvictionTask, Move
+from render.binding import Binding, GracefulEvictionTask, LastMove
 from render.cluster import Taint
 from render.failover.application import REASON as FAILURE
 from render.failover.application import toleration_seconds
@@ -73,17 +73,17 @@ def move_of(
     health: WorkloadHealth,
     taints: Mapping[str, Sequence[Taint]],
     now: datetime,
-) -> Move:
+) -> LastMove:
     """Return the record of a binding's move out of the clusters of the tasks that begin with it."""
     clusters = tuple(task.from_cluster for task in tasks)
     reason = next((task.reason for task in tasks), "")
     if reason != FAILURE:
         untolerated = sorted({str(taint) for name in clusters for taint in taints.get(name, ())})
         message = f"it tolerates {', '.join(untolerated)} no longer" if untolerated else ""
-        return Move(at=written(now), clusters=clusters, reason=reason, message=message)
+        return LastMove(at=written(now), clusters=clusters, reason=reason, message=message)
     seconds = toleration_seconds((binding.failover or {})["application"])
     since = [written(health.unhealthy_since[name]) for name in clusters if name in health.unhealthy_since]
     well = max((time for name in clusters if (time := health.healthy_until.get(name))), default=None)
     message = f"it was not healthy since {min(since)}, for longer than {seconds} s" if since else ""
     times = times_in_a_row(binding.moved, seconds, well, now)
-    return Move(at=written(now), clusters=clusters, reason=reason, message=message, times=times)
+    return LastMove(at=written(now), clusters=clusters, reason=reason, message=message, times=times)

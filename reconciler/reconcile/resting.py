@@ -26,7 +26,7 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.record.streaks import LEAST_PAUSE
+from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
 from render.cluster import is_pulling
 from render.timing import utc
@@ -161,9 +161,11 @@ def _is_at_rest(report: ClusterReport) -> bool:
 def _until(status: StatusBranch, works: str, now: float) -> str:
     """Return when the first record of an object may be written anew that waits for its turn; empty where none does.
 
-    One that is unsettled waits until it has settled. A workload on its way may wait for the first pause.
+    One that is unsettled waits until it has settled. A workload on its way may wait for the longest pause.
     """
     contents = status.contents(bytes.fromhex(works)) if works else ()
     found = {each.groups() for content in contents if (each := _OBSERVED_AT.search(content))}
-    ends = {datetime.fromisoformat(time.decode()).timestamp() + LEAST_PAUSE: bool(mark) for time, mark in found}
-    return min((utc(max(end, now)) for end, is_unsettled in ends.items() if end > now or is_unsettled), default="")
+    seen = {(datetime.fromisoformat(time.decode()).timestamp(), bool(mark)) for time, mark in found}
+    ends = {max(at + LEAST_PAUSE, now) for at, is_unsettled in seen if is_unsettled}
+    ends |= {at + LONGEST_PAUSE for at, is_unsettled in seen if not is_unsettled}
+    return min((utc(end) for end in ends if end >= now), default="")

@@ -7,7 +7,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.publish.status_branch import Files
 
 from .recorded_status import RecordedStatus, path_in_cluster
-from .work_changes import WorkStatuses
+from .work_changes import WorkStatuses, unsettled_since
 from .work_status import WorkInputs, work_inputs
 
 
@@ -50,4 +50,4 @@ def _made(
 
 def _is_unsettled(path: str, recorded: RecordedStatus) -> bool:
     work = recorded.manifest(path)
-    return work is not None and "unsettled" in work
+    return work is not None and bool(unsettled_since(work))

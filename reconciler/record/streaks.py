@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.observe.cluster_status import seconds_between
 
-GAP_SECONDS = 120.0
+GAP_SECONDS = 300.0
 MOST_AT_ONCE = 5
 LEAST_PAUSE, LONGEST_PAUSE = 60.0, 300.0
 
@@ -66,9 +66,9 @@ class Streak(Struct, frozen=True, kw_only=True):
             return Due.LATER if differs else Due.NEVER
         return Due.NOW if differs or self.is_unsettled else Due.NEVER
 
-    def begun(self) -> Self:
-        """Return a streak of which every further change waits for the least pause."""
-        return replace(self, since=self.last, times=MOST_AT_ONCE)
+    def begun(self, since: str) -> Self:
+        """Return a streak that began then, and of which every further change waits."""
+        return replace(self, since=since or self.last, times=MOST_AT_ONCE)
 
     def after(self, now: str, *, differs: bool) -> Self:
         """Return the streak of a record that is written now, because it differs or because it has settled.

@@ -86,7 +86,7 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     if occasion.is_applied and (turned or moved):
         return _written(observed, old.get("conditions") or (), {}, now)
     if moved and not turned and is_on_its_way(before):
-        known = known._replace(numbers=known.numbers.begun())
+        known = known._replace(numbers=known.numbers.begun(unsettled_since(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
         return before
     is_new = turned or is_on_its_way(observed)

@@ -180,19 +180,14 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     fleet, recorded = branches.fleet, branches.recorded
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
     observed = {name: _observed_value(line) for name, line in lines.items()}
+    counts = {name: {"replicas": branches.replicas.get(name, 0)} for name in fleet.clusters}
     known = branches.progress.items() if branches.is_applied_by_passes else ()
     progress = {name: plain_progress(each) for name, each in known}
     spots = blind_spots_of(recorded.clusters(), fleet.members) if progress else {}
     observation = {name: {"observation": spot.plain()} for name, spot in spots.items()}
     value["clusters"] = {
-        name: {
-            **cluster,
-            "replicas": branches.replicas.get(name, 0),
-            **observed.get(name, {}),
-            **progress.get(name, {}),
-            **observation.get(name, {}),
-        }
-        for name, cluster in value["clusters"].items()
+        name: each | counts[name] | observed.get(name, {}) | progress.get(name, {}) | observation.get(name, {})
+        for name, each in value["clusters"].items()
     }
     value |= rule_values(branches)
     if branches.refusal is not None:

@@ -7,7 +7,7 @@ when it was healthy somewhere and twice the pause is over.
 
 from datetime import datetime
 
-from render.binding import Move
+from render.binding import LastMove
 from render.timing import after, parse_instant
 
 from .application import REASON
@@ -20,11 +20,11 @@ _MOST_DOUBLINGS = 10
 _OF_WORKLOADS = frozenset({REASON, RECOVERED})
 
 
-def rests_until(moved: Move | None, seconds: int) -> datetime | None:
+def rests_until(moved: LastMove | None, seconds: int) -> datetime | None:
     """Return until when a workload stays where it is that tolerates being unhealthy for some seconds; None for no time.
 
     >>> from render.timing import written
-    >>> move = Move(at="2026-03-01T09:00:00Z", clusters=("paris",), reason=REASON)
+    >>> move = LastMove(at="2026-03-01T09:00:00Z", clusters=("paris",), reason=REASON)
     >>> written(rests_until(move, 300)), rests_until(None, 300)
     ('2026-03-01T09:10:00Z', None)
     """
@@ -32,7 +32,7 @@ def rests_until(moved: Move | None, seconds: int) -> datetime | None:
     return after(at, _pause(moved, seconds)) if at and moved else None
 
 
-def times_in_a_row(moved: Move | None, seconds: int, healthy_until: datetime | None, now: datetime) -> int:
+def times_in_a_row(moved: LastMove | None, seconds: int, healthy_until: datetime | None, now: datetime) -> int:
     """Return how often in a row a workload leaves a cluster, given that it leaves one now.
 
     ``healthy_until`` is when it was last seen healthy in that cluster (None: never).
@@ -44,10 +44,10 @@ def times_in_a_row(moved: Move | None, seconds: int, healthy_until: datetime | N
     return 1 if was_well and now >= after(at, 2 * _pause(moved, seconds)) else moved.times + 1
 
 
-def _time_of(moved: Move | None) -> datetime | None:
+def _time_of(moved: LastMove | None) -> datetime | None:
     return parse_instant(moved.at) if moved is not None and moved.reason in _OF_WORKLOADS else None
 
 
-def _pause(moved: Move, seconds: int) -> int:
+def _pause(moved: LastMove, seconds: int) -> int:
     doubled: int = max(seconds, _LEAST) * 2 ** min(moved.times, _MOST_DOUBLINGS)
     return min(doubled, max(_LONGEST, seconds))

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.binding import Binding, GracefulEvictionTask, Move
+from render.binding import Binding, GracefulEvictionTask, LastMove
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, TargetCluster
@@ -131,7 +131,7 @@ def came_back(
     """Return a binding with the record that it came back, and with the affinity group that it came back to."""
     message = f"it is healthy again in {listed(back)}"
     times = binding.moved.times if binding.moved is not None else 1
-    moved = Move(at=written(now), clusters=tuple(left), reason=RECOVERED, message=message, times=times)
+    moved = LastMove(at=written(now), clusters=tuple(left), reason=RECOVERED, message=message, times=times)
     index, groups = ClusterIndex(clusters), binding.placement.cluster_affinities if binding.placement else ()
     mask = index.named(back)
     group = next((each.name for each in groups if index.matching(each.affinity) & mask == mask), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, Move
+from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove
 from render.cron.records import plain_bounds, plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
@@ -50,7 +50,7 @@ def _descheduled(descheduled: DescheduledReplicas | None) -> Plain:
     return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
 
 
-def _moved(moved: Move | None) -> Plain:
+def _moved(moved: LastMove | None) -> Plain:
     if moved is None:
         return {}
     times = {"times": moved.times} if moved.times > 1 else {}

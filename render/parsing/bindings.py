@@ -10,7 +10,7 @@ from render.binding import (
     DescheduledReplicas,
     GracefulEvictionTask,
     KeptTargets,
-    Move,
+    LastMove,
 )
 from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
@@ -163,10 +163,10 @@ def _descheduled(plain: Manifest | None) -> DescheduledReplicas | None:
     return DescheduledReplicas(at=plain["at"], clusters=target_clusters(plain["clusters"])) if plain else None
 
 
-def _moved(plain: Manifest | None) -> Move | None:
+def _moved(plain: Manifest | None) -> LastMove | None:
     if not plain:
         return None
-    return Move(
+    return LastMove(
         at=str(plain["at"]),
         clusters=tuple(plain["from"]),
         reason=plain.get("reason") or "",
