@@ -12,6 +12,7 @@ from reconciler.members.exchange import APPLY, Cause, Failure, FailureKind
 from reconciler.plans.inventory import ApplyOutcome
 
 from .applying import QUICK, Cluster, outcomes
+from .build import a_config_map
 from .fakes import MERGE_PATCH
 from .tables import each_row
 from .waiting import eventually
@@ -157,6 +158,30 @@ class TestOnServers:
         assert old.apply(a_gadget(old, "v2", b="2"), inventory=held).outcome is ApplyOutcome.CONVERGED
         live = old.read("gadgets", "g", api(old, "v2"))
         assert (live["spec"], live["metadata"]["labels"]["team"]) == ({"b": "2"}, "shop")
+
+    def test_what_is_handed_over_leaves_the_others_their_fields(self, old: Cluster) -> None:
+        """Of a record with an entry in a version that is gone a server keeps nothing, whoever writes it."""
+        label(old, "labeler", team="shop")
+        define(old, "v1", "v2")
+        migrate_storage(old)
+        define(old, "v2")
+        settings = a_config_map("settings", namespace=old.space)
+        old.apply(settings)
+        held = old.inventory(a_gadget(old, "v2"), preserve=True)
+        assert outcomes(old.apply(settings, inventory=held))[f"Gadget.{group_of(old)} g"] == (
+            "handedOff PreserveResourcesOnDeletion"
+        )
+        assert entries(old) == {"labeler": "v2"}
+
+    def test_whoever_is_taken_over_is_so_whatever_version_is_gone(self, old: Cluster) -> None:
+        label(old, "labeler", team="shop")
+        define(old, "v1", "v2")
+        migrate_storage(old)
+        define(old, "v2")
+        applied = old.apply(a_gadget(old, "v2", a="1"), migrate_from=frozenset({"labeler"}))
+        assert outcomes(applied) == {f"Gadget.{group_of(old)} g": "configured Changed"}
+        assert entries(old) == {old.applyset.manager: "v2"}
+        assert "team" not in old.read("gadgets", "g", api(old, "v2"))["metadata"]["labels"]
 
     def test_a_dry_run_says_what_it_could_not_ask(self, old: Cluster) -> None:
         define(old, "v1", "v2")

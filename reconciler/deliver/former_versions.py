@@ -17,6 +17,7 @@ from msgspec import Struct
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure
 from reconciler.members.refusals import FORMER_VERSION
+from reconciler.plans.stages import is_builtin
 from render.model import Manifest, ObjectRef
 from render.words import listed
 
@@ -87,6 +88,21 @@ def _is_own(entry: Entry, manager: str) -> bool:
 
 def _is_served(entry: Entry, resource: Resource, discovery: Discovery) -> bool:
     return discovery.resource(str(entry.get("apiVersion")), resource.kind) is not None
+
+
+def with_served_versions(live: Manifest, resource: Resource, discovery: Discovery) -> Manifest:
+    """Return an object whose managed fields are in versions that are served, for whoever is about to write them.
+
+    Kubernetes' own kinds are left alone: of these a server drops such an entry by itself, and no other with it.
+    """
+    entries = live["metadata"].get("managedFields") or ()
+    if is_builtin(resource.group) or all(_is_served(entry, resource, discovery) for entry in entries):
+        return live
+    moved = [
+        dict(entry) if _is_served(entry, resource, discovery) else {**entry, "apiVersion": resource.api_version}
+        for entry in entries
+    ]
+    return {**live, "metadata": {**live["metadata"], "managedFields": moved}}
 
 
 def move_entries(client: Client, ref: ObjectRef, live: Manifest, found: FormerEntries) -> Answer | Failure:

@@ -15,6 +15,7 @@ from reconciler.plans.prune import UNKNOWN
 from reconciler.plans.stages import CRD, deletion_wave
 from render.model import Manifest, ObjectRef
 
+from .former_versions import with_served_versions
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
 from .results import FINALIZING, ObjectResult, failed_result, object_result
@@ -198,7 +199,8 @@ def _attempt(
 
 
 def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> ObjectResult | None:
-    outcome = give_up_ownership(context.client, resource.path(item.ref), live, context.plan.options.applyset)
+    readable = with_served_versions(live, resource, context.plan.discovery)
+    outcome = give_up_ownership(context.client, resource.path(item.ref), readable, context.plan.options.applyset)
     if isinstance(outcome, Answer):
         return replace(object_result(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
     return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)

@@ -37,7 +37,7 @@ from reconciler.plans.ownership import (
 from render.model import Manifest, ObjectRef
 
 from .adoption import certain_object, plan_context
-from .former_versions import former_entries, move_entries
+from .former_versions import former_entries, move_entries, with_served_versions
 from .ownership import take_ownership
 from .questions import REFUSALS, apply_request
 from .recreation import immutable_hint, may_recreate, recreate
@@ -167,6 +167,7 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
         return plan_object(live, context.plan_context(planned))
     # Owners that nobody recorded are known from the server's answer.
     owned = planned.live if is_seen and planned.live is not None else live
+    owned = with_served_versions(owned, planned.resource, context.plan.discovery)
     is_autoscaled = planned.ref in context.plan.autoscaled
     answer = take_ownership(context.client, planned, owned, context.manager, autoscaled=is_autoscaled)
     if isinstance(answer, Failure):

@@ -217,9 +217,7 @@ def _without_managers(manifest: Manifest) -> Manifest:
 
 
 def _unavailable(group: str) -> Failure:
-    return Failure(
-        kind=FailureKind.UNAVAILABLE, message=f"the API of {group} does not answer", hint="see to its APIService"
-    )
+    return Failure(kind=FailureKind.ALONE, message=f"the API of {group} does not answer", hint="see to its APIService")
 
 
 def _too_many(objects: Sequence[Manifest]) -> Failure:
