@@ -250,7 +250,7 @@ def test_the_mirror_of_a_renamed_fleet_is_a_new_one_and_no_rewound_one(
     former = fleet.pull().commit
     renamed = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "shop"}}
     fleet.source.commit({"argosy.yaml": renamed, "more.yaml": a_config_map("more")})
-    assert fleet.reconcile(capsys, "--bootstrap").code == 0
+    assert fleet.reconcile(capsys, "--accept-settings").code == 0
     new = fleet.hub.git("rev-parse", "argosy-shop/rendered")
     ended = {name: fleet.pull(seconds=60, fleet=name) for name in ("default", "shop")}
     assert {name: (each.commit, each.lines) for name, each in ended.items()} == {

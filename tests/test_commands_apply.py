@@ -30,12 +30,17 @@ def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository
 
 
 def test_what_is_rendered_is_applied_whatever_has_become_of_the_source_since(repository: Repository) -> None:
+    """Settings that reach outside wait until a pass accepts them; others count as they are now."""
     tip = repository.git("rev-parse", "argosy/rendered")
-    repository.commit({"web.yaml": "a: [", "argosy.yaml": {**FLEET, "spec": {"kubeconfigs": "clusters"}}})
+    repository.commit({"web.yaml": "a: [", "argosy.yaml": {**FLEET, "spec": {"mirrors": ["member1"]}}})
     with open_repository(str(repository.path)) as opened:
         context, desired, commit = applied_commit(opened, "")
-    assert commit == tip
-    assert context.fleet.kubeconfigs == "clusters"
+    assert (commit, context.fleet.mirrors, context.waiting) == (tip, ("member1",), ())
+    repository.commit({"argosy.yaml": {**FLEET, "spec": {"kubeconfigs": "clusters"}}})
+    with open_repository(str(repository.path)) as opened:
+        context, desired, commit = applied_commit(opened, "")
+    assert (commit, context.fleet.kubeconfigs) == (tip, "")
+    assert [str(each) for each in context.waiting] == ["spec.kubeconfigs: none -> clusters"]
     assert [template.ref.name for template in desired.templates] == ["web"]
 
 

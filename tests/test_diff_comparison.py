@@ -139,8 +139,10 @@ EDITS = [
             "1 cluster changes, 2 objects changed\n"
             "\nOBJECTS\n"
             "  ~ Deployment.apps default/cache in oslo\n"
+            "      by OverridePolicy default/canary (canary.yaml, added)\n"
             '      spec.template.spec.containers[cache].image: "nginx:1.29" -> "nginx:2.0"\n'
             "  ~ Deployment.apps default/nginx in oslo\n"
+            "      by OverridePolicy default/canary (canary.yaml, added)\n"
             '      spec.template.spec.containers[nginx].image: "nginx:1.29" -> "nginx:2.0"\n'
         ),
     ),
@@ -229,6 +231,10 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
         "after": "nginx:2.0",
     }
     everywhere = ["bern", "lima", "oslo"]
+    weights = {"name": "PropagationPolicy default/nginx", "path": "weights.yaml", "action": "changed"}
+    canary = {"name": "OverridePolicy default/canary", "path": "canary.yaml", "action": "added"}
+    by_numbers = {"object": nginx, "action": "changed", "clusters": ["bern", "lima"], "causes": [weights], "fields": []}
+    by_field = {"object": nginx, "action": "changed", "clusters": ["oslo"], "causes": [weights, canary]}
     assert json.loads(argosy(repository, capsys, "diff", "-o", "json", base, head).out) == {
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "Difference",
@@ -238,6 +244,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
         "different": True,
         "summary": {
             "text": "3 clusters change, 1 object changed, 1 object removed, 2 of 11 replicas move",
+            "settings": 0,
             "clusters": 3,
             "added": 0,
             "changed": 1,
@@ -249,6 +256,8 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             "pending": 0,
             "problems": 0,
         },
+        "settings": [],
+        "allowances": [],
         "clusters": [
             {"name": "bern", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 3, "after": 4}},
             {"name": "lima", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 5, "after": 2}},
@@ -259,8 +268,8 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
         "disconnected": [],
         "objects": [
             {"object": cache, "action": "removed", "clusters": everywhere, "fields": []},
-            {"object": nginx, "action": "changed", "clusters": ["bern", "lima"], "fields": []},
-            {"object": nginx, "action": "changed", "clusters": ["oslo"], "fields": [field]},
+            by_numbers,
+            {**by_field, "fields": [field]},
         ],
         "origins": [],
         "takeovers": [],
@@ -278,6 +287,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             },
             {
                 "object": nginx,
+                "causes": [weights],
                 "before": 8,
                 "after": 8,
                 "moved": 2,

@@ -377,7 +377,8 @@ def test_a_pass_commits_what_argosy_yaml_asks_for(tmp_path: Path, capsys: pytest
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     before = repository.git("rev-parse", "argosy/rendered:clusters")
     repository.commit({"argosy.yaml": settings(kubeconfigSecret="{cluster}-access")})
-    assert argosy(repository, capsys, "reconcile").code == 0
+    assert argosy(repository, capsys, "reconcile").code == 6
+    assert argosy(repository, capsys, "reconcile", "--accept-settings").code == 0
     assert repository.git("rev-parse", "argosy/rendered:clusters") == before
     assert repository.files(under="emit") == ["emit/flux/eu.yaml", "emit/flux/source.yaml"]
 

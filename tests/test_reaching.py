@@ -93,11 +93,11 @@ def test_joining_with_a_context_reaches_that_cluster_alone(
         0,
         "cluster/lyon joined\n",
         [
-            "argosy reconcile applies to lyon",
+            "argosy reconcile --accept-settings applies to lyon",
             "warning: until now it only rendered; the clusters that argosy.yaml does not list are left alone",
         ],
     )
-    ended = argosy(repository, capsys, "reconcile")
+    ended = argosy(repository, capsys, "reconcile", "--accept-settings")
     assert (ended.code, applied(ended.out)) == (5, ["lyon"])
     left = "left alone, for argosy.yaml does not say how to reach them: member1, member2"
     assert left in ended.err.splitlines()
@@ -170,7 +170,7 @@ RUNS = [
 def test_a_run_asks_whom_it_reaches(case: Run, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     repository.commit({"argosy.yaml": settings(*({"name": name} for name in case.clusters))})
-    argosy(repository, capsys, "reconcile")
+    argosy(repository, capsys, "reconcile", "--accept-settings")
     ended = argosy(repository, capsys, *case.line.split())
     assert (applied(ended.out), ended.code) == (case.want, 5 if case.want else 0)
 

@@ -96,6 +96,11 @@ def a_chart(repository: Repository) -> None:
     (repository.path / "apps/Chart.yaml").write_text("name: apps\n")
 
 
+def a_fleet_of_its_own(repository: Repository) -> None:
+    for folder in (".", "apps"):
+        (repository.path / folder / "argosy.yaml").write_text("apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n")
+
+
 def a_pointer(repository: Repository) -> None:
     text = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
     (repository.path / "apps/one.yaml").write_text(text)
@@ -121,6 +126,7 @@ class Unread(NamedTuple):
     why: str
     change: Callable[[Repository], None]
     said: tuple[str, ...]
+    left: str = ""
 
 
 ONE = "ConfigMap default/one came from it"
@@ -131,15 +137,35 @@ UNREAD = [
     Unread(
         "a folder with a kustomization that does not list it",
         a_kustomization,
-        (f"apps/two.yaml: not read any more: in the folder of a kustomization that does not list it; {TWO}",),
+        (
+            (
+                "apps/kustomization.yaml: is new, and for it 1 file is not read any more: in the folder of a"
+                " kustomization that does not list it; ConfigMap default/two came from there"
+            ),
+        ),
+        "apps/two.yaml",
     ),
     Unread(
         "a folder with a chart",
         a_chart,
-        tuple(
-            f"apps/{name}.yaml: not read any more: apps is a Helm chart that no HelmChart renders; {said}"
-            for name, said in (("one", ONE), ("two", TWO))
+        (
+            (
+                "apps/Chart.yaml: is new, and for it 2 files are not read any more: apps is a Helm chart that no"
+                " HelmChart renders; ConfigMap default/one, ConfigMap default/two came from there"
+            ),
         ),
+        "apps/one.yaml, apps/two.yaml",
+    ),
+    Unread(
+        "a folder with a fleet of its own",
+        a_fleet_of_its_own,
+        (
+            (
+                "apps/argosy.yaml: is new, and for it 2 files are not read any more: apps is another fleet, with an"
+                " argosy.yaml of its own; ConfigMap default/one, ConfigMap default/two came from there"
+            ),
+        ),
+        "apps/one.yaml, apps/two.yaml",
     ),
     Unread(
         "a pointer of Git LFS",
@@ -166,6 +192,7 @@ UNREAD = [
         (f"apps/one.yaml: not read any more: .old is below a folder whose name begins with a dot; {ONE}",),
     ),
 ]
+NEW_HINT = "  hint: take it away again; if these objects are to go, remove {} as well\n"
 HINT = "  hint: make it readable again; if its objects are to go, remove the file, or name it under source.ignore\n"
 
 
@@ -176,7 +203,10 @@ def test_what_is_not_read_any_more_is_a_problem(
     repository = rendered(tmp_path / "fleet", capsys)
     case.change(repository)
     repository.commit({})
-    problems = "".join(f"{line}\n{HINT}" for line in case.said)
+    hint = (
+        f"  hint: take it away again; if these objects are to go, remove {case.left} as well\n" if case.left else HINT
+    )
+    problems = "".join(f"{line}\n{hint}" for line in case.said)
     count = "1 problem" if len(case.said) == 1 else f"{len(case.said)} problems"
     assert argosy(repository, capsys, "reconcile") == (3, "", f"{problems}{count}; nothing was changed\n")
     ended = argosy(repository, capsys, "diff", "main~1", "main")

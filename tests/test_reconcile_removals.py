@@ -235,7 +235,7 @@ STORIES = [
         "what is released goes once onPolicyRemoval says Remove, under the guard",
         {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
         {"policy.yaml": None, "argosy.yaml": settings(onPolicyRemoval="Remove")},
-        (Run("reconcile", 6, "", ALL_OF_TWO),),
+        (Run("reconcile --accept-settings", 6, "", ALL_OF_TWO),),
         NGINX_ON_TWO,
     ),
     Story(

@@ -8,11 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.lint import LineOf, lint_overrides
+from reconciler.console.cleaning import masked
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import discontinuities, renamed_by_hand
+from reconciler.publish.in_force import fleet_source_at, home_changes, renaming, seen_tip, settings_in_force
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.publish.schemas import recorded_schemas
@@ -20,6 +22,7 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts, with_facts
 from reconciler.source.files import Skipped
+from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded
 from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.schema_checks import SchemaChecks
@@ -36,7 +39,8 @@ from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned
 if TYPE_CHECKING:
     from reconciler.publish.rendered_objects import RenderedProblems
 
-OVERRIDE, RENAMED = "Override", "RenamedByHand"
+OVERRIDE, RENAMED, SETTING = "Override", "RenamedByHand", "Setting"
+SETTING_HINT = "it waits until somebody accepts it: argosy reconcile --accept-settings"
 NO_FACTS: Facts = {}
 NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
@@ -54,10 +58,20 @@ class Validation(Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
 
 
-def validation_of(repository: Repository, commit: str, log: Log, memory: SourceMemory | None = None) -> Validation:
-    """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
-    memory = memory or SourceMemory()
-    loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
+def validation_of(
+    repository: Repository, commit: str, log: Log, memory: SourceMemory | None = None, *, base: str = ""
+) -> Validation:
+    """Check the source of a commit ("": the work tree). A source with problems is not looked at any further.
+
+    Its settings are compared with those of ``base`` ("": those in force, as far as this clone has them). The limits of
+    a base that is named go before weaker ones.
+    """
+    memory, home = memory or SourceMemory(), _home_before(repository, commit, base)
+    judge = home.fleet if base and home is not None else None
+    loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository), judged_by=judge)
+    if home is not None:
+        settings = setting_warnings(repository, home, loaded)
+        loaded = replace(loaded, desired=replace(loaded.desired, warnings=(*settings, *loaded.desired.warnings)))
     new = _discontinuities(repository, commit, loaded, memory)
     problems, skipped = tuple(sorted((*loaded.blocking, *new))), loaded.desired.without_objects
     if problems:
@@ -69,6 +83,38 @@ def validation_of(repository: Repository, commit: str, log: Log, memory: SourceM
     found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
     rendered = _rendered(repository, source_of(commit, loaded), memory, log)
     return _with_rendered(found, rendered) if rendered else found
+
+
+def _home_before(repository: Repository, commit: str, base: str) -> FleetSource | None:
+    """Return the argosy.yaml of a base, or the one in force; None where there is none, or it cannot be read."""
+    if base:
+        home = fleet_source_at(repository, base)
+        return None if home.problems else home
+    with suppress(GitError):
+        found = settings_in_force(repository, commit or repository.resolve("HEAD"), seen_tip)
+        return found.home if found is not None else None
+    return None
+
+
+def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded) -> tuple[Problem, ...]:
+    """Return a warning for each setting that waits until somebody accepts it."""
+    home = load_fleet(loaded.files, folder=repository.folder.under, read=repository.read_blobs)
+    if home.problems or not loaded.files:
+        return ()
+    line_of = loaded.lines.line_of if loaded.lines else None
+    changes = home_changes(before, home)
+    return tuple(
+        Problem(
+            home.expected_path,
+            line_of(home.path, 0, each.field) if line_of else 0,
+            each.field,
+            masked(f"is another setting: {str(each).removeprefix(f'{each.field}: ')}"),
+            renaming(before.fleet, home.fleet) if each.field == "metadata.name" else SETTING_HINT,
+            SETTING,
+        )
+        for each in changes
+        if each.waits
+    )
 
 
 def _with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:

@@ -78,6 +78,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     removals = options.allowed.removals_by_cluster
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, desired, commit = applied_commit(repository, options.revision)
+        context.warn_of_waiting(log)
         check_allowed_clusters(options.allowed, desired, None)
         members = chosen_members(context.fleet, context.members, options.delivery, log)
         access = member_access(context.fleet, options.delivery, repository.folder)

@@ -101,7 +101,10 @@ def _show_reach(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
     if after.reached is not None and name not in after.reached:
         log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
         return
-    log.info(f"argosy reconcile applies to {name}")
+    from render.fleet_settings import setting_changes
+
+    is_waiting = any(each.waits for each in setting_changes(before, after))
+    log.info(f"argosy reconcile{' --accept-settings' if is_waiting else ''} applies to {name}")
     if before.reached == frozenset():
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 

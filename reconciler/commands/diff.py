@@ -17,13 +17,14 @@ from reconciler.publish.allowances import Allowed
 from .options.allowances import with_allowance_options
 from .options.member_options import with_access_options
 from .options.now_option import with_now_option
+from .options.settings_options import with_acceptance
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
     from reconciler.publish.memory import SourceMemory
 
-_OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "allowed", "allowed_moves", "watch", "bootstrap")
-_GUARDED = ("allowed", "allowed_moves")
+_GUARDED = ("allowed", "allowed_moves", "accept_settings")
+_OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "watch", "bootstrap", *_GUARDED)
 
 
 class DiffOptions(Struct, frozen=True, kw_only=True):
@@ -39,6 +40,7 @@ class DiffOptions(Struct, frozen=True, kw_only=True):
     now: datetime | None = None
     watch: bool = False
     bootstrap: bool = False
+    accept_settings: bool = False
     live: bool = False
     access: AccessOptions = field(default_factory=AccessOptions)
 
@@ -59,6 +61,7 @@ class DiffOptions(Struct, frozen=True, kw_only=True):
     help="The limit of markdown, in bytes.",
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
+@with_acceptance
 @with_allowance_options
 @with_now_option
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
@@ -118,6 +121,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     finds no place any more, else 0.
     """
     from reconciler.diff.comparison import Revisions, check_comparison, compared, difference_of
+    from reconciler.publish.accepted_settings import Acceptance
     from reconciler.publish.memory import SourceMemory
     from reconciler.repository import open_repository
 
@@ -135,7 +139,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     for text in _texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
-        check_comparison(comparison, options.allowed)
+        check_comparison(comparison, options.allowed, Acceptance(is_whole=options.accept_settings))
         return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1
 
@@ -170,6 +174,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     quieter = replace(log, level=log.level - 1)
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, revision)
+        context.warn_of_waiting(log)
         members = chosen_members(context.fleet, context.members, options.access, log)
         access = member_access(context.fleet, options.access, repository.folder)
         limits = DeliveryOptions(max_parallel=options.access.max_parallel, timeout=options.access.timeout)

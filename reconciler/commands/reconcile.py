@@ -11,6 +11,7 @@ from reconciler.reconcile.options import ReconcileOptions
 from .options.allowances import with_allowance_options
 from .options.member_options import with_delivery_options
 from .options.now_option import with_now_option
+from .options.settings_options import with_settings_options
 
 if TYPE_CHECKING:
     from reconciler.reconcile.reconcile_pass import PassResult
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--rev", default="", metavar="REV", help="Source to render  [default: the remote's branch, else HEAD]")
 @click.option("--bootstrap", is_flag=True, help="Allow the first run: there is no rendered branch yet.")
 @click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")
+@with_settings_options
 @with_allowance_options
 @click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")
 @with_now_option
@@ -39,6 +41,9 @@ def command(log: Log, /, **options: Any) -> int:
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     With removalGuard.scope: Cluster in argosy.yaml, only the clusters that would lose too much keep what they have.
+
+    Settings of argosy.yaml that reach outside of the repository, or weaken a guard, count as the last rendered source
+    says. A change of them waits, with 6, until --accept-settings or the file of --accepted-settings has it.
 
     A source with problems is refused with 3. While one is refused, by a guard or for its problems, the clusters that
     are reached get the last good commit again, and the status branch records the refusal.

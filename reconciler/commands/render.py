@@ -15,6 +15,7 @@ from reconciler.publish.allowances import Allowed
 
 from .options.allowances import with_allowance_options
 from .options.now_option import with_now_option
+from .options.settings_options import with_acceptance
 from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     commit: bool = False
     bootstrap: bool = False
     accept_rewind: bool = False
+    accept_settings: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     now: datetime | None = None
 
@@ -67,6 +69,7 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
+@with_acceptance
 @with_allowance_options
 @with_now_option
 @click.pass_obj
@@ -113,7 +116,13 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository
 
-    preview = PreviewOptions(is_first=options.bootstrap, allowed=options.allowed, now=options.now)
+    preview = PreviewOptions(
+        is_first=options.bootstrap,
+        accepts_rewind=options.accept_rewind,
+        accepts_settings=options.accept_settings,
+        allowed=options.allowed,
+        now=options.now,
+    )
     revision = None if options.worktree else options.rev
     selection = Selection(clusters=options.clusters, namespace=options.namespace)
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -123,10 +132,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
         if nothing := emptiness(outcome, selection):
             log.warning(nothing)
         if options.commit:
-            accepts_rewind = options.accept_rewind
-            outcome = commit_here(
-                outcome, options.allowed, log, is_first=options.bootstrap, accepts_rewind=accepts_rewind
-            )
+            outcome = commit_here(outcome, preview, log)
         else:
             warn_of_refusals(outcome, log)
     problems = problems_of(outcome)

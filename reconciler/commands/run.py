@@ -11,6 +11,7 @@ from reconciler.members.options import DeliveryOptions
 from render.notations import address_in
 
 from .options.member_options import seconds, with_unattended_options
+from .options.settings_options import with_accepted_settings
 
 _CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea", "events")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
@@ -81,6 +82,7 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     help="Look at members so often where nothing happens.",
 )
 @click.option("--bootstrap", is_flag=True, help="Allow the first pass of a fleet: there is no rendered branch yet.")
+@with_accepted_settings
 @click.option(
     "--max-fleets",
     type=click.IntRange(1, 64),

@@ -20,6 +20,7 @@ class ValidateOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy validate``."""
 
     rev: str = ""
+    base: str = ""
     output: str = "text"
     watch: bool = False
     strict: bool = False
@@ -28,6 +29,12 @@ class ValidateOptions(Struct, frozen=True, kw_only=True):
 @click.command(epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
 @click.option(
     "--rev", default="", metavar="REV", help="Check a commit, branch or tag instead of the files as they stand."
+)
+@click.option(
+    "--base",
+    default="",
+    metavar="REV",
+    help="Compare settings with those of this commit, and judge by its limits  [default: what is rendered]",
 )
 @click.option(
     "-o",
@@ -67,7 +74,8 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        validation = validation_of(repository, commit, log, memory)
+        base = repository.resolve(options.base) if options.base else ""
+        validation = validation_of(repository, commit, log, memory, base=base)
     for each in validation.skipped:
         log.detail(f"{each.path}: {each.reason}")
     print_output(WRITERS[options.output](validation, is_strict=options.strict), options.output)

@@ -6,6 +6,7 @@ answers the same before and after a pass renders the second one, for that pass i
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,28 +27,33 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
+from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings, webhook_changes
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
+from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, home_changes
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.schemas import recorded_schemas
-from reconciler.publish.source_trailers import allowed_between
+from reconciler.publish.source_trailers import allowances_between, allowed_between
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
+from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.binding import Binding
-from render.errors import GitError, InputError
+from render.errors import GitError, GuardRefused, InputError
+from render.fleet_settings import SettingChange
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.layout import object_path
 from render.model import ObjectRef
 from render.words import counted
 
-from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
+from .causes import with_causes
+from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import with_origins
 from .pending import pending_difference
@@ -79,17 +85,22 @@ class Revisions(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Both sides of a diff as they were rendered."""
+    """Both sides of a diff as they were rendered, and the settings in which they differ."""
 
     base: Outcome
     head: Outcome
+    settings: tuple[SettingChange, ...] = ()
 
 
 def compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
-    """Render two revisions from the same previous commit and facts: those of the base's own past."""
+    """Render two revisions from the same previous commit and facts: those of the base's own past.
+
+    The base's argosy.yaml says where that past is published, and its limits judge the head where that one's are weaker.
+    """
+    home = fleet_source_at(repository, revisions.base)
     with log.timed("read source"):
-        source = _source(repository, revisions.head, memory)
-    fleet = source.desired.fleet
+        source = _source(repository, revisions.head, memory, None if home.problems else home)
+    fleet = source.desired.fleet if home.problems else home.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
@@ -108,7 +119,7 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         memory.remember(key, base)
     head = _rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
     check_rendered(head, log)
-    return Comparison(base=base, head=head)
+    return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))
 
 
 def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
@@ -125,13 +136,29 @@ def _check_continuity(repository: Repository, source: Source, previous: Previous
         log.warning(str(each))
 
 
-def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source:
+def _source(repository: Repository, commit: str, memory: SourceMemory, base: FleetSource | None = None) -> Source:
     try:
-        return memory.source(repository, commit)
+        return memory.source(repository, commit, base.fleet if base is not None else None)
     except InputError as error:
         where = f"commit {commit[:12]}" if commit else "the work tree"
         summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
+
+
+def changed_settings(
+    repository: Repository, home: FleetSource, base: Outcome, head: Source
+) -> tuple[SettingChange, ...]:
+    """Return the settings in which a source differs from a base: of argosy.yaml, fleets below it, and webhooks."""
+    if home.problems:
+        return ()
+    there = load_fleet(head.files, folder=repository.folder.under, read=repository.read_blobs)
+    webhooks = ([each.manifest for each in side.desired.webhooks] for side in (base.source, head))
+    new = fleets_below(home, head.files) - fleets_below(home, base.source.files)
+    return (
+        *home_changes(home, there),
+        *(SettingChange(field=path, before=None, after=OTHER_FLEET) for path in sorted(new - {there.path})),
+        *webhook_changes(*webhooks),
+    )
 
 
 def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log) -> Outcome:
@@ -150,8 +177,7 @@ def difference_of(comparison: Comparison) -> Difference:
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
     shared = {template.ref for template in head.source.desired.templates} & templates
-    names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
-    names[0] = {renamed.get(name, name) for name in names[0]}
+    names = [_member_names(side, renamed) for side in (base, head)]
     folders = [_folders(side, names[1], renamed) for side in (base, head)]
     files = changed_files(folders[0], folders[1], tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
@@ -159,7 +185,6 @@ def difference_of(comparison: Comparison) -> Difference:
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
     problems = [frozenset(problems_of(side)) for side in (base, head)]
-    pending = pending_difference(base, head)
     found = Difference(
         base=base.source.commit,
         head=head.source.commit,
@@ -175,12 +200,25 @@ def difference_of(comparison: Comparison) -> Difference:
         problems=tuple(sorted(problems[1] - problems[0])),
         solved=tuple(sorted(problems[0] - problems[1])),
         released=tuple(_newly_released(base, head)),
-        pending=pending.added,
-        ended=pending.ended,
         replicas=sum(replicas.values()),
+        settings=comparison.settings,
+        allowances=_allowances(base, head),
         members=tuple(sorted(names[1])),
     )
-    return with_origins(found, base.source.desired, head.source.desired)
+    pending = pending_difference(base, head)
+    found = replace(found, pending=pending.added, ended=pending.ended)
+    return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
+
+
+def _member_names(side: Outcome, renamed: NewNames) -> set[str]:
+    """Return the members of a side by the names that the head gives them."""
+    return {renamed.get(cluster.name, cluster.name) for cluster in side.source.desired.clusters}
+
+
+def _allowances(base: Outcome, head: Outcome) -> tuple[Allowance, ...]:
+    """Return what the commits of a change allow themselves."""
+    found = allowances_between(head.repository, base.source.commit, head.source.commit)
+    return tuple(Allowance(commit=commit, trailer=trailer) for commit, trailer in found)
 
 
 def _renamed(base: Source, head: Source) -> NewNames:
@@ -250,8 +288,25 @@ def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes
     return {**blob_by_id, **comparison.base.repository.read_blobs(missing)} if missing else blob_by_id
 
 
-def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
-    """Refuse a change of the source that would take or move too much."""
+def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Acceptance = NOBODY) -> None:
+    """Refuse a change of the source that would take or move too much, or change settings that are in other hands."""
+    fleet = comparison.head.source.desired.fleet
+    waiting = acceptance.still_waiting(comparison.settings, fleet)
+    refused = []
+    for check in (
+        partial(check_settings, waiting, fleet.path, consequence=""),
+        partial(_check_limits, comparison, allowed),
+    ):
+        try:
+            check()
+        except GuardRefused as error:
+            refused.append(error)
+    if refused:
+        hints = "\n  hint: ".join(error.hint for error in refused)
+        raise GuardRefused("\n".join(error.message for error in refused), hint=hints)
+
+
+def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
     renamed = _renamed(base.source, head.source)

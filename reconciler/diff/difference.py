@@ -12,6 +12,7 @@ from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
 from reconciler.publish.problems import ObjectProblem
+from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 
 
@@ -94,6 +95,21 @@ class OriginChange(Struct, frozen=True, kw_only=True):
     objects: int = 0
 
 
+class ChangedInput(Struct, frozen=True, kw_only=True):
+    """An input of objects that is another one: its name, its file, and whether it came, went or changed."""
+
+    name: str
+    path: str
+    action: ChangeAction
+
+
+class Allowance(Struct, frozen=True, kw_only=True):
+    """A trailer of a commit of the change itself, by which it lets itself pass a guard."""
+
+    commit: str
+    trailer: str
+
+
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -103,7 +119,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     counts those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
     releases, and those whose templates it changes in vain. ``pending`` is what the change leaves pending, ``ended``
     what was pending and is not any more. ``origins`` are the files that objects were built from, and ``builds`` the
-    builds that differ.
+    builds that differ. ``settings`` are those that are others, and ``allowances`` what the change allows itself.
+    ``causes`` are the inputs of objects that are others.
     """
 
     base: str
@@ -126,12 +143,15 @@ class Difference(Struct, frozen=True, kw_only=True):
     members: tuple[str, ...] = ()
     origins: Mapping[ObjectRef, str] = field(default_factory=dict)
     builds: tuple[OriginChange, ...] = ()
+    settings: tuple[SettingChange, ...] = ()
+    allowances: tuple[Allowance, ...] = ()
+    causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem, and nothing that is pending."""
         changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved, self.pending, self.ended)
-        return not any((self.joined, self.renamed, self.left, *changes))
+        return not any((self.settings, self.joined, self.renamed, self.left, *changes))
 
     @property
     def moved(self) -> int:

@@ -10,10 +10,11 @@ from overrides.changes import ChangedField
 from reconciler.console.json_values import as_json
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.publish.problems import ObjectProblem
+from render.fleet_settings import plain_setting_change
 from render.model import ARGOSY_API_VERSION, ObjectRef
 
 from .difference import ChangeAction, ClusterTotal, Difference, OriginChange, PendingChange
-from .words import summary
+from .words import causes_of, summary
 
 
 def difference_json(difference: Difference) -> str:
@@ -31,10 +32,8 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
         "previous": difference.previous or None,
         "different": not difference.is_empty,
         "summary": _summary(difference),
-        "clusters": [_plain_total(total) for total in difference.clusters],
-        "joined": list(difference.joined),
-        "renamed": dict(difference.renamed),
-        "disconnected": list(difference.left),
+        **_plain_settings(difference),
+        **_plain_clusters(difference),
         "objects": [
             {
                 "object": plain_ref(change.ref),
@@ -42,6 +41,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
                 "clusters": list(change.clusters),
                 **({"origin": difference.origins[change.ref]} if change.ref in difference.origins else {}),
                 **({"preserved": True} if change.is_preserved else {}),
+                **_plain_causes(difference, change.ref, is_number=not change.fields),
                 "fields": [plain_field(field) for field in change.fields],
             }
             for change in difference.objects
@@ -57,9 +57,25 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
         ],
         "pending": [_plain_pending(each) for each in difference.pending],
         "ended": [_plain_pending(each) for each in difference.ended],
-        "movements": [_plain_movement(movement) for movement in difference.movements],
+        "movements": [_plain_movement(difference, movement) for movement in difference.movements],
         "problems": [_plain_problem(difference, each) for each in difference.problems],
         "solved": [_plain_problem(difference, each) for each in difference.solved],
+    }
+
+
+def _plain_clusters(difference: Difference) -> dict[str, Any]:
+    return {
+        "clusters": [_plain_total(total) for total in difference.clusters],
+        "joined": list(difference.joined),
+        "renamed": dict(difference.renamed),
+        "disconnected": list(difference.left),
+    }
+
+
+def _plain_settings(difference: Difference) -> dict[str, Any]:
+    return {
+        "settings": [plain_setting_change(each) for each in difference.settings],
+        "allowances": [{"commit": each.commit, "trailer": each.trailer} for each in difference.allowances],
     }
 
 
@@ -67,6 +83,7 @@ def _summary(difference: Difference) -> dict[str, Any]:
     counts = {str(action): difference.count(action) for action in ChangeAction}
     return {
         "text": summary(difference),
+        "settings": len(difference.settings),
         "clusters": len(difference.clusters),
         **counts,
         "takeovers": len(difference.takeovers),
@@ -99,9 +116,19 @@ def _plain_pending(change: PendingChange) -> dict[str, Any]:
     }
 
 
-def _plain_movement(movement: Movement) -> dict[str, Any]:
+def _plain_causes(difference: Difference, ref: ObjectRef, *, is_number: bool = False) -> dict[str, Any]:
+    """Return the inputs of an object that are others; nothing where none is known."""
+    causes = [
+        {"name": each.name, "path": each.path, "action": str(each.action)}
+        for each in causes_of(difference, ref, is_number=is_number)
+    ]
+    return {"causes": causes} if causes else {}
+
+
+def _plain_movement(difference: Difference, movement: Movement) -> dict[str, Any]:
     return {
         "object": plain_ref(movement.ref),
+        **_plain_causes(difference, movement.ref, is_number=True),
         "before": movement.before,
         "after": movement.after,
         "moved": movement.moved,

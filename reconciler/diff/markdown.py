@@ -14,11 +14,22 @@ from reconciler.console.cluster_lists import cluster_words
 from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.publish.problems import ObjectProblem
+from render.fleet_settings import plain_setting_change
 
 from .difference import ChangeAction, Difference
 from .origins import origin_words
 from .text import SIGNS, is_number, numbers
-from .words import PRESERVED, ended_words, origin_note, pending_words, sides, summary, takeover_words, value_texts
+from .words import (
+    PRESERVED,
+    cause_words,
+    ended_words,
+    origin_note,
+    pending_words,
+    sides,
+    summary,
+    takeover_words,
+    value_texts,
+)
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -73,6 +84,12 @@ def _fitted(section: MarkdownSection, room: int) -> str:
 
 
 def _sections(difference: Difference) -> Iterator[MarkdownSection]:
+    yield MarkdownSection(title="Settings", lines=_setting_rows(difference), before=_SETTING_HEADER, is_open=True)
+    yield MarkdownSection(
+        title="Allowed by the change itself",
+        lines=[f"- {code(each.trailer)} in {code(each.commit[:12])}\n" for each in difference.allowances],
+        is_open=True,
+    )
     yield MarkdownSection(
         title="Problems", lines=[_problem_line(difference, each) for each in difference.problems], is_open=True
     )
@@ -88,13 +105,16 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         is_open=True,
     )
     yield MarkdownSection(
-        title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICA_HEADER
+        title="Replicas",
+        lines=[_movement_row(difference, each) for each in difference.movements],
+        before=_REPLICA_HEADER,
     )
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
 
 
+_SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"
 _CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
 _ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
@@ -103,6 +123,16 @@ _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
 def _problem_line(difference: Difference, problem: ObjectProblem) -> str:
     return f"- {escaped(f'{problem}{origin_note(difference, problem.ref)}')}\n"
+
+
+def _setting_rows(difference: Difference) -> list[str]:
+    rows = []
+    for change in difference.settings:
+        plain = plain_setting_change(change)
+        before, after = (code(str(plain[side] or "none")) for side in ("before", "after"))
+        waits = "**waits to be accepted**" if change.waits else ""
+        rows.append(f"| {code(change.field)} | {before} | {after} | {waits} |\n")
+    return rows
 
 
 def _cluster_rows(difference: Difference) -> list[str]:
@@ -119,13 +149,15 @@ def _cluster_rows(difference: Difference) -> list[str]:
     return [row for _, row in sorted({**idle, **rows}.items())]
 
 
-def _movement_row(movement: Movement) -> str:
+def _movement_row(difference: Difference, movement: Movement) -> str:
     """Return a workload's line: its biggest changes, the others counted."""
     biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
     changes = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
     more = len(movement.changes) - len(biggest)
     total = numbers(movement.before, movement.after).replace("->", "→")
     where = f"{changes} and {more} more" if more else changes
+    if words := cause_words(difference, movement.ref, is_number=True):
+        where = f"{where}; {escaped(words)}"
     anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
     return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
 
@@ -151,7 +183,9 @@ def _object_lines(difference: Difference) -> Iterator[str]:
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue
-        yield f"@@ {where} @@\n{_field_lines(change.fields)}"
+        words = cause_words(difference, change.ref)
+        cause = f"  {one_line(words)}\n" if words else ""
+        yield f"@@ {where} @@\n{cause}{_field_lines(change.fields)}"
 
 
 def _pending_lines(difference: Difference) -> Iterator[str]:

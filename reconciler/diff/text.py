@@ -18,12 +18,15 @@ from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
 from .words import (
     PRESERVED,
+    allowance_words,
+    cause_words,
     ended_words,
     field_words,
     moved_words,
     movement_words,
     origin_note,
     pending_words,
+    setting_words,
     sides,
     summary,
     takeover_words,
@@ -71,6 +74,8 @@ def numbers(before: int, after: int) -> str:
 
 
 def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "SETTINGS", (f"  {setting_words(each)}\n" for each in difference.settings)
+    yield "ALLOWED BY THE CHANGE ITSELF", (f"  {allowance_words(each)}\n" for each in difference.allowances)
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "OBJECTS", _objects(difference, is_full=is_full)
@@ -105,7 +110,11 @@ def _together(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
 
 def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
     told = (each for each in difference.objects if not is_number(each))
-    for group in grouped(told, _said_of_object, is_full=is_full):
+
+    def said(change: ObjectChange) -> tuple[object, ...]:
+        return (*_said_of_object(change), cause_words(difference, change.ref))
+
+    for group in grouped(told, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
         where = cluster_words(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""
@@ -115,6 +124,8 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
         else:
             counts = f"{objects_counted(refs)}{preserved or MORE}"
             yield f"  {SIGNS[change.action]} {len(refs)} objects in {where}: {counts}\n"
+        if change.action is ChangeAction.CHANGED and (words := cause_words(difference, change.ref)):
+            yield f"      {words}\n"
         yield from (f"      {field_words(field)}\n" for field in change.fields)
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:
@@ -175,7 +186,10 @@ def is_number(change: ObjectChange) -> bool:
 
 
 def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    for group in grouped(difference.movements, _said_of_movement, is_full=is_full):
+    def said(movement: Movement) -> tuple[object, ...]:
+        return (*_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
+
+    for group in grouped(difference.movements, said, is_full=is_full):
         each, refs = group[0], [movement.ref for movement in group]
         word = "replica" if each.before == each.after == 1 else "replicas"
         what, of_each = (
@@ -183,6 +197,8 @@ def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
         )
         yield f"  {what}: {numbers(each.before, each.after)} {word}, {moved_words(each)}{of_each}\n"
         yield f"      {movement_words(each, is_full=is_full)}\n"
+        if words := cause_words(difference, each.ref, is_number=True):
+            yield f"      {words}\n"
 
 
 def _said_of_movement(movement: Movement) -> tuple[object, ...]:

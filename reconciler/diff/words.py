@@ -9,12 +9,14 @@ from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import cluster_words, first_clusters
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
+from render.fleet_settings import SettingChange
 from render.model import ObjectRef
-from render.words import counted
+from render.words import counted, listed
 
-from .difference import ChangeAction, Difference, PendingChange, Takeover
+from .difference import Allowance, ChangeAction, ChangedInput, Difference, PendingChange, Takeover
 
 NO_POLICY = "no policy"
+WAITS = " - waits until somebody accepts it, with argosy reconcile --accept-settings"
 PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
 _MOST_MOVED = 6
 _LONGEST_VALUE = 100
@@ -26,6 +28,7 @@ def summary(difference: Difference) -> str:
     if difference.is_empty:
         return "no difference"
     parts = [
+        _counted(len(difference.settings), "setting changes", "settings change"),
         _counted(len(difference.joined), "cluster joins", "clusters join"),
         _counted(len(difference.renamed), "cluster is renamed", "clusters are renamed"),
         _counted(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
@@ -40,6 +43,39 @@ def summary(difference: Difference) -> str:
         _counted(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def setting_words(change: SettingChange) -> str:
+    """Return a setting that is another one, and whether somebody has to accept it."""
+    return f"{change}{WAITS if change.waits else ''}"
+
+
+def allowance_words(allowance: Allowance) -> str:
+    """Return what a change allows itself, and where it says so."""
+    return f"{allowance.trailer} (commit {allowance.commit[:12]}, of this change itself)"
+
+
+TEMPLATE = "its template"
+_INTERPRETERS = ("ResourceInterpreterCustomization ", "ResourceInterpreterWebhookConfiguration ")
+_OVERRIDES = ("OverridePolicy ", "ClusterOverridePolicy ")
+
+
+def causes_of(difference: Difference, ref: ObjectRef, *, is_number: bool = False) -> tuple[ChangedInput, ...]:
+    """Return the causes by which an object is another; of its divided numbers alone, overrides are none."""
+    causes = difference.causes.get(ref, ())
+    return tuple(each for each in causes if not (is_number and each.name.startswith(_OVERRIDES)))
+
+
+def cause_words(difference: Difference, ref: ObjectRef, *, is_number: bool = False) -> str:
+    """Return what else than its own template made an object another; empty where nothing did.
+
+    Of its divided numbers, only what interprets its kind is told: the rest is what policies are for.
+    """
+    causes = [each for each in causes_of(difference, ref, is_number=is_number) if each.name != TEMPLATE]
+    if is_number:
+        causes = [each for each in causes if each.name.startswith(_INTERPRETERS)]
+    named = [f"{each.name} ({', '.join(filter(None, [each.path, each.action]))})" for each in causes]
+    return f"by {listed(named)}" if named else ""
 
 
 def origin_note(difference: Difference, ref: ObjectRef) -> str:

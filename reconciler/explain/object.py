@@ -16,7 +16,7 @@ from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, interprets
 from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
@@ -67,7 +67,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     which rule of a CronFederatedHPA set its replicas, and which fires next. ``descheduled`` says what the descheduler
     last took from clusters. ``moved`` says when it last left clusters by itself, and why; ``left`` are those that it
     left so in the pass that decided. ``waits`` says what becomes of it by itself, and when, because clusters or the
-    object in them fail.
+    object in them fail. ``interpreters`` are the customizations and webhooks of the source that are asked
+    about its kind.
     """
 
     ref: ObjectRef
@@ -92,6 +93,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     moved: str = ""
     left: tuple[str, ...] = ()
     waits: str = ""
+    interpreters: tuple[str, ...] = ()
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
@@ -122,8 +124,19 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         descheduled=descheduling_words(binding) if binding else "",
         moved=moving_words(binding) if binding else "",
         left=built.failover.left.get(ref, ()),
+        interpreters=tuple(_interpreters(template, desired)),
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
+
+
+def _interpreters(template: Template, desired: Desired) -> Iterator[str]:
+    """Yield the customizations and webhooks of the source that are asked about objects of a template's kind."""
+    api = str(template.manifest["apiVersion"]), str(template.manifest["kind"])
+    for each in (*desired.customizations, *desired.webhooks):
+        if interprets(each, *api):
+            scripts = ((each.manifest.get("spec") or {}).get("customizations") or {}).keys()
+            asked = f" for {listed(sorted(scripts))}" if scripts else ""
+            yield f"{each.ref.kind} {each.ref.name} ({each.path}){asked}"
 
 
 def scaling_words(binding: Binding, held: HeldReplicas | None = None) -> str:

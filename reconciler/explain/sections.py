@@ -22,7 +22,11 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     where = f" ({explanation.path}{built})" if explanation.path else ""
     yield Section(
         title=f"{explanation.ref}{where}",
-        before=(f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.", *_outcome(explanation, cluster)),
+        before=(
+            f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.",
+            *_outcome(explanation, cluster),
+            *(f"Its kind is interpreted by {each}." for each in explanation.interpreters),
+        ),
     )
     if explanation.policies:
         yield _policies(explanation.policies)

@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.publish.accepted_settings import Acceptance, check_settings
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
+from reconciler.publish.in_force import fleet_source_at, home_changes, seen_tip, settings_in_force
 from reconciler.publish.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.mirrors import update_mirrors
@@ -19,6 +21,7 @@ from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
+from render.fleet_settings import SettingChange
 from render.guards import GuardScope
 from render.words import counted
 
@@ -26,10 +29,13 @@ from render.words import counted
 class PreviewOptions(Struct, frozen=True, kw_only=True):
     """The options of a preview: there may be no rendered commit yet, and so much is allowed.
 
-    ``now`` is its time (None: the time of day).
+    ``now`` is its time (None: the time of day). A commit may be of a source that was rewound, or changes settings that
+    are in other hands, if that is accepted.
     """
 
     is_first: bool = False
+    accepts_rewind: bool = False
+    accepts_settings: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     now: datetime | None = None
 
@@ -69,20 +75,30 @@ def previewed(
     return outcome
 
 
-def commit_here(outcome: Outcome, allowed: Allowed, log: Log, *, is_first: bool, accepts_rewind: bool) -> Outcome:
+def _changed_settings(repository: Repository, commit: str) -> tuple[SettingChange, ...]:
+    """Return the settings that a commit changes, after the rendered commit that is known here."""
+    found = settings_in_force(repository, commit, seen_tip)
+    home = fleet_source_at(repository, commit)
+    return () if found is None or found.home is None else home_changes(found.home, home)
+
+
+def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
     """Commit an outcome to the branches of this repository and return it; nothing is pushed.
 
-    ConfigError where there is no rendered branch, unless ``is_first``; GuardRefused for what is not ``allowed``.
+    ConfigError where there is no rendered branch, unless it is the first; GuardRefused for what is not allowed.
     """
-    repository, branch = outcome.repository, outcome.source.desired.fleet.rendered_branch
-    if outcome.previous is None and not is_first:
+    repository, fleet = outcome.repository, outcome.source.desired.fleet
+    branch = fleet.rendered_branch
+    if outcome.previous is None and not options.is_first:
         raise ConfigError(
             f"there is no branch {branch!r}: is this the first run?",
             hint="then pass --bootstrap; without the fleet's past every workload is rescheduled",
         )
-    is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=accepts_rewind)
-    outcome = replace(outcome, is_rewound=is_rewound)
-    check_guards(outcome, allowed)
+    changes = _changed_settings(repository, outcome.source.commit)
+    check_settings(Acceptance(is_whole=options.accepts_settings).still_waiting(changes, fleet), fleet.path)
+    is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=options.accepts_rewind)
+    outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes)
+    check_guards(outcome, options.allowed)
     here = Publication(repository=repository)
     _catch_up(outcome, here.ref(branch))
     commit = commit_outcome(outcome, here, branch)

@@ -8,7 +8,7 @@
    that was removed or emptied, or an ignore that was written to leave it out, says that it is meant.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -20,13 +20,13 @@ from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
-from reconciler.source.files import Reason, Skipped, SourceFile, select_files
+from reconciler.source.files import MARKERS, Reason, Skipped, SourceFile, select_files
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.manifests import may_hold_manifest
 from render.boundary import INTERNAL
 from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
-from render.words import listed
+from render.words import counted, listed
 
 from .reading import Source, read_loaded, read_source
 
@@ -37,13 +37,15 @@ _BACK = "make it readable again; if its objects are to go, remove the file, or n
 class Unread(Struct, frozen=True, kw_only=True):
     """A file that is not read any more, the reason, and the objects, policies and clusters that came from it.
 
-    ``is_meant``: argosy.yaml or an ignore file was changed to leave it out.
+    ``is_meant``: argosy.yaml or an ignore file was changed to leave it out. ``marker`` is the new file for which its
+    folder is read no more, where there is one.
     """
 
     path: str
     reason: str
     objects: tuple[str, ...]
     is_meant: bool
+    marker: str = ""
 
     @property
     def message(self) -> str:
@@ -74,9 +76,7 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
         changed = [each for each in source.broken if not (each.is_partial or each.is_in(blobs, previous.tools))]
         problems += (each.problem for each in changed)
         problems += _made_nowhere(repository, source, previous, [each for each in source.broken if each not in changed])
-    for each in unread_files(repository, source, previous):
-        if not each.is_meant:
-            problems.append(Problem(each.path, 0, "", each.message, _BACK))
+    problems += _unread_problems(each for each in unread_files(repository, source, previous) if not each.is_meant)
     return sorted({*problems})
 
 
@@ -88,6 +88,24 @@ def _lost_by_bugs(source: Source, previous: Previous) -> Iterator[Problem]:
     unexpected = [each.problem for each in source.broken if each.problem.kind == INTERNAL and not each.is_partial]
     if unexpected and not previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
         yield from unexpected
+
+
+def _unread_problems(files: Iterable[Unread]) -> Iterator[Problem]:
+    """Yield a problem for each file, or one for all those that a new file beside or above them has left out."""
+    by_marker: dict[str, list[Unread]] = {}
+    for each in files:
+        if each.marker:
+            by_marker.setdefault(each.marker, []).append(each)
+        else:
+            yield Problem(each.path, 0, "", each.message, _BACK)
+    for marker, unread in by_marker.items():
+        names = [name for each in unread for name in each.objects]
+        count = counted(len(unread), "file is", "files are")
+        message = f"is new, and for it {count} not read any more: {unread[0].reason}; {listed(names)} came from there"
+        hint = (
+            f"take it away again; if these objects are to go, remove {listed([each.path for each in unread])} as well"
+        )
+        yield Problem(marker, 0, "", message, hint)
 
 
 def _made_nowhere(
@@ -129,6 +147,7 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
             reason=_reason(path, found[path]),
             objects=objects,
             is_meant=is_ignore_new and found[path].reason is Reason.IGNORED,
+            marker=_new_marker(path, found[path], {file.path for file in source.files} - before.keys()),
         )
         for path, objects in sorted(lost.items())
     )
@@ -157,6 +176,20 @@ def _reason(path: str, skipped: Skipped) -> str:
     if skipped.path == path:
         return skipped.reason
     return f"{skipped.path} is {skipped.reason}"
+
+
+def _new_marker(path: str, skipped: Skipped, new: Collection[str]) -> str:
+    """Return the new file that makes a folder what is not read; empty where there is none."""
+    names = MARKERS.get(skipped.reason, ())
+    folder = skipped.path if skipped.path != path else path.rpartition("/")[0]
+    while names:
+        for name in names:
+            if (marker := f"{folder}/{name}" if folder else name) in new:
+                return marker
+        if not folder or skipped.path != path:
+            break
+        folder = folder.rpartition("/")[0]
+    return ""
 
 
 def _files_before(repository: Repository, previous: Previous) -> Mapping[str, SourceFile]:

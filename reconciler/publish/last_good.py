@@ -1,32 +1,27 @@
 """The last good commit of a fleet: the newest rendered one, which stays in force while a newer source is refused.
 
-A source that cannot be read still has a past. Its fleet is the one that the newest readable argosy.yaml describes, and
-the rendered commit names the source commit it was made from, with the members that were in it.
+A source that cannot be read still has a past: the settings in force say where that is published. The rendered commit
+names the source commit it was made from, with the members that were in it.
 """
-
-from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
-from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError
 from render.fleet import Fleet
 
-from .branches import Publication, publication_of, source_remote
+from .branches import Publication, source_remote
+from .in_force import TipOf, fleet_source_at, home_changes, settings_in_force
 from .reading import Source, read_observed_inputs, read_previous, read_source
-
-TipOf = Callable[[Publication, str], str | None]
-"""The tip of a branch, asked or as it is known here."""
-_MOST_COMMITS = 100
 
 
 class LastGood(Struct, frozen=True, kw_only=True):
     """The newest rendered commit of a fleet, and the source it was rendered from.
 
-    Its fleet is what argosy.yaml says now, as far as that can be read: it tells how members are reached.
+    Its fleet is what argosy.yaml says now, where that can be read and nothing of it waits for a person; otherwise what
+    it said then.
     """
 
     publication: Publication
@@ -40,41 +35,22 @@ class LastGood(Struct, frozen=True, kw_only=True):
 
 
 def read_last_good(repository: Repository, commit: str, tip_of: TipOf) -> LastGood | None:
-    """Return the last good commit of the fleet that a source commit describes, or described; None if there is none."""
-    newest, asked = None, set[str]()
-    for home in _homes(repository, commit):
-        newest = newest or home
-        if home.problems or home.fleet.rendered_branch in asked:
-            continue
-        asked.add(home.fleet.rendered_branch)
-        publication = publication_of(repository, home.fleet)
-        tip = tip_of(publication, home.fleet.rendered_branch)
-        if tip is not None:
-            source = _source_of(repository, tip)
-            if newest.path and not newest.problems:
-                source = replace(source, desired=replace(source.desired, fleet=newest.fleet))
-            return LastGood(publication=publication, previous=read_previous(repository, tip), source=source)
-    return None
-
-
-def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
-    """Return what argosy.yaml says at a commit."""
-    files = repository.snapshot(commit).files
-    return load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
-
-
-def _homes(repository: Repository, commit: str) -> Iterator[FleetSource]:
-    """Yield what argosy.yaml says at a commit and said before it, up to the newest that can be read.
+    """Return the last good commit of the fleet that a source commit describes, or described; None if there is none.
 
     More than one argosy.yaml, none of which was chosen, is a question to a person and no past.
     """
-    for info in repository.history(commit, _MOST_COMMITS):
-        home = fleet_source_at(repository, info.id)
-        if home.problems and not home.path:
-            return
-        yield home
-        if home.path and not home.problems:
-            return
+    newest = fleet_source_at(repository, commit)
+    if newest.problems and not newest.path:
+        return None
+    in_force = settings_in_force(repository, commit, tip_of)
+    if in_force is None:
+        return None
+    source = _source_of(repository, in_force.rendered)
+    changes = home_changes(in_force.home, newest) if in_force.home is not None else ()
+    if newest.path and not newest.problems and not any(each.waits for each in changes):
+        source = replace(source, desired=replace(source.desired, fleet=newest.fleet))
+    previous = read_previous(repository, in_force.rendered)
+    return LastGood(publication=in_force.place.publication(repository), previous=previous, source=source)
 
 
 def _source_of(repository: Repository, rendered: str) -> Source:

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
 from reconciler.source.manifests import ParsedBlob
+from render.fleet import Fleet
 
 from .reading import Source, read_previous, read_source
 
@@ -28,9 +29,9 @@ class SourceMemory(Struct):
     _previous: dict[str, Previous] = field(default_factory=dict)
     _outcomes: dict[OutcomeKey, "Outcome"] = field(default_factory=dict)
 
-    def source(self, repository: Repository, commit: str) -> Source:
-        """Return the source of a commit, or of the work tree for ""."""
-        return read_source(repository, commit, self.parsed)
+    def source(self, repository: Repository, commit: str, judged_by: Fleet | None = None) -> Source:
+        """Return the source of a commit, or of the work tree for ""; ``judged_by`` as for ``read_source``."""
+        return read_source(repository, commit, self.parsed, judged_by=judged_by)
 
     def previous(self, repository: Repository, commit: str) -> Previous:
         """Return a rendered commit, the last one asked for without reading it again."""

@@ -35,12 +35,14 @@ from reconciler.source.desired import is_failing_over
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
+from render.fleet_settings import SettingChange, is_recorded
+from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.model import Manifest
 from render.timing import Flip, after, parse_instant, written
 from render.words import counted
 
+from .accepted_settings import settings_line
 from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
 from .continuity import renames_by_hand
@@ -60,9 +62,9 @@ class Outcome(Struct, frozen=True, dict=True):
     """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
-    ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have. ``now`` is the
-    time it took place at (None: rules of time rested), ``clock`` what its clock showed, which may have been set back.
-    ``facts`` are those that it went by.
+    ``new_settings`` changed since. ``allowed`` is what options allowed it. ``schemas`` are those that clusters were
+    observed to have. ``now`` is the time it took place at (None: rules of time rested), ``clock`` what its clock
+    showed, which may have been set back. ``facts`` are those that it went by.
     """
 
     repository: Repository
@@ -73,6 +75,7 @@ class Outcome(Struct, frozen=True, dict=True):
     is_rewound: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     new_names: NewNames = field(default_factory=dict)
+    new_settings: tuple[SettingChange, ...] = ()
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     now: datetime | None = None
     clock: datetime | None = None
@@ -93,9 +96,9 @@ class Outcome(Struct, frozen=True, dict=True):
     def changed(self) -> bool:
         """Return whether the outcome differs from the previous one; facts that moved nothing do not count.
 
-        An accepted rewind of the source is an outcome: the next pass starts from there.
+        An accepted rewind, other limits and accepted settings are outcomes: the next pass starts from there.
         """
-        if self.previous is None or self.is_rewound:
+        if self.previous is None or self.is_rewound or any(map(is_recorded, self.new_settings)):
             return True
         after = {entry.text: entry.id for entry in self.entries(self.rendered.tree.root)}
         before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
@@ -206,7 +209,8 @@ class Outcome(Struct, frozen=True, dict=True):
         """Return the bytes of blobs of this pass or of the repository."""
         wanted = set(blob_ids)
         blobs = self.rendered.tree.blobs
-        found = {blob_id: _data(blobs[blob_id]) for blob_id in wanted if blob_id in blobs}
+        held = {blob_id: blobs[blob_id] for blob_id in wanted if blob_id in blobs}
+        found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in held.items()}
         missing = wanted - found.keys()
         return {**found, **self.repository.read_blobs(missing)} if missing else found
 
@@ -214,10 +218,6 @@ class Outcome(Struct, frozen=True, dict=True):
 def _stays(condition: Condition) -> bool:
     """Say whether a condition says that something stays where it should not."""
     return condition.reason in {NO_ROOM, *NOTES}
-
-
-def _data(blob: Blob) -> bytes:
-    return blob if isinstance(blob, bytes) else blob.data()
 
 
 def run_pass(
@@ -339,7 +339,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         source=outcome.source.commit,
         previous=tip,
         tools=outcome.source.desired.tools,
-        now=_time_asked_for(outcome),
+        now=written(outcome.now) if outcome.now is not None and outcome.rendered.built.is_timed else "",
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)
@@ -355,12 +355,6 @@ def stored_commit(outcome: Outcome) -> NewCommit:
     commit = encode_commit(tree.root, [tip] if tip else [], text, repository.algorithm)
     repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
     return commit
-
-
-def _time_asked_for(outcome: Outcome) -> str:
-    """Return the time of a pass if a rule asked for it; else ""."""
-    is_asked = outcome.rendered.built.is_timed
-    return written(outcome.now) if outcome.now is not None and is_asked else ""
 
 
 def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...]:
@@ -395,4 +389,5 @@ def _message(outcome: Outcome, source: CommitInfo) -> str:
     total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
-    return "\n\n".join([subject, what[:2000], *(["; ".join(renamed)[:2000]] if renamed else [])])
+    told = (what, "; ".join(renamed), settings_line(filter(is_recorded, outcome.new_settings)))
+    return "\n\n".join(filter(None, [subject, *(each[:2000] for each in told)]))

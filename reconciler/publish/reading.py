@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -26,6 +27,7 @@ from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts, FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_built_from, may_be_read
+from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
@@ -33,6 +35,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
+from render.fleet_settings import with_limits_of
 from render.gitobjects import TREE_MODE, object_id
 from render.values import SelectiveStruct
 
@@ -107,13 +110,18 @@ def read_source(
     parsed: dict[bytes, ParsedBlob] | None = None,
     *,
     facts: FactsOf | None = None,
+    judged_by: Fleet | None = None,
 ) -> Source:
     """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
 
     ``parsed`` holds the blobs this process has parsed already, and is added to. ``facts`` tell the scope of kinds that
-    nothing better tells; without, those that the status branch holds here.
+    nothing better tells; without, those that the status branch holds here. ``judged_by`` has limits that go before
+    weaker ones of the source's own.
     """
-    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded_facts(repository))
+    recorded = recorded_facts(repository)
+    if judged_by is not None:
+        recorded = partial(lambda known, _fleet: recorded_facts(repository)(known), judged_by)
+    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by)
     return _checked(commit, loaded)
 
 
@@ -151,16 +159,25 @@ def source_of(commit: str, loaded: Loaded) -> Source:
 
 
 def read_loaded(
-    repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None, *, facts: FactsOf | None
+    repository: Repository,
+    commit: str,
+    parsed: dict[bytes, ParsedBlob] | None = None,
+    *,
+    facts: FactsOf | None,
+    judged_by: Fleet | None = None,
 ) -> Loaded:
-    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``.
+    """Load what can be loaded of a source, beside the problems of what cannot; all else as for ``read_source``.
 
     Without ``facts``, a scope that nothing tells is no problem yet.
     """
     snapshot = repository.snapshot(commit) if commit else worktree_of(repository)
     folder, read = repository.folder.under, repository.read_blobs
     with source_caches(repository, parsed) as caches:
-        return load_source(snapshot.files, read=read, folder=folder, caches=caches, facts=facts)
+        if judged_by is None:
+            return load_source(snapshot.files, read=read, folder=folder, caches=caches, facts=facts)
+        home = load_fleet(snapshot.files, folder=folder, read=read)
+        home = replace(home, fleet=with_limits_of(home.fleet, judged_by))
+        return load_source(snapshot.files, read=read, folder=home, caches=caches, facts=facts)
 
 
 def worktree_of(repository: Repository) -> Snapshot:

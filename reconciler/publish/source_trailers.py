@@ -28,6 +28,19 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
     )
 
 
+def allowances_between(repository: Repository, old: str, new: str) -> tuple[tuple[str, str], ...]:
+    """Return the trailers by which the commits after ``old`` up to ``new`` allow something, each with its commit."""
+    if not new:
+        return ()
+    commits = reversed(_commits_between(repository, old, new))
+    return tuple(
+        (commit.id, f"{name}: {text}")
+        for commit in commits
+        for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT)
+        for text in commit.trailer(name)
+    )
+
+
 def evictions_between(repository: Repository, old: str, new: str) -> tuple[RemovalAllowance, ...]:
     """Return how many objects left each cluster by rules of failover, from one rendered commit to a later one."""
     try:

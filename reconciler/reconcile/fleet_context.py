@@ -4,10 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from reconciler.console.log import Log
 from reconciler.members.options import AccessOptions
 from reconciler.publish.branches import Publication, publication_of
-from reconciler.publish.known_fleets import read_fleet
+from reconciler.publish.in_force import asked_tip, fleet_in_force
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE, written_commit
@@ -15,6 +17,7 @@ from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
 from render.errors import GitError
 from render.fleet import Fleet, TemplateValidation
+from render.fleet_settings import SettingChange
 
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
     from reconciler.publish.reading import Source
@@ -26,7 +29,8 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks.
 
     ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded). ``tools`` are
-    the options by which Argo CD and Flux are asked what they did (None: they are not).
+    the options by which Argo CD and Flux are asked what they did (None: they are not). ``waiting`` are the settings
+    that a newer source changes and nobody has accepted, so that the fleet is as before.
     """
 
     publication: Publication
@@ -35,6 +39,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     interpreter: "Interpreter | None" = None
     kinds: frozenset[KindVersion] | None = None
     tools: AccessOptions | None = None
+    waiting: tuple[SettingChange, ...] = ()
 
     @property
     def is_of_agent(self) -> bool:
@@ -45,6 +50,11 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     def status(self) -> StatusBranch:
         """The fleet's status branch."""
         return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
+
+    def warn_of_waiting(self, log: Log) -> None:
+        """Warn of settings that count as before until a pass accepts them."""
+        for each in self.waiting:
+            log.warning(f"{each} waits until somebody accepts it: argosy reconcile --accept-settings")
 
     def heartbeats_of(self, names: Collection[str]) -> Mapping[str, str]:
         """Return when the agents of members last said that they live, where a rule asks for it."""
@@ -69,20 +79,20 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
     """Return the fleet and the source of a rendered commit, and the commit.
 
     How members are reached is said by that source; of the newest commit by ``HEAD``, for a change of argosy.yaml alone
-    renders nothing new.
+    may render nothing new, unless it waits for a person.
     """
     if revision:
         commit = repository.resolve(revision)
         desired = _rendered_source(repository, commit).desired
         fleet = desired.fleet
         return FleetContext.of(fleet, desired, publication_of(repository, fleet)), desired, commit
-    fleet = read_fleet(repository, repository.resolve("HEAD"))
+    fleet, waiting = fleet_in_force(repository, repository.resolve("HEAD"), asked_tip)
     publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
     if tip is None:
         raise publication.nothing_rendered(branch, is_asked=True)
     desired = _rendered_source(repository, tip).desired
-    return FleetContext.of(fleet, desired, publication), desired, tip
+    return replace(FleetContext.of(fleet, desired, publication), waiting=waiting), desired, tip
 
 
 def _rendered_source(repository: Repository, commit: str) -> "Source":

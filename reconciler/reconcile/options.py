@@ -28,12 +28,15 @@ class ReconcileOptions(Struct, frozen=True, kw_only=True):
 
     ``is_stopping`` is asked before each member: where it says so, no further one is begun. Where ``is_making_way`` says
     so, to a pass over a newer commit, no more are begun than are at once, and slow ones are left. ``on_source`` is told
-    the source commit once it is found. ``now`` is the time of the pass (None: the time of day).
+    the source commit once it is found. ``now`` is the time of the pass (None: the time of day). With
+    ``accept_settings``, the settings that the source changes are meant; ``accepted_settings`` is a file that says so.
     """
 
     rev: str = ""
     bootstrap: bool = False
     accept_rewind: bool = False
+    accept_settings: bool = False
+    accepted_settings: str = ""
     allowed: Allowed = field(default_factory=Allowed)
     dry_run: bool = False
     output: str = "text"

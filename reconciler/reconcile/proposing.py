@@ -167,7 +167,9 @@ def _difference(outcome: Outcome, most: int, log: Log) -> str:
     assert previous is not None
     try:
         before = replayed(outcome.repository, written_commit(outcome.repository, previous.commit), silent).outcome
-        return difference_markdown(difference_of(Comparison(base=before, head=outcome)), max_bytes=most)
+        accepted = tuple(replace(each, waits=False) for each in outcome.new_settings)
+        comparison = Comparison(base=before, head=outcome, settings=accepted)
+        return difference_markdown(difference_of(comparison), max_bytes=most)
     except ReconcileError as error:
         return f"### The difference could not be made\n\n{cleaned(one_line(error.message))}\n"
 

@@ -18,13 +18,14 @@ from msgspec.structs import replace
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
+from reconciler.members.options import AccessOptions, reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.branches import Publication, maintain_repository, publication_of
+from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.checkpoint import BranchTips
-from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind
+from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import scope_of
+from reconciler.publish.known_fleets import read_fleet, read_known_fleet
 from reconciler.publish.left_out import tell_skipped
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
@@ -33,22 +34,18 @@ from reconciler.publish.reading import (
     Source,
     read_again_with_facts,
     read_observed_inputs,
-    read_previous,
     read_source,
-    read_source_without_facts,
 )
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.time_and_health import changed_health
 from reconciler.repository import Repository
-from reconciler.repository.trailers import engine_version
 from render.cluster import is_pulling
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
-from render.fleet import PushMode
 
 from .checkpointing import EndedRender, SeenFacts
-from .ended_delivery import WAYS, warn_of_ended_delivery
-from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
+from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
+from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
@@ -60,19 +57,9 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from .refused_pass import RefusedPass
 
 _TRIES = 5
-
-
-class PassInputs(Struct, frozen=True, kw_only=True):
-    """The commits of a pass, read: its source, the fleet's branches, and the previous rendered commit.
-
-    ``is_rewound``: the source does not follow the one rendered before, and this is accepted.
-    """
-
-    tip: SourceTip
-    source: Source
-    publication: Publication
-    previous: Previous | None
-    is_rewound: bool
+WAYS = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster"
+"""All that can say how clusters are reached."""
+_SAID = "argosy.yaml reached clusters until now and reaches none now: they stay as they are, and nothing heals drift"
 
 
 class PassResult(Struct, frozen=True, kw_only=True):
@@ -108,6 +95,7 @@ def reconcile_fleet(
 
     The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
     """
+    acceptance_of(options)  # a file of the machine that cannot be used is no fault of the source
     try:
         tip = find_source(repository, options.rev, log)
     except SourceBranchGone as error:
@@ -134,7 +122,7 @@ def _reconciled(
     try:
         inputs = read_inputs(repository, tip, options, log)
         _check_names(inputs, options)
-        warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
+        _warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
         members = _reached(inputs, options, log)
         result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
@@ -158,6 +146,25 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
         check_choice(delivery, (cluster.name for cluster in desired.clusters))
 
 
+def _warn_of_ended_delivery(
+    repository: Repository, previous: Previous | None, source: Source, options: AccessOptions, log: Log
+) -> None:
+    """Warn where a pass reaches no cluster, but would have by the argosy.yaml that was rendered before.
+
+    A commit that is not here, or whose argosy.yaml cannot be read, is no reason to warn.
+    """
+    fleet = source.desired.fleet
+    if previous is None or previous.source == source.commit or reached_members(fleet, options) != frozenset():
+        return
+    try:
+        path, commit = fleet.path, previous.source
+        before = read_known_fleet(repository, commit, path) if path else read_fleet(repository, commit)
+    except (GitError, InputError):
+        return
+    if reached_members(before, options) != frozenset():
+        log.warning(f"{_SAID}\n  hint: {WAYS} say how; 'argosy cluster unjoin' takes out one that shall be left alone")
+
+
 def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
     """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
     desired = inputs.source.desired
@@ -174,10 +181,10 @@ def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "Reache
 def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
     repository, previous = inputs.publication.repository, inputs.previous
-    observed = replace(_recorded_inputs(inputs.publication, inputs.source), now=time_of_pass(options.now))
+    observed = replace(recorded_inputs(inputs.publication, inputs.source), now=time_of_pass(options.now))
     source = _with_facts(repository, inputs.source, observed, log)
     scope = None
-    if previous is not None and not _is_proposing(source):
+    if previous is not None and not is_proposing(source):
         scope = scope_of(repository, previous, source.desired, observed)
     observed = replace(observed, scope=scope, allowed=options.allowed)
     outcome = run_pass(repository, source, previous, observed, log)
@@ -205,9 +212,9 @@ def render_for_members(
 
 def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInputs) -> Scope | None:
     """Return what a pass has to look at whose members gave the facts that are recorded; None for everything."""
-    if inputs.previous is None or _is_proposing(source):
+    if inputs.previous is None or is_proposing(source):
         return None
-    recorded = _recorded_inputs(inputs.publication, source)
+    recorded = recorded_inputs(inputs.publication, source)
     if recorded.facts != observed.facts:
         return None
     observed = replace(observed, folder=recorded.folder)
@@ -298,58 +305,6 @@ def _merged_reports(
     return desired, members.apply_merged(desired, previous.commit, log)
 
 
-def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
-    """Read the commits of a pass, committing an upgrade of the engine first; GuardRefused for a rewound source."""
-    with log.timed("fetch locked content"):
-        fetch_locked_content(repository, tip.commit, log)
-    source = read_source_without_facts(repository, tip.commit)
-    fleet = source.desired.fleet
-    publication = publication_of(repository, fleet)
-    with log.timed("read previous"):
-        publication.ask_for(fleet.rendered_branch, fleet.status_branch)
-        previous = read_current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
-    check_continuity(repository, source, previous)
-    is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)
-    if previous and not is_rewound:
-        previous = _upgraded(publication, previous, source, options, log)
-    return PassInputs(tip=tip, source=source, publication=publication, previous=previous, is_rewound=is_rewound)
-
-
-def read_current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:
-    """Read the rendered commit a fleet is at now; without one, ``bootstrap`` says that this is the first run."""
-    tip = publication.current_tip(branch)
-    if tip is None and not bootstrap:
-        where = f"at {publication.remote!r}" if publication.remote else "here"
-        raise ConfigError(
-            f"there is no branch {branch!r} {where}: is this the first run?",
-            hint="then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled",
-        )
-    return read_previous(publication.repository, tip) if tip else None
-
-
-def _upgraded(
-    publication: Publication, previous: Previous, source: Source, options: ReconcileOptions, log: Log
-) -> Previous:
-    """Commit what a new engine version alone changes first, so that it is never mixed with a change of the source."""
-    if previous.version == engine_version() or previous.source == source.commit:
-        return previous
-    repository, branch = publication.repository, source.desired.fleet.rendered_branch
-    observed = replace(_recorded_inputs(publication, source), now=time_of_pass(options.now))
-    before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
-    outcome = run_pass(repository, before, previous, observed, log)
-    if options.dry_run or not outcome.changed or _is_proposing(source):
-        return previous
-    check_guards(outcome, options.allowed)
-    commit = commit_outcome(outcome, publication, branch)
-    log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
-    return read_previous(repository, str(commit))
-
-
-def _recorded_inputs(publication: Publication, source: Source) -> ObservedInputs:
-    """Return the facts and answers that the status branch records now."""
-    return read_observed_inputs(publication.repository, publication.current_tip(source.desired.fleet.status_branch))
-
-
 def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
     """Return the source with the scopes of kinds that only facts know, after logging its warnings."""
     source = read_again_with_facts(repository, source, observed.facts)
@@ -359,18 +314,14 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
     return source
 
 
-def _is_proposing(source: Source) -> bool:
-    """Say whether commits are proposed to people, who are told all of what a commit changes."""
-    return source.desired.fleet.rendered.push is PushMode.PULL_REQUEST
-
-
 def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Guard a pass and commit it, mirrors included."""
-    outcome = replace(outcome, is_rewound=inputs.is_rewound)
+    settings = inputs.settings
+    outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes)
     check_guards(outcome, options.allowed)
     if options.dry_run:
         return PassResult(outcome=outcome, publication=inputs.publication, commit=None)
-    if outcome.previous is not None and _is_proposing(outcome.source):
+    if outcome.previous is not None and is_proposing(outcome.source):
         from .proposing import propose
 
         proposal = propose(outcome, inputs.publication, log)
@@ -379,6 +330,7 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
+    settings.record(inputs.publication.repository, outcome.source.desired.fleet, commit, log)
     mirrored.tell(log)
     return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
 

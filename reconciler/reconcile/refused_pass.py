@@ -15,9 +15,9 @@ from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import reached_members
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.branches import Publication
 from reconciler.publish.guards import check_allowed_clusters
-from reconciler.publish.last_good import LastGood, fleet_source_at, read_last_good
+from reconciler.publish.in_force import asked_tip, fleet_source_at
+from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository
@@ -82,7 +82,7 @@ def _members(good: LastGood, refused: SourceRefused, options: ReconcileOptions, 
 
 def _known_last_good(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:
     try:
-        return read_last_good(repository, commit, Publication.current_tip)
+        return read_last_good(repository, commit, asked_tip)
     except ReconcileError as error:
         home = fleet_source_at(repository, commit)
         if home.problems or reached_members(home.fleet, options.delivery) != frozenset():

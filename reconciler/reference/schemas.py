@@ -31,6 +31,10 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     ),
     "spec.drift": Field("The interval at which members are looked at where nothing happened.", "5m"),
     "spec.bootstrap": Field("The first pass of a fleet is allowed: there is no rendered branch yet.", False),
+    "spec.acceptedSettings": Field(
+        "A file of documents like argosy.yaml, one for each name of a fleet: changed settings that reach outside of a"
+        " repository, or weaken a guard, are accepted where they stand in it, too. It is read for every pass."
+    ),
     "spec.maxFleets": Field("The number of fleets that passes run over at once, up to 64.", 4),
     "spec.passTimeout": Field("The time after which a pass is killed.", "1h"),
     "spec.grace": Field("The time for which passes may go on after SIGTERM.", "25s"),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
+from render.fleet_settings import SettingReach, setting_of
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
@@ -74,9 +75,22 @@ def _fleet_fields() -> tuple[TopicSection, ...]:
     before = (
         "argosy.yaml is optional, and every field of it has a default. It stands at the root of the fleet: what lies"
         " below its folder is the fleet's. The least it may hold is `apiVersion: argosy.dev/v1alpha1` and"
-        " `kind: Fleet`. `argosy schema Fleet` prints its JSON Schema."
+        " `kind: Fleet`. `argosy schema Fleet` prints its JSON Schema. Settings that reach outside of the repository,"
+        " or limit what a change may do, count as the last rendered source says: a change of them waits, with exit code"
+        " 6, until `argosy reconcile --accept-settings`, or until the file of `--accepted-settings` has it, too. A line"
+        " says so where changes of its field wait. A member that joins under the context named like it, in a kubeconfig"
+        " that is in use, is no such change."
     )
-    return (TopicSection(before=before, entries=_fields("Fleet")),)
+    return (TopicSection(before=before, entries=tuple(map(_with_reach, _fields("Fleet")))),)
+
+
+def _with_reach(entry: Entry) -> Entry:
+    """Return the entry of a field of argosy.yaml, with whose word it takes to change it."""
+    setting = setting_of(entry.name)
+    if setting is None or setting.reach is SettingReach.SOURCE:
+        return entry
+    words = "Changes wait." if setting.reach is SettingReach.OUTSIDE else "A weaker value waits."
+    return entry._replace(about=f"{entry.about} {words}")
 
 
 def _policy_test_fields() -> tuple[TopicSection, ...]:

@@ -114,6 +114,19 @@ def first_commit(git: GitCommand, folder: GitFolder, stored: StoredObjects, comm
     return first
 
 
+def commits_of_file(git: GitCommand, commit: str, name: str) -> tuple[str, ...]:
+    """Return the commits that led to one and changed a file of a name, in any folder; the oldest first.
+
+    Of a merge, what it merged counts as its own change. The first of them is the one before the oldest change.
+    """
+    pattern = f":(top,glob)**/{name}"
+    wanted = ("rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", commit, "--", pattern)
+    lines = git.text("--no-literal-pathspecs", *wanted).splitlines()
+    changed = [line.split() for line in lines]
+    before = git.text("rev-list", "--max-count=1", "--first-parent", f"{changed[0][0]}^@") if changed else ""
+    return tuple(filter(None, [before, *(ids[0] for ids in changed)]))
+
+
 def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:
     """Return the files below a folder that commits and those before them removed, each as it was last."""
     wanted = ("--no-renames", "--no-abbrev", "--diff-filter=D", "--raw", "-r", "-z", "--format=%x01%P")

@@ -99,6 +99,7 @@ class FleetRun(Struct, kw_only=True):
             repository=self.source.location,
             # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
             bootstrap=self.settings.bootstrap and not self._went_well_once,
+            accepted_settings=self.settings.accepted_settings,
             delivery=self.settings.delivery,
             channels=tuple(to_builtins(each) for each in self.settings.channels),
             # Another process may have left some; one that ended without a report has said nothing of them.

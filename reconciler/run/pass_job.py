@@ -28,6 +28,7 @@ class PassJob(Struct, frozen=True, kw_only=True):
     fleet: str
     repository: str
     bootstrap: bool = False
+    accepted_settings: str = ""
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     channels: tuple[Mapping[str, str], ...] = ()
     has_unsent: bool = False

@@ -27,6 +27,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     often members are looked at where nothing happened. ``grace`` is how long a pass may go on once it was told to
     stop, ``pass_timeout`` how long any may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is
     the public address, with the secrets that open it, and ``inside`` the one of metrics and health (None: not served).
+    ``accepted_settings`` is a file of Fleets whose settings are accepted.
     With a ``lease``, passes run only while this process holds it. ``channels`` are where people are told what changed.
     """
 
@@ -38,6 +39,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     pass_timeout: float = 3600.0
     max_fleets: int = 4
     bootstrap: bool = False
+    accepted_settings: str = ""
     webhook: Address | None = None
     webhook_secrets: tuple[WebhookSecret, ...] = ()
     inside: Address | None = None

@@ -32,6 +32,7 @@ _OPTIONS: Mapping[str, str] = {
     "poll": "poll",
     "drift": "drift",
     "bootstrap": "bootstrap",
+    "acceptedSettings": "accepted_settings",
     "maxFleets": "max_fleets",
     "passTimeout": "pass_timeout",
     "grace": "grace",
@@ -121,6 +122,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             yield _OPTIONS[field], seconds_in(spec[field]) if spec.get(field) else None
         yield "max_fleets", spec.get("maxFleets")
         yield "bootstrap", spec.get("bootstrap")
+        yield "accepted_settings", self._file(spec["acceptedSettings"]) if spec.get("acceptedSettings") else None
         if webhook:
             yield "webhook", address_in(webhook["address"])
             yield (

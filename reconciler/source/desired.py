@@ -12,7 +12,9 @@ from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.fleet import Fleet
 from render.interpreter import Interpreter
-from render.interpreter.webhooks import Send
+from render.interpreter.customization_keys import KIND as CUSTOMIZATION
+from render.interpreter.operations import Operation
+from render.interpreter.webhooks import Send, webhooks_of
 from render.model import ObjectRef, Template
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
@@ -95,6 +97,15 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
 def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
     """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked)."""
     return Interpreter.of((each.manifest for each in (*desired.customizations, *desired.webhooks)), send=send)
+
+
+def interprets(extension: Template, api_version: str, kind: str) -> bool:
+    """Say whether a customization, or a configuration of webhooks, is about a kind."""
+    if extension.ref.kind == CUSTOMIZATION:
+        target = (extension.manifest.get("spec") or {}).get("target") or {}
+        return (target.get("apiVersion"), target.get("kind")) == (api_version, kind)
+    rules = (rule for webhook in webhooks_of([extension.manifest]) for rule in webhook.rules)
+    return any(rule.matches(operation, api_version, kind) for rule in rules for operation in Operation)
 
 
 def is_failing_over(desired: Desired) -> bool:

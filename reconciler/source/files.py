@@ -59,6 +59,15 @@ class Reason(StrEnum):
 
 
 _WRITTEN = {WRITTEN_LIST: Reason.WRITTEN, VENDORED_MARKER: Reason.VENDORED}
+MARKERS = {
+    Reason.OTHER_FLEET: (FLEET_FILE,),
+    Reason.HELM: _HELM,
+    Reason.KUSTOMIZE: KUSTOMIZATIONS,
+    Reason.UNLISTED: KUSTOMIZATIONS,
+    Reason.WRITTEN: (WRITTEN_LIST,),
+    Reason.VENDORED: (VENDORED_MARKER,),
+}
+"""The names of the files that make their folder one that is not read as it stands, by the reason."""
 
 WARNED = frozenset(
     {

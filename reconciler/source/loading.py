@@ -171,11 +171,11 @@ def load_source(
     files: Sequence[SourceFile],
     *,
     read: ReadBlobs,
-    folder: str = "",
+    folder: str | FleetSource = "",
     caches: Caches = NO_CACHES,
     facts: FactsOf | None = no_facts,
 ) -> Loaded:
-    """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
+    """Load what can be loaded, beside the problems of what cannot; ``folder`` may be the fleet that was found there."""
     load = partial(_load_source, read=read, folder=folder, facts=facts)
     anew = partial(load, caches=caches.without_values())
     # What an earlier run remembers may have another shape than it should: then nothing of it is used.
@@ -203,9 +203,9 @@ def _without_culprits(
 
 
 def _load_source(
-    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str, caches: Caches, facts: FactsOf | None
+    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str | FleetSource, caches: Caches, facts: FactsOf | None
 ) -> Loaded:
-    home = load_fleet(files, folder=folder, read=read)
+    home = load_fleet(files, folder=folder, read=read) if isinstance(folder, str) else folder
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
     found = read_everything(files, home, read, caches, facts or no_facts)

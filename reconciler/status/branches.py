@@ -16,7 +16,7 @@ from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import fetch_source_branches, publication_of, source_remote
-from reconciler.publish.known_fleets import read_fleet
+from reconciler.publish.in_force import fleet_in_force, seen_tip
 from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
@@ -172,7 +172,7 @@ def _is_here(repository: Repository, commit: str) -> bool:
 def _fleet_at(repository: Repository, head: str) -> Fleet:
     """Return what argosy.yaml says, or said before it was broken."""
     try:
-        return read_fleet(repository, head)
+        return fleet_in_force(repository, head, seen_tip)[0]
     except InputError as error:
         return last_good_before(error, repository, head).fleet
 

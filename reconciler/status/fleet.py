@@ -18,6 +18,7 @@ from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
+from reconciler.publish.in_force import known_tip
 from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
@@ -233,7 +234,7 @@ def _described_source(repository: Repository, head: str) -> Source:
 
 def last_good_before(error: InputError, repository: Repository, head: str) -> LastGood:
     """Return the last good commit before a source that cannot be read; that error again where nothing is rendered."""
-    good = read_last_good(repository, head, Publication.known_tip)
+    good = read_last_good(repository, head, known_tip)
     if good is None:
         raise error
     return good

@@ -125,8 +125,8 @@ FLEET_SPEC = Record(
         ),
         "decryption": Record(
             {
-                "secret": Record({"namespace": TEXT, "name!": Text(min_length=1)}),
                 "keyServices": ListOf(Text(min_length=1)),
+                "secret": Record({"namespace": TEXT, "name!": Text(min_length=1)}),
             }
         ),
         "clusters": ListOf(Record({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),

@@ -34,6 +34,7 @@ RUN_SETTINGS_SPEC = Record(
         "poll": TEXT,
         "drift": TEXT,
         "bootstrap": Flag(),
+        "acceptedSettings": TEXT,
         "maxFleets": Whole(INT32, minimum=1),
         "passTimeout": TEXT,
         "grace": TEXT,

@@ -73,6 +73,7 @@ OBJECT_EXPLANATION = {
     "path?": text("The file of the template."),
     "origin?": text("The file and line that a tool made the object from, where `path` is what asks for that."),
     "scaled?": text("The rule of a CronFederatedHPA that set its replicas, and the one that fires next."),
+    "interpreters?": texts("The customizations and webhooks of the source that are asked about its kind."),
     "descheduled?": text("What the descheduler last took from clusters."),
     "moved?": text("When it last left clusters by itself, and why."),
     "left?": texts("The clusters that it left by itself in the pass that decided."),

@@ -78,6 +78,14 @@ _PENDING_CHANGES = records(
     },
     "What the change leaves pending: suspended clusters do not get it, or a lazy policy waits.",
 )
+CAUSES = records(
+    {
+        "name": text("A policy, a customization, webhooks, a build; or `its template`."),
+        "path": text("The file that it stands in."),
+        "action": text("`added`, `changed` or `removed`."),
+    },
+    "The inputs of the object that are others.",
+)
 DIFFERENCE = {
     "base": nullable(text("The commit on the left side; null stands for the files in the work tree.")),
     "head": nullable(text("The commit on the right side; null stands for the files in the work tree.")),
@@ -86,6 +94,7 @@ DIFFERENCE = {
     "summary": record(
         {
             "text": text("The summary in words."),
+            "settings": whole("How many settings change."),
             "clusters": whole("How many clusters change."),
             "added": whole("How many objects are added."),
             "changed": whole("How many objects change."),
@@ -98,6 +107,21 @@ DIFFERENCE = {
             "problems": whole("How many problems are new."),
         },
         "The counts.",
+    ),
+    "settings": records(
+        {
+            "field": text(
+                "The field of argosy.yaml; a webhook of the interpreter, or another argosy.yaml, by its name."
+            ),
+            "before": nullable(text("The value it had; null where there was none.")),
+            "after": nullable(text("The value it has; null where there is none.")),
+            "waits": flag("True if a pass refuses it until somebody accepts it."),
+        },
+        "The settings that change.",
+    ),
+    "allowances": records(
+        {"commit": text("The commit, one of the change itself."), "trailer": text("Its trailer.")},
+        "What the change allows itself beyond the guards.",
     ),
     "clusters": records(
         {"name": CLUSTER, "added": whole(), "changed": whole(), "removed": whole(), "replicas": record(_BEFORE_AFTER)},
@@ -113,6 +137,7 @@ DIFFERENCE = {
             "clusters": texts("The clusters in which this happens."),
             "origin?": _ORIGIN,
             "preserved?": flag("True if the clusters keep the object although it leaves their folders."),
+            "causes?": CAUSES,
             "fields": FIELDS,
         },
         "The objects that change, cluster by cluster where they differ.",
@@ -149,6 +174,7 @@ DIFFERENCE = {
     "movements": records(
         {
             "object": REF,
+            "causes?": CAUSES,
             **_BEFORE_AFTER,
             "moved": whole("How many replicas leave a cluster for another."),
             "placedAnew": whole("How many replicas go on in a disconnected cluster and are placed again."),

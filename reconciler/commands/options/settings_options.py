@@ -1,0 +1,32 @@
+"""The options that accept what a source changes of settings that are in other hands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+_accepted_option = click.option(
+    "--accepted-settings",
+    default="",
+    metavar="FILE",
+    help="A file like argosy.yaml, outside of the repository: settings that it has, too, are accepted.",
+)
+
+
+def with_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--accept-settings`` and ``--accepted-settings`` to a command."""
+    return with_acceptance(with_accepted_settings(command))
+
+
+def with_acceptance(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--accept-settings`` to a command."""
+    return click.option(
+        "--accept-settings",
+        is_flag=True,
+        help="Accept changed settings that reach outside of the repository or weaken a guard.",
+    )(command)
+
+
+def with_accepted_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--accepted-settings`` to a command."""
+    return _accepted_option(command)

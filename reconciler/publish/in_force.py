@@ -1,0 +1,228 @@
+"""The settings in force: those of the last rendered source, which a newer argosy.yaml does not change by itself.
+
+A newer source may name another place for its branches. So the place is not taken from it:
+
+1. a pass of this clone wrote down where it published; otherwise it is the first place that argosy.yaml ever named at
+   which something is rendered;
+2. the tip there names its source, whose argosy.yaml may name another place. A person accepted that one, or the source
+   would not have been rendered; where something is rendered there, that is looked at in the same way.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from reconciler.repository import Repository
+from reconciler.repository.cache import read_privately, write_privately
+from reconciler.repository.history import commits_of_file
+from reconciler.repository.trailers import SOURCE, written_commit
+from reconciler.source.files import FLEET_FILE, SourceFile
+from reconciler.source.fleet_file import FleetSource, load_fleet
+from render.errors import GitError, InputError
+from render.fleet import Fleet
+from render.fleet_settings import SettingChange, setting_changes
+
+from .branches import Publication, source_remote
+
+_RECORD = "place.json"
+_LARGEST = 1 << 20
+
+
+class BranchPlace(Struct, frozen=True):
+    """A place of a fleet's branches: a remote ("": the one of the source), and the rendered and the status branch."""
+
+    remote: str
+    rendered: str
+    status: str
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> "BranchPlace":
+        """Return the place that argosy.yaml names."""
+        return cls(fleet.rendered.remote, fleet.rendered_branch, fleet.status_branch)
+
+    def publication(self, repository: Repository) -> Publication:
+        """Return where that is, seen from a clone."""
+        return Publication(repository=repository, remote=self.remote or source_remote(repository))
+
+    def __str__(self) -> str:
+        return f"{self.rendered} of {self.remote}" if self.remote else self.rendered
+
+
+TipOf = Callable[[Publication, BranchPlace], str | None]
+"""The tip of a rendered branch, asked for or as it is known here."""
+
+
+def asked_tip(publication: Publication, place: BranchPlace) -> str | None:
+    """Return where the rendered branch stands now; for the status branch is asked with it, which a pass reads next."""
+    publication.ask_for(place.rendered, place.status)
+    return publication.current_tip(place.rendered)
+
+
+def known_tip(publication: Publication, place: BranchPlace) -> str | None:
+    """Return where the rendered branch stood when it was last seen here; GitError where it was never fetched."""
+    return publication.known_tip(place.rendered)
+
+
+def seen_tip(publication: Publication, place: BranchPlace) -> str | None:
+    """Return the same, and None also where it was never fetched."""
+    return publication.repository.tip(publication.ref(place.rendered))
+
+
+class SettingsInForce(Struct, frozen=True, kw_only=True):
+    """The newest rendered commit of a fleet, the place it was found at, its source, and what argosy.yaml says there.
+
+    ``home`` is None where that source is not in this clone, or its argosy.yaml cannot be read.
+    """
+
+    place: BranchPlace
+    rendered: str
+    source: str
+    home: FleetSource | None
+
+
+OTHER_FLEET = "a fleet of its own, whose folder is not read any more"
+"""The words for an argosy.yaml below the one of a fleet."""
+
+
+def fleets_below(home: FleetSource, files: Iterable[SourceFile]) -> frozenset[str]:
+    """Return the paths of argosy.yaml files in folders below a fleet's."""
+    folder = f"{home.folder}/" if home.folder else ""
+    paths = (file.path for file in files if file.path.rpartition("/")[2] == FLEET_FILE)
+    return frozenset(path for path in paths if path.startswith(folder) and path != home.expected_path)
+
+
+def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
+    """Return what argosy.yaml says at a commit."""
+    files = repository.snapshot(commit).files
+    return load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+
+
+def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange, ...]:
+    """Return the settings that another argosy.yaml changes, and its folder, from which files and paths begin."""
+    changes = setting_changes(before.fleet, after.fleet)
+    if before.folder == after.folder:
+        return changes
+    paths = before.path or before.expected_path, after.path or after.expected_path
+    return (SettingChange(field=FLEET_FILE, before=paths[0], after=paths[1], waits=True), *changes)
+
+
+def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
+    """Return how a fleet is renamed: where its branches move to, and by what members know its objects.
+
+    ``parent`` is that of its ApplySet ("": the root of the rendered branch is not known here).
+    """
+    name = parent or f"argosy-{before.name}-ROOT"
+    return (
+        f"a fleet that is renamed moves from {before.branch_prefix}/... to {after.branch_prefix}/..., and members know"
+        f" its objects by the ConfigMap argosy-system/{name}: argosy reconcile --accept-settings --take-from applyset"
+        f" --migrate-from {name}"
+    )
+
+
+def settings_in_force(
+    repository: Repository, commit: str, tip_of: TipOf, accepted: Iterable[Fleet] = ()
+) -> SettingsInForce | None:
+    """Return the settings that are in force for the fleet of a source commit; None where nothing was rendered.
+
+    ``accepted`` are settings from outside the repository: the places that they name are looked at first.
+    """
+    found = None
+    for place in _places(repository, commit, accepted):
+        found = _followed(repository, place, tip_of)
+        if found is not None:
+            break
+    return found
+
+
+def fleet_in_force(repository: Repository, commit: str, tip_of: TipOf) -> tuple[Fleet, tuple[SettingChange, ...]]:
+    """Return what argosy.yaml says at a commit; or what is in force, and the changes of it that wait for a person.
+
+    InputError says what is wrong with it.
+    """
+    home = fleet_source_at(repository, commit)
+    if home.problems:
+        raise InputError(home.problems)
+    found = settings_in_force(repository, commit, tip_of)
+    if found is None or found.home is None:
+        return home.fleet, ()
+    waiting = tuple(each for each in home_changes(found.home, home) if each.waits)
+    return (found.home.fleet if waiting else home.fleet), waiting
+
+
+def _places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
+    """Yield the places that may be trusted, the most trusted first, each once."""
+    places = _all_places(repository, commit, accepted)
+    seen: set[BranchPlace] = set()
+    for place in places:
+        if place not in seen:
+            seen.add(place)
+            yield place
+
+
+def _all_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
+    yield from map(BranchPlace.of, accepted)
+    recorded = _recorded_place(repository)
+    if recorded is not None:
+        yield recorded
+    for changed in commits_of_file(repository.git, commit, FLEET_FILE):
+        home = fleet_source_at(repository, changed)
+        if not home.problems:
+            yield BranchPlace.of(home.fleet)
+    home = fleet_source_at(repository, commit)
+    if not home.problems:
+        yield BranchPlace.of(home.fleet)
+
+
+def _followed(repository: Repository, place: BranchPlace, tip_of: TipOf) -> SettingsInForce | None:
+    """Return what is rendered at a place, or at the last of those to which its tips lead."""
+    found: SettingsInForce | None = None
+    seen: set[BranchPlace] = set()
+    while place not in seen:
+        seen.add(place)
+        tip = tip_of(place.publication(repository), place)
+        sources = written_commit(repository, tip).trailer(SOURCE) if tip else ()
+        if tip is None or len(sources) != 1:
+            break
+        home = _readable_home(repository, sources[0])
+        found = SettingsInForce(place=place, rendered=tip, source=sources[0], home=home)
+        if home is None:
+            break
+        place = BranchPlace.of(home.fleet)
+    return found
+
+
+def _readable_home(repository: Repository, source: str) -> FleetSource | None:
+    """Return what argosy.yaml says at a rendered source; None where that commit is not here, or cannot be read now."""
+    with suppress(GitError):
+        home = fleet_source_at(repository, source)
+        return None if home.problems else home
+    return None
+
+
+def _recorded_place(repository: Repository) -> BranchPlace | None:
+    """Return where the last pass of this clone published the fleet; None where no pass of it has."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return BranchPlace(*map(str, _records(repository)[repository.folder.under]))
+    return None
+
+
+def _records(repository: Repository) -> dict[str, Any]:
+    content = read_privately(repository.cache_dir / _RECORD, _LARGEST)
+    found: dict[str, Any] = json.loads(content or b"{}")
+    return found
+
+
+def record_place(repository: Repository, fleet: Fleet) -> None:
+    """Write down where a pass of this clone has published a fleet; a full disk is no failure."""
+    place = BranchPlace.of(fleet)
+    if _recorded_place(repository) == place:
+        return
+    records: dict[str, Any] = {}
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
+        records = dict(_records(repository))
+    records[repository.folder.under] = [place.remote, place.rendered, place.status]
+    with suppress(OSError):
+        write_privately(repository.cache_dir / _RECORD, json.dumps(records).encode())

@@ -1,0 +1,139 @@
+"""The settings of a pass: those in force before it, what its source changes of them, and whether that is accepted.
+
+Where a person has accepted another place for the branches of a fleet, they move:
+
+1. before the pass, what is rendered and recorded is published at the new place, where nothing stands yet: the fleet's
+   past goes along, and so does the beginning of its rendered branch, by which members know it;
+2. after it, the branch at the former place gets the pass's commit, whose source names the new one: whoever still looks
+   there is led on.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconciler.console.log import Log
+from reconciler.plans.applyset import ApplySet
+from reconciler.publish.accepted_settings import Acceptance, check_settings, webhook_changes
+from reconciler.publish.in_force import (
+    BranchPlace,
+    SettingsInForce,
+    asked_tip,
+    fleet_source_at,
+    home_changes,
+    record_place,
+    renaming,
+    settings_in_force,
+)
+from reconciler.publish.reading import Source, read_loaded
+from reconciler.repository import RefUpdate, Repository
+from render.errors import GitError
+from render.fleet import Fleet
+from render.fleet_settings import SettingChange
+
+from .options import ReconcileOptions
+
+
+class PassSettings(Struct, frozen=True, kw_only=True):
+    """The settings in force before a pass (None: nothing was rendered), and those that its source changes."""
+
+    in_force: SettingsInForce | None = None
+    changes: tuple[SettingChange, ...] = ()
+
+    def with_webhooks(self, repository: Repository, source: Source, options: ReconcileOptions) -> "PassSettings":
+        """Return the same with the webhooks of the interpreter that the source changes; GuardRefused unless accepted.
+
+        The source before is only read where files of webhooks are others.
+        """
+        webhooks = source.desired.webhooks
+        if self.in_force is None or not webhooks:
+            return self
+        files = {file.path: file.id for file in source.files}
+        before = {file.path: file.id for file in repository.snapshot(self.in_force.source).files}
+        if all(files.get(each.path) == before.get(each.path) for each in webhooks):
+            return self
+        known = read_loaded(repository, self.in_force.source, facts=None).desired.webhooks
+        changes = webhook_changes((each.manifest for each in known), (each.manifest for each in webhooks))
+        accepted = acceptance_of(options)
+        check_settings(accepted.still_waiting(changes, source.desired.fleet), "")
+        return replace(self, changes=(*self.changes, *changes))
+
+    @property
+    def moved_from(self) -> str | None:
+        """The rendered commit from which the fleet moves, where it is published nowhere else yet."""
+        return self.in_force.rendered if self.in_force is not None else None
+
+    def move(self, repository: Repository, fleet: Fleet, options: ReconcileOptions, log: Log) -> None:
+        """Publish the fleet's past where its source says now, unless nothing may be written."""
+        if self.in_force is not None and self.in_force.place != BranchPlace.of(fleet) and not options.dry_run:
+            _move_branches(repository, self.in_force.place, BranchPlace.of(fleet), log)
+
+    def record(self, repository: Repository, fleet: Fleet, commit: str | None, log: Log) -> None:
+        """Write down where the pass published, there and in this clone."""
+        if self.in_force is not None and commit is not None and self.in_force.place != BranchPlace.of(fleet):
+            _lead_on(repository, self.in_force.place, commit, log)
+        record_place(repository, fleet)
+
+
+def checked_settings(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> PassSettings:
+    """Return what a source changes of the settings in force; GuardRefused where that waits for a person.
+
+    An argosy.yaml that cannot be read changes nothing: reading the source says why.
+    """
+    home = fleet_source_at(repository, commit)
+    if home.problems:
+        return PassSettings()
+    accepted = acceptance_of(options)
+    try:
+        in_force = settings_in_force(repository, commit, asked_tip, accepted.fleets)
+    except GitError as error:
+        if not accepted.is_whole:
+            raise
+        log.warning(f"the settings in force are not known: {error.message}")
+        return PassSettings()
+    if in_force is None or in_force.home is None:
+        return PassSettings()  # what does not follow the source before is refused for that
+    changes = home_changes(in_force.home, home)
+    waiting = accepted.still_waiting(changes, home.fleet)
+    check_settings(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
+    return PassSettings(in_force=in_force, changes=changes)
+
+
+def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet) -> str:
+    """Return how a fleet is renamed, naming its branches and its parent in members; empty where it is not."""
+    before = in_force.home.fleet if in_force.home is not None else fleet
+    if before.name == fleet.name:
+        return ""
+    parent = ApplySet.of_fleet(before.name, repository.first_commit(in_force.rendered)).name
+    return renaming(before, fleet, parent)
+
+
+def acceptance_of(options: ReconcileOptions) -> Acceptance:
+    """Return what the options accept; ConfigError or InputError where their file cannot be used."""
+    return Acceptance.read(options.accepted_settings, is_whole=options.accept_settings)
+
+
+def _move_branches(repository: Repository, old: BranchPlace, new: BranchPlace, log: Log) -> None:
+    """Publish the rendered and the status branch at a new place, where it has none."""
+    for here, there in ((old.rendered, new.rendered), (old.status, new.status)):
+        source, target = old.publication(repository), new.publication(repository)
+        tip = source.current_tip(here)
+        if tip is None or target.current_tip(there) is not None:
+            continue
+        if target.remote:
+            repository.push(target.remote, [RefUpdate(f"refs/heads/{there}", tip, None)])
+        repository.update_ref(target.ref(there), tip, repository.tip(target.ref(there)), reason="argosy: move")
+        log.info("moved a branch", old=here, new=there)
+
+
+def _lead_on(repository: Repository, old: BranchPlace, commit: str, log: Log) -> None:
+    """Let the former rendered branch stand at a commit whose source names the new place."""
+    former = old.publication(repository)
+    try:
+        tip = former.current_tip(old.rendered)
+        if tip is None or tip == commit:
+            return
+        if former.remote:
+            repository.push(former.remote, [RefUpdate(f"refs/heads/{old.rendered}", commit, tip)])
+        repository.update_ref(former.ref(old.rendered), commit, repository.tip(former.ref(old.rendered)))
+    except GitError as error:
+        log.warning(f"{old} does not lead to the new branches, and clones that look there are refused: {error.message}")

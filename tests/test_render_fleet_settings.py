@@ -1,0 +1,254 @@
+"""Each setting of argosy.yaml says whether it reaches outside or limits changes, and which changes of it wait."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from render.admission.fleets import FLEET_SPEC
+from render.admission.schema import ListOf, Node, Record
+from render.fleet_settings import SETTINGS, SettingReach, setting_changes, with_limits_of
+from render.parsing import fleet
+
+from .tables import each_row
+
+KARMADA_GUARDS = [
+    ("spec.featureGates.FederatedQuotaEnforcement: true -> false", True),
+    ("spec.failover.massFailure: 33 -> 100", True),
+    ("spec.failover.lastCopy: Keep -> Evict", True),
+    ("spec.failover.repeatedMoves: Pause -> AtOnce", True),
+    ("spec.failover.underWay: Follow -> Keep", False),
+]
+
+
+def a_fleet(spec: dict[str, Any], name: str = "default") -> Any:
+    return fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": name}, "spec": spec})
+
+
+def fields(node: Node, path: str) -> Iterator[str]:
+    """Yield the fields that hold values; a list whose items are looked at as wholes is one."""
+    if path in SETTINGS:
+        yield path
+    elif isinstance(node, Record):
+        for name, each in node.fields.items():
+            yield from fields(each, f"{path}.{name.removesuffix('!')}")
+    elif isinstance(node, ListOf) and isinstance(node.items, Record):
+        yield from fields(node.items, f"{path}[]")
+    else:
+        yield path
+
+
+def test_each_setting_is_classified() -> None:
+    assert sorted(["metadata.name", *fields(FLEET_SPEC, "spec")]) == sorted(SETTINGS)
+
+
+def test_what_names_something_outside_is_known_by_its_name() -> None:
+    """A new field with such a name in it is not classified as a matter of the source by mistake."""
+    words = ("remote", "kubeconfig", "context", "secret", "repository", "incluster", "address", "url")
+    named = [field for field in SETTINGS if any(word in field.rpartition(".")[2].lower() for word in words)]
+    named.remove("spec.secrets")  # whether there may be any
+    assert len(named) > 8
+    assert {field: SETTINGS[field].reach for field in named} == dict.fromkeys(named, SettingReach.OUTSIDE)
+
+
+class Change(NamedTuple):
+    why: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    want: list[tuple[str, bool]]
+
+
+IN_USE = {"clusters": [{"name": "one"}, {"name": "two", "kubeconfig": "~/two"}]}
+CHANGES = [
+    Change("nothing", {"secrets": "Refuse"}, {"secrets": "Refuse"}, []),
+    Change("a default that is written", {}, {"secrets": "Allow", "validation": "Strict"}, []),
+    Change("what is rendered", {}, {"namespaces": "All"}, [("spec.namespaces: Needed -> All", False)]),
+    Change("a remote", {}, {"rendered": {"remote": "evil"}}, [("spec.rendered.remote: none -> evil", True)]),
+    Change("a remote taken away", {"rendered": {"remote": "a"}}, {}, [("spec.rendered.remote: a -> none", True)]),
+    Change("a branch", {}, {"rendered": {"branch": "x"}}, [("spec.rendered.branch: none -> x", True)]),
+    Change(
+        "a merge less", {"rendered": {"push": "PullRequest"}}, {}, [("spec.rendered.push: PullRequest -> Branch", True)]
+    ),
+    Change(
+        "a merge more",
+        {},
+        {"rendered": {"push": "PullRequest"}},
+        [("spec.rendered.push: Branch -> PullRequest", False)],
+    ),
+    Change("a weaker limit", {}, {"removalGuard": {"count": 90}}, [("spec.removalGuard.count: 10 -> 90", True)]),
+    Change("a stronger limit", {}, {"removalGuard": {"count": 9}}, [("spec.removalGuard.count: 10 -> 9", False)]),
+    Change(
+        "a limit taken away",
+        {"movementGuard": {"fleet": {"percent": 5}}},
+        {},
+        [("spec.movementGuard.fleet.percent: 5 -> none", True)],
+    ),
+    Change("checks turned off", {}, {"validation": "Off"}, [("spec.validation: Strict -> Off", True)]),
+    Change("checks turned on", {"validation": "Off"}, {}, [("spec.validation: Off -> Strict", False)]),
+    Change(
+        "a namespace that was skipped",
+        {},
+        {"skippedNamespaces": []},
+        [("spec.skippedNamespaces: [kube-.*] -> []", True)],
+    ),
+    Change(
+        "what Karmada's switch implies",
+        {},
+        {"compatibility": "Karmada"},
+        [
+            ("spec.compatibility: Argosy -> Karmada", False),
+            ("spec.claims: Pure -> Sticky", False),
+            ("spec.rescheduling: Source -> Karmada", False),
+            ("spec.reserveCapacity: true -> false", False),
+            ("spec.tieBreak: Identity -> Name", False),
+            ("spec.requireRecordedAPIs: false -> true", False),
+            *KARMADA_GUARDS,
+        ],
+    ),
+    Change(
+        "a pinned object less",
+        {"movementGuard": {"pinned": [{"kind": "Deployment", "name": "web"}]}},
+        {},
+        [("spec.movementGuard.pinned: [Deployment/web@] -> []", True)],
+    ),
+    Change(
+        "another address that a tool reads",
+        {"emit": [{"for": "Flux", "repository": "https://good/a"}]},
+        {"emit": [{"for": "Flux", "repository": "https://evil/a"}]},
+        [("spec.emit[Flux].repository: https://good/a -> https://evil/a", True)],
+    ),
+    Change(
+        "a tool less",
+        {"emit": [{"for": "Flux", "repository": "a"}]},
+        {},
+        [
+            ("spec.emit[Flux].for: Flux -> none", False),
+            ("spec.emit[Flux].repository: a -> none", False),
+            ("spec.emit[Flux].in: Hub -> none", False),
+            ("spec.emit[Flux].as: ApplicationSet -> none", False),
+        ],
+    ),
+    Change(
+        "keys",
+        {},
+        {"decryption": {"secret": {"name": "x"}}},
+        [
+            ("spec.decryption.secret.namespace: none -> argosy-system", True),
+            ("spec.decryption.secret.name: none -> x", True),
+        ],
+    ),
+    Change(
+        "a key service",
+        {"decryption": {"keyServices": ["a", "b"]}},
+        {"decryption": {"keyServices": ["a", "evil"]}},
+        [("spec.decryption.keyServices: [a, b] -> [a, evil]", True)],
+    ),
+    Change(
+        "a key service less",
+        {"decryption": {"keyServices": ["a", "b"]}},
+        {"decryption": {"keyServices": ["a"]}},
+        [("spec.decryption.keyServices: [a, b] -> [a]", False)],
+    ),
+    Change("a folder of kubeconfigs", {}, {"kubeconfigs": "x"}, [("spec.kubeconfigs: none -> x", True)]),
+    Change("nobody reached any more", {"kubeconfigs": "x"}, {}, [("spec.kubeconfigs: x -> none", False)]),
+    Change(
+        "a member that joins as others did",
+        IN_USE,
+        {"clusters": [*IN_USE["clusters"], {"name": "three"}]},
+        [
+            ("spec.clusters[three].name: none -> three", False),
+            ("spec.clusters[three].context: none -> three", False),
+        ],
+    ),
+    Change(
+        "a member that joins with its own name for a context",
+        IN_USE,
+        {"clusters": [*IN_USE["clusters"], {"name": "three", "context": "three", "kubeconfig": "~/two"}]},
+        [
+            ("spec.clusters[three].name: none -> three", False),
+            ("spec.clusters[three].context: none -> three", False),
+            ("spec.clusters[three].kubeconfig: none -> ~/two", False),
+        ],
+    ),
+    Change(
+        "a member that joins by another's context",
+        IN_USE,
+        {"clusters": [*IN_USE["clusters"], {"name": "three", "context": "one"}]},
+        [
+            ("spec.clusters[three].name: none -> three", False),
+            ("spec.clusters[three].context: none -> one", True),
+        ],
+    ),
+    Change(
+        "a member that joins by another file",
+        IN_USE,
+        {"clusters": [*IN_USE["clusters"], {"name": "three", "kubeconfig": "/evil"}]},
+        [
+            ("spec.clusters[three].name: none -> three", False),
+            ("spec.clusters[three].context: none -> three", True),
+            ("spec.clusters[three].kubeconfig: none -> /evil", True),
+        ],
+    ),
+    Change(
+        "the first member",
+        {},
+        {"clusters": [{"name": "one"}]},
+        [
+            ("spec.clusters[one].name: none -> one", False),
+            ("spec.clusters[one].context: none -> one", True),
+        ],
+    ),
+    Change(
+        "a member that leaves",
+        IN_USE,
+        {"clusters": IN_USE["clusters"][1:]},
+        [
+            ("spec.clusters[one].name: one -> none", False),
+            ("spec.clusters[one].context: one -> none", False),
+        ],
+    ),
+    Change(
+        "two members swapped",
+        IN_USE,
+        {"clusters": [{"name": "one", "context": "two"}, IN_USE["clusters"][1]]},
+        [
+            ("spec.clusters[one].context: one -> two", True),
+        ],
+    ),
+    Change(
+        "a member listed that was meant by *",
+        {"clusters": [{"name": "*"}]},
+        {"clusters": [{"name": "*"}, {"name": "one"}]},
+        [
+            ("spec.clusters[one].name: none -> one", False),
+            ("spec.clusters[one].context: none -> one", False),
+        ],
+    ),
+    Change(
+        "a member whose own way is gone, so that * is its way",
+        {"clusters": [{"name": "*"}, {"name": "one", "context": "good"}]},
+        {"clusters": [{"name": "*"}]},
+        [
+            ("spec.clusters[one].name: one -> none", False),
+            ("spec.clusters[one].context: good -> none", True),
+        ],
+    ),
+]
+
+
+@each_row("case", CHANGES, ids=lambda case: case.why)
+def test_which_changes_wait(case: Change) -> None:
+    found = setting_changes(a_fleet(case.before), a_fleet(case.after))
+    assert [(str(each), each.waits) for each in found] == case.want
+
+
+def test_another_name_waits() -> None:
+    (found,) = setting_changes(a_fleet({}), a_fleet({}, "shop"))
+    assert (str(found), found.waits) == ("metadata.name: default -> shop", True)
+
+
+def test_what_is_weaker_is_judged_by_what_it_was_before() -> None:
+    before = a_fleet({"validation": "Warn", "secrets": "Refuse", "removalGuard": {"count": 5}, "namespaces": "All"})
+    weaker = a_fleet({"validation": "Off", "removalGuard": {"count": 500}, "movementGuard": {"minimumClusters": 1}})
+    judged = with_limits_of(weaker, before)
+    assert (judged.validation, judged.secrets, judged.removal_guard.count) == ("Warn", "Refuse", 5)
+    assert (judged.movement_guard.minimum_clusters, judged.namespaces) == (1, "Needed")
+    assert with_limits_of(before, a_fleet({"validation": "Off"})) == before
