@@ -10,7 +10,7 @@ from reconciler.deliver.deviations import cluster_deviations
 from reconciler.deliver.results import ClusterReport, ClusterResult
 
 from .applying import Cluster, outcomes
-from .build import a_config_map
+from .build import a_config_map, a_deployment
 from .fakes import MERGE_PATCH
 from .waiting import eventually
 
@@ -145,12 +145,8 @@ def test_a_webhook_configuration_that_changes_has_the_server_asked_again(real_cl
         "metadata": {"name": space},
         "webhooks": [guard],
     }
-    wanted = {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": "web", "namespace": space},
-        "spec": {"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]},
-    }
+    wanted = a_deployment("web", namespace=space, replicas=0)
+    wanted["spec"]["strategy"] = {}
     path = f"{ADMISSION}/mutatingwebhookconfigurations"
     real_cluster.apply(wanted)
     try:
@@ -164,7 +160,7 @@ def test_a_webhook_configuration_that_changes_has_the_server_asked_again(real_cl
             client = real_cluster.client()
             applied = real_cluster.apply(wanted, client=client)
             assert [str(each.action) for each in applied.results] == ["unchanged"]
-            counts.append(sum("networkpolicies" in each for each in client.writes))
+            counts.append(sum("deployments" in each for each in client.writes))
         assert counts == [0, 1, 0, 1, 0]
     finally:
         real_cluster.server.request("DELETE", f"{path}/{space}")

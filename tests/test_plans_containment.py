@@ -94,6 +94,7 @@ LIKENED = [
     Likened("a label beyond those that select", {"a": "b"}, {"a": "b", "c": "d"}, ("spec", "selector"), FILLED_IN),
     Likened("a null in a custom resource", None, MISSING, ("spec", "x"), FILLED_IN, has_forms=False),
     Likened("a null that became a default", None, "red", ("spec", "x"), FILLED_IN, has_forms=False),
+    Likened("a null that became an empty text", None, "", ("data", "x"), EQUAL),
     Likened("a canonical quantity", "1000m", "1", (*RESOURCES, "cpu"), EQUAL),
     Likened("one of a custom resource", "1000m", "1", (*RESOURCES, "cpu"), FILLED_IN, has_forms=False),
     Likened("true and one, deep inside", {"a": [True]}, {"a": [1]}, ("spec",), DIFFERENT),

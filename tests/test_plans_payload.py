@@ -63,6 +63,12 @@ CASES = [
         of("Deployment", LABELLED, api="apps/v1", spec={"b": [{"d": 1}]}),
     ),
     Sent(
+        "a null is an empty text where a mapping has texts",
+        a_resource("ConfigMap"),
+        of("ConfigMap", data={"a": None}, immutable=None),
+        of("ConfigMap", LABELLED, data={"a": None}),
+    ),
+    Sent(
         "a custom resource may mean its nulls",
         a_resource("HelmRelease", "helm.toolkit.fluxcd.io"),
         of("HelmRelease", api="helm.toolkit.fluxcd.io/v1", spec={"values": {"a": None}}),

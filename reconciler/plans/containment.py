@@ -85,7 +85,9 @@ def likeness(want: Any, live: Any, path: Path = (), *, has_forms: bool = True) -
 
 def _likeness_of_nothing(want: Any, live: Any, *, has_forms: bool) -> Likeness:
     """Compare where there is no value on one side; a list of no items is left out wherever a list may be left out."""
-    if live is MISSING and has_forms and want in (None, []):
+    is_left_out = live is MISSING and want in (None, [])
+    # A null among texts is an empty one.
+    if has_forms and (is_left_out or (want is None and live == "")):
         return Likeness.EQUAL
     is_empty = want is None or any(want == empty and type(want) is type(empty) for empty in _EMPTY) or _is_hollow(want)
     return Likeness.FILLED_IN if is_empty else Likeness.DIFFERENT

@@ -25,19 +25,24 @@ SERVER_METADATA = frozenset(
 )
 """The metadata that servers write."""
 _NESTED = (dict, list)
+_MAPPINGS_OF_TEXTS = frozenset(
+    {"annotations", "data", "labels", "matchLabels", "nodeSelector", "parameters", "volumeAttributes"}
+)
+"""The fields of Kubernetes' own kinds that are mappings of names to texts, or whose content no server reads."""
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
     """Return what is applied for a manifest: plain data sharing what did not change with it.
 
-    A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them. Content of
+    A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them, and in a
+    mapping of names to texts a server makes an empty text of one, as it does for kubectl. Content of
     Secrets is encoded here: a server never gives ``stringData`` back, and owning it does not own the ``data`` it makes,
     so that removed keys would stay.
     """
     body = {key: value for key, value in manifest.items() if key not in {"metadata", "status"}}
     if is_builtin(resource.group):
-        body = {key: without_nulls(value) for key, value in body.items() if value is not None}
+        body = without_nulls(body)
     if resource.kind == "Secret" and not resource.group:
         body = _encoded(body)
     elif resource.kind == "ConfigMap" and body.get("binaryData"):
@@ -51,7 +56,9 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
 
 
 def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
-    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in SERVER_METADATA and value}
+    kept: dict[str, Any] = without_nulls(
+        {key: value for key, value in metadata.items() if key not in SERVER_METADATA and value}
+    )
     if not resource.is_namespaced:
         kept.pop("namespace", None)
     kept["labels"] = {**(kept.get("labels") or {}), PART_OF: set_id}
@@ -61,14 +68,19 @@ def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> d
 
 
 def without_nulls(value: Any) -> Any:
-    """Return plain data without fields that are null, the value itself when there are none."""
+    """Return plain data without fields that are null, the value itself when there are none.
+
+    Mappings of texts stay as they are: a null in one stands for an empty text.
+    """
     if isinstance(value, dict):
         if None in value.values():
             value = {key: item for key, item in value.items() if item is not None}
         changed = {
             key: stripped
             for key, item in value.items()
-            if isinstance(item, _NESTED) and (stripped := without_nulls(item)) is not item
+            if isinstance(item, _NESTED)
+            and key not in _MAPPINGS_OF_TEXTS
+            and (stripped := without_nulls(item)) is not item
         }
         return {**value, **changed} if changed else value
     if isinstance(value, list):

@@ -195,7 +195,7 @@ _LIVE_OBJECTS = records(
         "fields": records(
             {
                 "path": text(),
-                "change": text("`Lost`, `Dropped`, `Modified` or `Foreign`."),
+                "change": text("`Lost`, `Dropped`, `Modified`, `Foreign` or `Rewritten`."),
                 "live": text("The value in the cluster, hidden if it is secret."),
                 "want": text("The value in the commit, hidden if it is secret."),
                 "manager": text("The field manager that owns it now."),
