@@ -1,47 +1,53 @@
 """The override policies that select a manifest, in the order they apply."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
+from render.matching.selector_index import SelectorIndex
 from render.model import Manifest, ObjectRef, Template
-from render.selectors import ImplicitPriority, implicit_priority
+from render.selectors import ImplicitPriority, implicit_priority, specificity
 
 from .overriders.labels import entries_of
 from .policy import OverridePolicy
 from .rules import CompiledPolicy, CompiledRule
 
-_Api = tuple[str, str]
-
 
 class OverridePolicyIndex:
-    """Policies of one scope, found by the apiVersion and kind they select."""
+    """Policies of one scope, found by what their selectors ask for."""
 
-    __slots__ = ("_everything", "_policies_by_api")
+    __slots__ = ("_everything", "_selecting")
 
     def __init__(self, policies: Iterable[CompiledPolicy]) -> None:
-        self._everything: list[CompiledPolicy] = []
-        self._policies_by_api: Mapping[_Api, list[CompiledPolicy]] = defaultdict(list)
-        for compiled in policies:
-            apis = {(selector.api_version, selector.kind) for selector in compiled.policy.resource_selectors}
-            for api in apis:
-                self._policies_by_api[api].append(compiled)
-            if not apis:
-                self._everything.append(compiled)
+        every = tuple(policies)
+        self._everything = [compiled for compiled in every if not compiled.policy.resource_selectors]
+        self._selecting = SelectorIndex(
+            ("", selector, compiled) for compiled in every for selector in compiled.policy.resource_selectors
+        )
 
     def rules_for(self, manifest: Manifest) -> tuple[CompiledRule, ...]:
         """Return the rules of every policy that selects a manifest, in the order they apply.
 
         The less specific selector goes first, then the smaller name; so the more specific and the later name win.
         """
-        candidates = self._policies_by_api.get((manifest["apiVersion"], manifest["kind"]), ())
-        ranked = [(ImplicitPriority.ALL, compiled.policy.name, compiled) for compiled in self._everything]
-        if candidates:
-            template = subject_of(manifest)
-            ranked += [
-                (priority_of(compiled.policy, template), compiled.policy.name, compiled) for compiled in candidates
-            ]
-        selecting = sorted((entry for entry in ranked if entry[0]), key=lambda entry: entry[:2])
-        return tuple(rule for *_, compiled in selecting for rule in compiled.rules)
+        found = {id(compiled): (ImplicitPriority.ALL, compiled) for compiled in self._everything}
+        for met in self._selecting.meeting(subject_of(manifest)):
+            for entry in met.all():
+                priority = specificity(entry.selector)
+                known = found.setdefault(id(entry.owner), (priority, entry.owner))
+                if priority > known[0]:
+                    found[id(entry.owner)] = (priority, entry.owner)
+        ranked = sorted(found.values(), key=lambda entry: (entry[0], entry[1].policy.name))
+        return tuple(rule for _, compiled in ranked for rule in compiled.rules)
+
+
+def selected_templates(policies: Sequence[OverridePolicy], templates: Iterable[Template]) -> Iterator[Template]:
+    """Yield those of some templates that a policy selects."""
+    everywhere = {policy.namespace for policy in policies if not policy.resource_selectors}
+    index = SelectorIndex(
+        (policy.namespace, selector, policy) for policy in policies for selector in policy.resource_selectors
+    )
+    for template in templates:
+        if {"", template.ref.namespace} & everywhere or index.meeting(template):
+            yield template
 
 
 def priority_of(policy: OverridePolicy, template: Template) -> ImplicitPriority:

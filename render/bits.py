@@ -1,6 +1,6 @@
 """Sets of clusters as integer masks: bit i stands for the i-th cluster in name order."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import compress
 
 Mask = int
@@ -47,3 +47,33 @@ def members(mask: Mask) -> list[int]:
         return [mask.bit_length() - 1] if mask else []
     flags = f"{mask:b}"[::-1].encode().translate(_SET)
     return list(compress(range(len(flags)), flags))
+
+
+def digit_masks(counts: Sequence[int]) -> list[Mask]:
+    """Return counts written in binary: the n-th mask has the places whose count has that digit.
+
+    >>> digit_masks([1, 2, 3])
+    [5, 6]
+    """
+    digits = range(max(counts, default=0).bit_length())
+    return [mask_of(place for place, count in enumerate(counts) if count >> digit & 1) for digit in digits]
+
+
+def not_in_as_many(masks: Iterable[Mask], wanted: Sequence[Mask]) -> Mask:
+    """Return the places that are not in as many of some masks as is wanted of each; ``wanted`` are ``digit_masks``.
+
+    All places are counted at once, digit by digit. None may be in more masks than ``wanted`` has digits for.
+
+    >>> not_in_as_many([0b11, 0b01], digit_masks([2, 2, 0]))
+    2
+    """
+    counted, out = [0] * len(wanted), 0
+    for mask in masks:
+        carried = mask
+        for digit, known in enumerate(counted):
+            if not carried:
+                break
+            counted[digit], carried = known ^ carried, known & carried
+    for known, digits in zip(counted, wanted, strict=True):
+        out |= known ^ digits
+    return out

@@ -10,12 +10,49 @@ from operator import or_
 from typing import TypeVar
 
 from .bits import Mask, mask_of, mask_where, members
-from .cluster import BLOCKING_EFFECTS, Cluster, Taint, first_untolerated
+from .cluster import BLOCKING_EFFECTS, Cluster, Taint
 from .placement import SpreadField, Toleration
 from .selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
+from .taint_index import TaintIndex
 
 MaskByValue = Mapping[str, Mask]
 Key = TypeVar("Key")
+
+
+class LabelIndex:
+    """Things by their labels, as bits in the order they were given; all labels are looked at once."""
+
+    __slots__ = ("_labels", "_places", "all")
+
+    def __init__(self, labels: Iterable[Mapping[str, str]]) -> None:
+        self._labels = list(labels)
+        self._places: dict[str, dict[str, list[int]]] | None = None
+        self.all = (1 << len(self._labels)) - 1
+
+    def labelled(self, selector: LabelSelector) -> Mask:
+        """Return the things whose labels satisfy a selector."""
+        mask = self.all
+        for key, value in selector.match_labels:
+            mask &= mask_of(self._values_of(key).get(value, ()))
+        for requirement in selector.match_expressions:
+            mask &= self._meeting(requirement)
+        return mask
+
+    def _meeting(self, requirement: Requirement) -> Mask:
+        if not has_valid_values(requirement):
+            return 0
+        places, operator = self._values_of(requirement.key), requirement.operator
+        values = places if operator in {"Exists", "DoesNotExist"} else dict.fromkeys(requirement.values)
+        chosen = mask_of(place for value in values for place in places.get(value, ()))
+        return chosen if operator in {"In", "Exists"} else self.all & ~chosen
+
+    def _values_of(self, key: str) -> Mapping[str, list[int]]:
+        if self._places is None:
+            self._places = {}
+            for place, labels in enumerate(self._labels):
+                for each, value in labels.items():
+                    self._places.setdefault(each, {}).setdefault(value, []).append(place)
+        return self._places.get(key, {})
 
 
 class ClusterIndex:
@@ -24,9 +61,10 @@ class ClusterIndex:
     __slots__ = (
         "_affinities",
         "_by_group",
-        "_by_label",
+        "_labels",
         "_members",
         "_served",
+        "_taint_index",
         "_taints",
         "_tolerated",
         "clusters",
@@ -38,12 +76,13 @@ class ClusterIndex:
         self.clusters = tuple(sorted(clusters, key=lambda cluster: cluster.name))
         self.names = tuple(cluster.name for cluster in self.clusters)
         self.index_by_name = {name: index for index, name in enumerate(self.names)}
-        self._by_label: dict[str, MaskByValue] = {}
+        self._labels = LabelIndex(cluster.labels for cluster in self.clusters)
         self._by_group: dict[SpreadField, MaskByValue] = {}
         self._affinities: dict[ClusterAffinity, Mask] = {}
         self._members: dict[Mask, Sequence[int]] = {}
         self._served: dict[tuple[str, str], Mask] = {}
         self._tolerated: dict[tuple[tuple[Toleration, ...], frozenset[str]], Mask] = {}
+        self._taint_index = TaintIndex(cluster.taints for cluster in self.clusters)
         self._taints = _grouped((cluster.taints, index) for index, cluster in enumerate(self.clusters))
 
     @property
@@ -72,14 +111,7 @@ class ClusterIndex:
 
     def labelled(self, selector: LabelSelector) -> Mask:
         """Return the clusters whose labels satisfy a selector."""
-        mask = self.all
-        for key, value in selector.match_labels:
-            mask &= self._values_of(key).get(value, 0)
-        for requirement in selector.match_expressions:
-            if not has_valid_values(requirement):
-                return 0
-            mask &= self._meeting(requirement, self._values_of(requirement.key))
-        return mask
+        return self._labels.labelled(selector)
 
     def in_groups(self, field: SpreadField) -> MaskByValue:
         """Return the clusters of each region, zone or provider; a cluster without one is in no group."""
@@ -98,11 +130,7 @@ class ClusterIndex:
         """Return the clusters all of whose taints with these effects are tolerated."""
         known = self._tolerated.get((tolerations, effects))
         if known is None:
-            known = self._tolerated[tolerations, effects] = _union(
-                mask
-                for taints, mask in self._taints.items()
-                if first_untolerated(taints, tolerations, effects=effects) is None
-            )
+            known = self._tolerated[tolerations, effects] = self._taint_index.tolerated(tolerations, effects)
         return known
 
     def tainted(self) -> Mapping[tuple[Taint, ...], Mask]:
@@ -149,14 +177,6 @@ class ClusterIndex:
         if requirement.operator in {"In", "Exists"}:
             return chosen
         return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
-
-    def _values_of(self, key: str) -> MaskByValue:
-        known = self._by_label.get(key)
-        if known is None:
-            known = self._by_label[key] = _grouped(
-                (cluster.labels[key], index) for index, cluster in enumerate(self.clusters) if key in cluster.labels
-            )
-        return known
 
 
 def _groups_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:

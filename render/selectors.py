@@ -57,6 +57,13 @@ class ImplicitPriority(IntEnum):
     NAME = 3
 
 
+def specificity(selector: ResourceSelector) -> ImplicitPriority:
+    """Return how specifically a selector selects whatever it selects."""
+    if selector.name:
+        return ImplicitPriority.NAME
+    return ImplicitPriority.ALL if selector.label_selector is None else ImplicitPriority.LABEL
+
+
 def implicit_priority(selector: ResourceSelector, template: Template) -> ImplicitPriority:
     """Return how specifically a selector selects a template. ``labelSelector: {}`` selects everything, as labels do."""
     ref = template.ref

@@ -10,12 +10,10 @@ from render.binding import Binding, BindingSnapshot, Condition, GracefulEviction
 from render.interpreter import Interpreter
 from render.matching.bindings import Workload, interpreted_workload, make_binding
 from render.matching.match import Match, NoPolicyReason
-from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.placement import Placement, WorkloadAffinity
 from render.policy import ConflictResolution, PropagationPolicy, Suspension
 from render.resources import ReplicaRequirements
-from render.selectors import ImplicitPriority, ResourceSelector
 
 from .build import a_config_map, a_deployment
 
@@ -129,9 +127,7 @@ def test_without_a_policy_a_binding_is_released_and_nothing_else_changes() -> No
 
 
 def test_while_a_policy_waits_its_binding_stays() -> None:
-    selector = ResourceSelector(api_version="apps/v1", kind="Deployment")
-    candidate = RankedPolicy(policy=POLICY, implicit_priority=ImplicitPriority.ALL, selector=selector)
-    waiting = Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, considered=(candidate,))
+    waiting = Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, is_selected=True)
     assert make_binding(a_template(), waiting, WORKLOAD, previous()) == previous()
 
 

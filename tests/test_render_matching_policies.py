@@ -85,8 +85,8 @@ def test_every_policy_that_selects_says_why_it_lost() -> None:
         policy("f", OTHER),
         cluster_policy("g", priority=9),
     )
-    match = PolicyIndex(policies).match(NGINX)
-    assert [(each.policy.name, each.implicit_priority, each.why_lost) for each in match.considered] == [
+    candidates = PolicyIndex(policies).candidates(NGINX)
+    assert [(each.policy.name, each.implicit_priority, each.why_lost) for each in candidates] == [
         ("b", ImplicitPriority.NAME, ""),
         ("c", ImplicitPriority.NAME, "its name comes after 'b'"),
         ("a", ImplicitPriority.LABEL, "it selects by labels, PropagationPolicy d/b by name"),

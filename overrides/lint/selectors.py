@@ -1,6 +1,7 @@
 """Resource selectors that select nothing, with the nearest name that exists, and targets that are no cluster."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from overrides.engine import OverrideEngine
 from overrides.errors import LintFinding
@@ -8,42 +9,74 @@ from overrides.matching import subject_of
 from overrides.policy import OverridePolicy
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
+from render.matching.selector_index import Met, SelectorIndex
 from render.model import Template
 from render.scheduling.unmet_placements import unmet_affinity
-from render.selectors import ResourceSelector, implicit_priority
+from render.selectors import ResourceSelector
 from render.words import nearest
+
+_MOST_HINTS = 20
+"""Selectors that get a hint: to compare each of thousands with each of thousands would take minutes."""
 
 
 def unmatched_selectors(
     policies: Sequence[OverridePolicy], templates: Sequence[Template], clusters: ClusterIndex
 ) -> Iterator[LintFinding]:
     """Yield the selectors that select no template, not even one whose labels a ClusterOverridePolicy changed."""
-    first_round = OverrideEngine([policy for policy in policies if not policy.namespace], clusters)
-    for policy in policies:
-        scope = [each for each in templates if not policy.namespace or each.ref.namespace == policy.namespace]
-        for index, selector in enumerate(policy.resource_selectors):
-            if any(implicit_priority(selector, template) for template in scope):
-                continue
-            if policy.namespace and selector.label_selector and _selects_later(selector, scope, first_round, clusters):
-                continue
-            yield LintFinding(
-                origin=origin_of(policy),
-                field=f"spec.resourceSelectors[{index}]",
-                message="selects no template",
-                hint=nearest_hint(selector, scope),
-            )
+    unmatched = [_Selector(policy, number) for policy in policies for number in range(len(policy.resource_selectors))]
+    unmatched = _left(unmatched, templates)
+    if any(each.policy.namespace and each.selector.label_selector for each in unmatched):
+        first_round = OverrideEngine([policy for policy in policies if not policy.namespace], clusters)
+        unmatched = _left(unmatched, _overridden(templates, first_round, clusters), is_later=True)
+    for count, each in enumerate(unmatched):
+        namespace = each.policy.namespace
+        scope = [
+            template
+            for template in templates
+            if count < _MOST_HINTS and (not namespace or template.ref.namespace == namespace)
+        ]
+        yield LintFinding(
+            origin=origin_of(each.policy),
+            field=f"spec.resourceSelectors[{each.number}]",
+            message="selects no template",
+            hint=nearest_hint(each.selector, scope) if count < _MOST_HINTS else "",
+        )
 
 
-def _selects_later(
-    selector: ResourceSelector, scope: Iterable[Template], engine: OverrideEngine, clusters: ClusterIndex
-) -> bool:
-    return any(
-        implicit_priority(selector, subject_of(overridden.manifest))
-        for template in scope
-        if template.ref.kind == selector.kind
-        for overridden in engine.override(template.manifest, clusters.all)
-        if overridden.manifest is not None
-    )
+class _Selector(NamedTuple):
+    """A selector of a policy, by its number there."""
+
+    policy: OverridePolicy
+    number: int
+
+    @property
+    def selector(self) -> ResourceSelector:
+        return self.policy.resource_selectors[self.number]
+
+
+def _left(selectors: Sequence[_Selector], templates: Iterable[Template], *, is_later: bool = False) -> list[_Selector]:
+    """Return the selectors that select none of some templates.
+
+    ``is_later``: the labels are those after the first round, which no cluster-wide policy sees.
+    """
+    index = SelectorIndex((each.policy.namespace, each.selector, place) for place, each in enumerate(selectors))
+    seen: set[int] = set()
+    known: dict[int, int] = {}
+    for template in templates:
+        for met in index.meeting(template):
+            new = Met(met.bucket, met.mask & ~known.get(id(met.bucket), 0))
+            known[id(met.bucket)] = known.get(id(met.bucket), 0) | met.mask
+            seen.update(entry.owner for entry in new.all())
+    may_match = [not is_later or bool(each.policy.namespace and each.selector.label_selector) for each in selectors]
+    return [each for place, each in enumerate(selectors) if place not in seen or not may_match[place]]
+
+
+def _overridden(templates: Iterable[Template], engine: OverrideEngine, clusters: ClusterIndex) -> Iterator[Template]:
+    """Yield templates as they are after a round of overrides, in each class of clusters."""
+    for template in templates:
+        for overridden in engine.override(template.manifest, clusters.all):
+            if overridden.manifest is not None:
+                yield subject_of(overridden.manifest)
 
 
 def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:

@@ -326,10 +326,12 @@ def volatile_calls(chart: Mapping[str, bytes], paths: Collection[str], home: str
     templates = [path for path in chart if "templates/" in path and not path.endswith(_NOTES)]
     for path in sorted(templates, key=lambda each: (f"{home}/{each}" not in paths, each)):
         text = chart[path].decode("utf-8", "replace")
+        line, counted = 1, 0
         for action in _ACTION.finditer(text):
             if _COMMENT.match(action[0]):
                 continue
             for call in names.finditer(action[0]):
-                line = text.count("\n", 0, action.start() + call.start()) + 1
+                here = action.start() + call.start()
+                line, counted = line + text.count("\n", counted, here), here
                 said = _SAID.get(call[1], "makes up a value")
                 yield f"{home}/{path}:{line}: {call[1]} {said}"

@@ -1,6 +1,6 @@
 """Probable mistakes in propagation policies that Karmada accepts, and objects that no policy claims any more."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,8 +19,8 @@ from render.errors import Problem
 from render.failover.application import toleration_seconds
 from render.failover.recovery import is_copied_everywhere
 from render.fleet import ClaimMode
-from render.matching.match import Match, MatchOptions, NoPolicyReason
-from render.matching.precedence import RankedPolicy
+from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.precedence import CandidatePolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import unmet_placement
@@ -38,8 +38,8 @@ _WAITS_FOR = {
 
 Bindings = Mapping[ObjectRef, Binding]
 
-
 RELEASED = "Released"
+_MOST_HINTS = 20
 
 
 class PolicyFinding(Struct, frozen=True, kw_only=True):
@@ -56,14 +56,15 @@ def policy_warnings(
     desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
 ) -> tuple[Problem, ...]:
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
-    matches = _matches(desired, previous)
+    index, matches = policy_index(desired), _matches(desired, previous)
     scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
-    shadowed = tuple(_shadowed(matches))
+    selected = [each for each in desired.templates if matches[each.ref].is_selected]
+    shadowed = tuple(_shadowed(selected, matches, index))
     findings = [
         *shadowed,
-        *_tied(matches, {str(each.policy) for each in shadowed}),
+        *_tied(selected, matches, index, {str(each.policy) for each in shadowed}),
         *_waiting(matches),
-        *_unmatched(desired, scopes),
+        *_unmatched(desired, scopes, index),
         *_unmet(desired, facts),
         *_failing_over(desired),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
@@ -87,41 +88,51 @@ def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
     return Problem(policy.path, line, finding.field, finding.message, finding.hint, finding.rule)
 
 
-def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
-    """Yield the policies that select objects and claim none, because others win every time."""
-    lost: dict[str, list[tuple[ObjectRef, RankedPolicy, PropagationPolicy]]] = {}
-    winners = set()
-    for ref, match in matches.items():
-        if match.considered:
-            winner = match.policy or match.considered[0].policy
-            winners.add(str(winner))
-            for each in match.considered:
-                if each.policy is not winner:
-                    lost.setdefault(str(each.policy), []).append((ref, each, winner))
-    for name, losses in lost.items():
-        if name in winners:
-            continue
-        _, loser, _ = losses[0]
-        winner_names = listed(sorted({str(winner) for _, _, winner in losses}))
-        objects = counted(len(losses), "object")
-        yield PolicyFinding(
-            policy=loser.policy,
-            rule=SHADOWED,
-            field="spec.resourceSelectors",
-            message=f"it claims nothing: it selects {objects}, all of which go to {winner_names}",
-            hint=f"for {losses[0][0]}, {loser.why_lost or 'another policy has claimed it, and claims are Sticky'}",
-        )
+def _shadowed(
+    selected: Sequence[Template], matches: Mapping[ObjectRef, Match], index: PolicyIndex
+) -> Iterator[PolicyFinding]:
+    """Yield the policies that select objects and claim none, because others win every time.
+
+    Of the first few it is counted what they lose to whom. To count that of thousands would take minutes, and nobody
+    reads it.
+    """
+    winner_by_ref = {each.ref: matches[each.ref].policy or index.best_two(each)[0].policy for each in selected}
+    winners, first_loss = (
+        {str(policy) for policy in winner_by_ref.values()},
+        dict[str, tuple[Template, CandidatePolicy]](),
+    )
+    for template, candidate in index.selecting(selected):
+        if str(candidate.policy) not in winners:
+            first_loss.setdefault(str(candidate.policy), (template, candidate))
+    losers = [candidate.policy for _, candidate in first_loss.values()]
+    losses: dict[str, list[ObjectRef]] = {str(policy): [] for policy in losers[:_MOST_HINTS]}
+    for template in selected if losses else ():
+        for policy in index.selecting_among(losers[:_MOST_HINTS], template):
+            losses[str(policy)].append(template.ref)
+    for name, (template, candidate) in first_loss.items():
+        message = "it claims nothing: all that it selects goes to others"
+        if refs := losses.get(name):
+            winner_names = listed(sorted({str(winner_by_ref[ref]) for ref in refs}))
+            message = f"it claims nothing: it selects {counted(len(refs), 'object')}, all of which go to {winner_names}"
+        lost = index.candidate(candidate.policy, template)
+        why = (lost and lost.why_lost) or "another policy has claimed it, and claims are Sticky"
+        hint = f"for {template.ref}, {why}"
+        field = "spec.resourceSelectors"
+        yield PolicyFinding(policy=candidate.policy, rule=SHADOWED, field=field, message=message, hint=hint)
 
 
-def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iterator[PolicyFinding]:
+def _tied(
+    selected: Iterable[Template], matches: Mapping[ObjectRef, Match], index: PolicyIndex, shadowed: Collection[str]
+) -> Iterator[PolicyFinding]:
     """Yield the pairs of policies between which only names decide; of what is shadowed that is said already."""
     ties: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
-    for ref, match in matches.items():
-        if len(match.considered) > 1:
-            first, second = match.considered[:2]
-            is_first = match.policy is None or match.policy is first.policy
+    for template in selected:
+        best, policy = index.best_two(template), matches[template.ref].policy
+        if len(best) > 1:
+            first, second = best
+            is_first = policy is None or policy is first.policy
             if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
-                ties.setdefault((str(first.policy), str(second.policy)), []).append((ref, second.policy))
+                ties.setdefault((str(first.policy), str(second.policy)), []).append((template.ref, second.policy))
     for (winner, _), losses in ties.items():
         objects = listed([str(ref) for ref, _ in losses])
         yield PolicyFinding(
@@ -133,7 +144,7 @@ def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iter
         )
 
 
-def _weight(candidate: RankedPolicy) -> tuple[bool, int, int]:
+def _weight(candidate: CandidatePolicy) -> tuple[bool, int, int]:
     return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
 
 
@@ -145,22 +156,24 @@ def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
             yield PolicyFinding(policy=match.waiting, rule=WAITING, field=_WAITS_FOR[match.reason], message=message)
 
 
-def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:
-    """Yield the selectors that select nothing; a namespaced policy can never select what has no namespace."""
-    by_kind: dict[tuple[str, str], list[Template]] = {}
-    for template in desired.templates:
-        by_kind.setdefault((template.api_version, template.ref.kind), []).append(template)
+def _unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex) -> Iterator[PolicyFinding]:
+    """Yield the selectors that select nothing; a namespaced policy can never select what has no namespace.
+
+    The first few have a hint about what comes closest, for which all templates are looked at.
+    """
+    matched, hints = {(str(each.policy), each.place) for _, each in index.selecting(desired.templates)}, 0
     for policy in desired.policies:
         for number, selector in enumerate(policy.resource_selectors):
-            of_kind = _in_scope(policy, by_kind.get((selector.api_version, selector.kind), ()))
-            if any(implicit_priority(selector, template) for template in of_kind):
+            if (str(policy), number) in matched:
                 continue
             field = f"spec.resourceSelectors[{number}]"
             if policy.is_namespaced and scopes.is_namespaced(group_of(selector.api_version), selector.kind) is False:
                 yield _aimed_too_high(policy, selector, field)
                 continue
-            hint = _elsewhere(policy, selector, desired.templates)
-            hint = hint or nearest_hint(selector, _in_scope(policy, desired.templates))
+            hint, hints = "", hints + 1
+            if hints <= _MOST_HINTS:
+                hint = _elsewhere(policy, selector, desired.templates)
+                hint = hint or nearest_hint(selector, _in_scope(policy, desired.templates))
             yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
 
 

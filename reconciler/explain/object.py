@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
@@ -103,6 +104,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
     template = next(each for each in templates if each.ref == ref)
     binding = next((each for each in built.bindings if each.ref == ref), None)
     match = built.claims.matches.get(ref, Match())
+    considered = policy_index(desired).candidates(template) if match.is_selected else ()
     decision = next(built.schedule.explanations({ref}), None)
     targets = _targets(ref, binding, rendered)
     return ObjectExplanation(
@@ -110,7 +112,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         path=template.path,
         origin=template.origin,
         verdict=verdict_of(ref, binding, match, rendered) + ("" if targets else _near_miss(template, match, desired)),
-        policies=tuple(_policy_verdict(each, match) for each in match.considered),
+        policies=tuple(_policy_verdict(each, match) for each in considered),
         replicas=binding.replicas if binding and binding.is_workload else None,
         targets=targets,
         required_by=binding.required_by if binding else (),
@@ -197,7 +199,7 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
         return f"{policy} claims it{_obstacle(ref, policy, binding, match, rendered)}"
     if match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return f"never propagated: {match.message}"
-    if binding is not None and binding.required_by and not match.considered:
+    if binding is not None and binding.required_by and not match.is_selected:
         return "no policy selects it; it follows what requires it"
     if binding is not None:
         return f"released: {match.message or 'no policy selects it'}; its objects stay as they are"
@@ -206,7 +208,7 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
 
 def _near_miss(template: Template, match: Match, desired: Desired) -> str:
     """Name a policy that would select an object which none selects, were it not for its namespace."""
-    if match.considered or match.reason is NoPolicyReason.NEVER_PROPAGATED:
+    if match.is_selected or match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return ""
     found = [
         (-selects_by, str(policy))

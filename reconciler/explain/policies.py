@@ -7,6 +7,7 @@ from msgspec import Struct
 from overrides.explanation import RuleEffect
 from overrides.matching import priority_of
 from overrides.policy import OverridePolicy
+from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -59,11 +60,11 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
     bindings = {binding.ref: binding for binding in built.bindings}
     scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
     matches = sorted(built.claims.matches.items())
+    index, template_by_ref = policy_index(desired), {each.ref: each for each in desired.templates}
     found = (
         _selected(ref, candidate, match, bindings)
         for ref, match in matches
-        for candidate in match.considered
-        if candidate.policy is policy
+        if match.is_selected and (candidate := index.candidate(policy, template_by_ref[ref])) is not None
     )
     return PolicyExplanation(
         policy=str(policy),

@@ -10,12 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition
+from render.bits import members
+from render.cluster_index import LabelIndex
 from render.interpreter import Interpreter, InterpreterError
 from render.model import ObjectRef, Template
 from render.parsing.selectors import label_selector
 from render.policy import ConflictResolution
 from render.resources import DependentObject
-from render.selectors import matches
 
 NOT_SCHEDULED = Condition(
     type="Scheduled", status="False", reason="NotScheduled", message="no policy holds it; it follows what requires it"
@@ -100,16 +101,22 @@ class _TemplateIndex:
 
     def __init__(self, templates: Iterable[Template]) -> None:
         self._by_kind: dict[tuple[str, str, str], dict[str, Template]] = {}
+        self._labels: dict[tuple[str, str, str], tuple[LabelIndex, list[Template]]] = {}
         for template in templates:
             key = (template.api_version, template.ref.kind, template.ref.namespace)
             self._by_kind.setdefault(key, {})[template.ref.name] = template
 
     def found(self, dependency: DependentObject) -> list[ObjectRef]:
         """Return the templates a dependency means; one that is not in the source is ignored, as Karmada does."""
-        named = self._by_kind.get((dependency.api_version, dependency.kind, dependency.namespace), {})
+        key = (dependency.api_version, dependency.kind, dependency.namespace)
+        named = self._by_kind.get(key, {})
         if dependency.name:
             return [named[dependency.name].ref] if dependency.name in named else []
-        if dependency.label_selector is None:
-            return []
         selector = label_selector(dependency.label_selector)
-        return [template.ref for template in named.values() if selector and matches(selector, template.labels)]
+        if selector is None or not named:
+            return []
+        if key not in self._labels:
+            templates = list(named.values())
+            self._labels[key] = LabelIndex(template.labels for template in templates), templates
+        index, templates = self._labels[key]
+        return [templates[place].ref for place in members(index.labelled(selector))]

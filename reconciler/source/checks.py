@@ -12,11 +12,11 @@ from render.admission.customizations import customization_conflicts
 from render.cluster import Cluster
 from render.fleet import OTHERS, Fleet
 from render.layout import kind_folder
+from render.matching.selector_index import SelectorIndex
 from render.model import ObjectRef, Template
 from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import absent_names
-from render.selectors import implicit_priority
 from render.words import listed, nearest
 
 from .lines import Lines
@@ -261,9 +261,10 @@ def unknown_scopes(
     unknown: Iterable[tuple[Template, LocatedManifest]], policies: Sequence[PropagationPolicy]
 ) -> Iterator[FieldProblem]:
     """Yield the objects that a policy selects while nothing tells whether they live in a namespace."""
-    selectors = [replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors]
+    selectors = (replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors)
+    index = SelectorIndex(("", selector, None) for selector in selectors)
     for template, place in unknown:
-        if any(implicit_priority(selector, template) for selector in selectors):
+        if index.meeting(template):
             message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
             hint = "add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
             yield place.problem("kind", message, hint=hint)

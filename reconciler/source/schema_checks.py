@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from overrides.matching import priority_of
+from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
 from render.admission.findings import Findings
 from render.boundary import guarded, unexpected_problem
@@ -106,15 +106,10 @@ class CheckedTemplates(NamedTuple):
     def with_overrides(self, policies: Iterable[OverridePolicy]) -> "CheckedTemplates":
         """Return the findings without those about templates that a rule of these policies may change."""
         changing = [policy for policy in policies if any(rule.overriders.may_harm for rule in policy.rules)]
-        overridden = frozenset(
-            each.template.ref for each in self.wrong if any(_selects(policy, each.template) for policy in changing)
-        )
+        wrong_ones = (each.template for each in self.wrong)
+        overridden = frozenset(template.ref for template in selected_templates(changing, wrong_ones))
         wrong = tuple(each for each in self.wrong if each.template.ref not in overridden)
         return self._replace(wrong=wrong, overridden=overridden)
-
-
-def _selects(policy: OverridePolicy, template: Template) -> bool:
-    return policy.namespace in {"", template.ref.namespace} and bool(priority_of(policy, template))
 
 
 class SchemaChecks(DiscreetStruct, frozen=True, dict=True):

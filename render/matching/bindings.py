@@ -90,7 +90,7 @@ def is_same_object(template: Template, previous: Binding) -> bool:
 
 
 def _is_released(match: Match) -> bool:
-    return not match.considered
+    return not match.is_selected
 
 
 def _claimed(template: Template, match: Match, policy: PropagationPolicy, workload: Workload) -> Binding:

@@ -1,26 +1,26 @@
 """Templates matched with policies: the policy that claims each template, and those that selected it but lost.
 
 Only policies that select a template compete, in one total order: namespaced before cluster-scoped, then the explicit
-priority, then how specifically they select, then the name. An index by kind, and by the name or label a selector asks
-for, keeps a template from meeting policies that cannot select it.
+priority, then how specifically they select, then the name. The selectors of all policies stand in an index in this
+order, so that the best one is found without a look at the others. Those are only looked for when somebody asks.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from render.bits import Mask, mask_of, mask_where
 from render.fleet import ClaimMode
 from render.model import Template
-from render.policy import PropagationPolicy
-from render.selectors import ImplicitPriority, ResourceSelector, best_selector, implicit_priority
+from render.policy import Preemption, PropagationPolicy
+from render.selectors import best_selector
 
 from .exclusions import Exclusions
-from .precedence import RankedPolicy, claimed_policy, preemptor, ranked
+from .precedence import CandidatePolicy, RankedPolicy, candidates_of, claimed_policy, may_preempt, ranked
+from .selector_index import Met, SelectorIndex
 
-BY_NAME = "metadata.name"
 # Kubernetes creates these two in every cluster, so no source has to define them.
 SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
     "system-cluster-critical": 2_000_000_000,
@@ -54,7 +54,7 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
 class Match(Struct, frozen=True, kw_only=True):
     """The policy of a template, or the reason why it has none.
 
-    ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that no longer claims
+    ``is_selected``: some policy selects it. ``lost_claim`` names the policy that no longer claims
     it: it is gone, it selects the template no more, or another one preempted it. Karmada takes two events for the first
     two; here the next policy claims it at once. ``priority`` is the schedule priority. ``waiting`` is the policy that
     would claim it, and ``waits_for`` what is missing for that.
@@ -63,7 +63,7 @@ class Match(Struct, frozen=True, kw_only=True):
     policy: PropagationPolicy | None = None
     reason: NoPolicyReason | None = None
     message: str = ""
-    considered: tuple[RankedPolicy, ...] = ()
+    is_selected: bool = False
     lost_claim: str = ""
     priority: int = 0
     waiting: PropagationPolicy | None = None
@@ -76,13 +76,13 @@ class Match(Struct, frozen=True, kw_only=True):
 
 
 class PolicyIndex:
-    """The policies of a source, found by the kind, name or label their selectors ask for.
+    """The policies of a source, found by what their selectors ask for.
 
     ``override_policies`` are the ``(namespace, name)`` of those that exist, ``priority_by_class`` the values of the
     PriorityClasses in the source: policies may wait for either.
     """
 
-    __slots__ = ("_buckets", "_by_name", "_override_policies", "_priority_by_class", "policies")
+    __slots__ = ("_by_name", "_index", "_masks", "_override_policies", "_priority_by_class", "policies")
 
     def __init__(
         self,
@@ -95,10 +95,9 @@ class PolicyIndex:
         self._by_name = {str(policy): policy for policy in self.policies}
         self._override_policies = frozenset(override_policies)
         self._priority_by_class = {**SYSTEM_PRIORITY_CLASSES, **(priority_by_class or {})}
-        self._buckets: defaultdict[_Key, list[tuple[PropagationPolicy, ResourceSelector]]] = defaultdict(list)
-        for policy in self.policies:
-            for selector in policy.resource_selectors:
-                self._buckets[_key_of(policy, selector)].append((policy, selector))
+        entries = sorted(candidates_of(self.policies), key=lambda each: each.rank)
+        self._index = SelectorIndex((each.policy.namespace, each.selector, each) for each in entries)
+        self._masks = _MasksByPolicy()
 
     def match(self, template: Template, *, claim: str = "", options: MatchOptions | None = None) -> Match:
         """Find the policy of a template; ``claim`` names the one that claims it in the previous commit.
@@ -109,86 +108,147 @@ class PolicyIndex:
         never = options.exclusions.reason(template)
         if never:
             return Match(reason=NoPolicyReason.NEVER_PROPAGATED, message=never)
-        candidates = self.candidates(template)
+        met = self._index.meeting(template)
         if options.claims is ClaimMode.PURE:
-            return self._best(template, candidates)
+            return self._best(template, met)
         claim = claim or claimed_policy(template)
         if not claim:
-            return self._best(template, candidates)
-        return self._claimed(template, claim, candidates, options.allows_preemption)
+            return self._best(template, met)
+        return self._claimed(template, claim, met, options.allows_preemption)
 
     def candidates(self, template: Template) -> tuple[RankedPolicy, ...]:
         """Return the policies that select a template, best first, each but the first with the reason why it lost."""
-        chosen: dict[int, tuple[PropagationPolicy, ImplicitPriority, ResourceSelector]] = {}
-        for policy, selector in self._meeting(template):
-            priority = implicit_priority(selector, template)
-            known = chosen.get(id(policy))
-            if priority and (known is None or priority > known[1]):
-                chosen[id(policy)] = (policy, priority, selector)
+        chosen: dict[int, CandidatePolicy] = {}
+        for met in self._index.meeting(template):
+            for entry in met.all():
+                known = chosen.setdefault(id(entry.owner.policy), entry.owner)
+                if entry.owner.rank < known.rank:
+                    chosen[id(entry.owner.policy)] = entry.owner
         return ranked(chosen.values())
 
-    def _meeting(self, template: Template) -> Iterator[tuple[PropagationPolicy, ResourceSelector]]:
-        ref, api_version, buckets = template.ref, template.api_version, self._buckets
-        for namespace in {ref.namespace, ""}:
-            yield from buckets.get((namespace, api_version, ref.kind, BY_NAME, ref.name), ())
-            yield from buckets.get((namespace, api_version, ref.kind, "", ""), ())
-            for key, value in template.labels.items():
-                yield from buckets.get((namespace, api_version, ref.kind, key, str(value)), ())
+    def best_two(self, template: Template) -> tuple[CandidatePolicy, ...]:
+        """Return the best of the policies that select a template, and the one that comes after it."""
+        met = self._index.meeting(template)
+        best = _first(met)
+        if best is None:
+            return ()
+        others = [Met(each.bucket, each.mask & ~self._masks.of(each, best.policy)) for each in met]
+        second = _first(others)
+        return (best,) if second is None else (best, second)
 
-    def _best(self, template: Template, candidates: tuple[RankedPolicy, ...], lost_claim: str = "") -> Match:
-        if not candidates or candidates[0].policy.is_terminating:
-            match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", considered=candidates)
+    def selecting(self, templates: Iterable[Template]) -> Iterator[tuple[Template, CandidatePolicy]]:
+        """Yield each policy that selects some of these templates once or a few times, with the first of them."""
+        seen: dict[int, int] = {}
+        for template in templates:
+            for met in self._index.meeting(template):
+                known = seen.get(id(met.bucket), 0)
+                seen[id(met.bucket)] = known | met.mask
+                for entry in Met(met.bucket, met.mask & ~known).all():
+                    yield template, entry.owner
+
+    def selecting_among(self, policies: Iterable[PropagationPolicy], template: Template) -> list[PropagationPolicy]:
+        """Return those of some policies that select a template."""
+        met = self._index.meeting(template)
+        return [policy for policy in policies if any(each.mask & self._masks.of(each, policy) for each in met)]
+
+    def candidate(self, policy: PropagationPolicy, template: Template) -> RankedPolicy | None:
+        """Return a policy as one that selects a template, with the reason why it lost; None if it does not."""
+        met = self._index.meeting(template)
+        best, own = _first(met), _first(Met(each.bucket, each.mask & self._masks.of(each, policy)) for each in met)
+        if best is None or own is None:
+            return None
+        return ranked([own])[0] if best.policy is policy else ranked([best, own])[1]
+
+    def _selects(self, policy: PropagationPolicy, template: Template, met: Iterable[Met[CandidatePolicy]]) -> bool:
+        if policy.namespace not in {"", template.ref.namespace}:
+            return bool(best_selector(policy.resource_selectors, template)[0])
+        return any(each.mask & self._masks.of(each, policy) for each in met)
+
+    def _best(self, template: Template, met: list[Met[CandidatePolicy]], lost_claim: str = "") -> Match:
+        best = _first(met)
+        if best is None or best.policy.is_terminating:
+            match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", is_selected=bool(met))
         else:
-            match = self._applied(template, candidates[0].policy, candidates)
+            match = self._applied(template, best.policy, is_selected=True)
         return replace(match, lost_claim=lost_claim) if lost_claim else match
 
     def _claimed(
-        self, template: Template, claim: str, candidates: tuple[RankedPolicy, ...], allows_preemption: bool
+        self, template: Template, claim: str, met: list[Met[CandidatePolicy]], allows_preemption: bool
     ) -> Match:
         policy = self._by_name.get(claim)
         if policy is not None and policy.is_terminating:
             message = f"{policy} is being deleted"
-            return Match(reason=NoPolicyReason.POLICY_TERMINATING, message=message, considered=candidates)
-        if policy is None or not best_selector(policy.resource_selectors, template)[0]:
-            return self._best(template, candidates, lost_claim=claim)
-        taker = preemptor(policy, candidates) if allows_preemption else None
+            return Match(reason=NoPolicyReason.POLICY_TERMINATING, message=message, is_selected=bool(met))
+        if policy is None or not self._selects(policy, template, met):
+            return self._best(template, met, lost_claim=claim)
+        taker = self._preemptor(policy, met) if allows_preemption else None
         if taker is not None:
-            return replace(self._applied(template, taker, candidates), lost_claim=claim)
-        return self._applied(template, policy, candidates)
+            return replace(self._applied(template, taker, is_selected=True), lost_claim=claim)
+        return self._applied(template, policy, is_selected=bool(met))
 
-    def _applied(self, template: Template, policy: PropagationPolicy, candidates: tuple[RankedPolicy, ...]) -> Match:
+    def _preemptor(self, claimant: PropagationPolicy, met: Iterable[Met[CandidatePolicy]]) -> PropagationPolicy | None:
+        """Return the policy that takes a template over from the one that claims it, if one may.
+
+        Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Of a
+        bucket's policies the first that preempts has the highest priority, so that no other one may if it may not.
+        """
+        firsts = (each.first(among=self._masks.preempting(each)) for each in met)
+        takers = [each.owner for each in firsts if each is not None and may_preempt(each.owner.policy, claimant)]
+        return min(takers, key=lambda each: each.rank).policy if takers else None
+
+    def _applied(self, template: Template, policy: PropagationPolicy, *, is_selected: bool) -> Match:
         missing = [
             name for name in policy.dependent_overrides if (policy.namespace, name) not in self._override_policies
         ]
         if missing:
             absent = f"dependent overrides: {', '.join(missing)}"
-            return _waiting(NoPolicyReason.WAITING_FOR_OVERRIDES, policy, absent, candidates)
+            return _waiting(NoPolicyReason.WAITING_FOR_OVERRIDES, policy, absent, is_selected=is_selected)
         if policy.priority_class_name is None or not template.ref.namespace:
             # Karmada gives cluster-scoped bindings no priority.
-            return Match(policy=policy, considered=candidates)
+            return Match(policy=policy, is_selected=is_selected)
         name = policy.priority_class_name
         priority = self._priority_by_class.get(name)
         if priority is None:
             absent = f"PriorityClass {name}"
-            return _waiting(NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, policy, absent, candidates)
-        return Match(policy=policy, considered=candidates, priority=priority)
+            return _waiting(NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, policy, absent, is_selected=is_selected)
+        return Match(policy=policy, is_selected=is_selected, priority=priority)
 
 
-def _waiting(
-    reason: NoPolicyReason, policy: PropagationPolicy, absent: str, candidates: tuple[RankedPolicy, ...]
-) -> Match:
+def _first(met: Iterable[Met[CandidatePolicy]]) -> CandidatePolicy | None:
+    """Return the best of the policies that some buckets have."""
+    firsts = (each.first() for each in met)
+    return min((each.owner for each in firsts if each is not None), key=lambda each: each.rank, default=None)
+
+
+class _MasksByPolicy:
+    """The entries of each bucket by their policy, and those that may preempt; found once for each bucket."""
+
+    __slots__ = ("_by_policy", "_preempting")
+
+    def __init__(self) -> None:
+        self._by_policy: dict[int, dict[int, Mask]] = {}
+        self._preempting: dict[int, Mask] = {}
+
+    def of(self, met: Met[CandidatePolicy], policy: PropagationPolicy) -> Mask:
+        """Return the entries of a policy."""
+        known = self._by_policy.get(id(met.bucket))
+        if known is None:
+            places: dict[int, list[int]] = {}
+            for place, entry in enumerate(met.bucket.entries):
+                places.setdefault(id(entry.owner.policy), []).append(place)
+            known = self._by_policy[id(met.bucket)] = {key: mask_of(found) for key, found in places.items()}
+        return known.get(id(policy), 0)
+
+    def preempting(self, met: Met[CandidatePolicy]) -> Mask:
+        """Return the entries of policies that may preempt others."""
+        known = self._preempting.get(id(met.bucket))
+        if known is None:
+            policies = (entry.owner.policy for entry in met.bucket.entries)
+            flags = (each.preemption is Preemption.ALWAYS and not each.is_terminating for each in policies)
+            known = self._preempting[id(met.bucket)] = mask_where(flags)
+        return known
+
+
+def _waiting(reason: NoPolicyReason, policy: PropagationPolicy, absent: str, *, is_selected: bool) -> Match:
     message = f"{policy} waits for {absent}"
-    return Match(reason=reason, message=message, considered=candidates, waiting=policy, waits_for=absent)
-
-
-_Key = tuple[str, str, str, str, str]
-
-
-def _key_of(policy: PropagationPolicy, selector: ResourceSelector) -> _Key:
-    """Return the bucket of a selector: by the name it asks for, by one label it asks for, or for all of its kind."""
-    kind = (policy.namespace, selector.api_version, selector.kind)
-    if selector.name:
-        return (*kind, BY_NAME, selector.name)
-    if selector.label_selector and selector.label_selector.match_labels:
-        return (*kind, *selector.label_selector.match_labels[0])
-    return (*kind, "", "")
+    return Match(reason=reason, message=message, is_selected=is_selected, waiting=policy, waits_for=absent)

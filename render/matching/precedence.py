@@ -4,10 +4,10 @@ Without claims the first in the order wins. Karmada (``claims: Sticky``) lets th
 until another one preempts it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from render.model import Template
 from render.policy import (
@@ -16,12 +16,14 @@ from render.policy import (
     POLICY_ID,
     POLICY_NAME,
     POLICY_NAMESPACE,
-    Preemption,
     PropagationPolicy,
 )
-from render.selectors import ImplicitPriority, ResourceSelector
+from render.selectors import ImplicitPriority, ResourceSelector, specificity
 
 _SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
+
+
+Rank = tuple[bool, bool, int, int, str, int]
 
 
 class RankedPolicy(Struct, frozen=True, kw_only=True):
@@ -33,36 +35,49 @@ class RankedPolicy(Struct, frozen=True, kw_only=True):
     why_lost: str = ""
 
 
-def ranked(chosen: Iterable[tuple[PropagationPolicy, ImplicitPriority, ResourceSelector]]) -> tuple[RankedPolicy, ...]:
-    """Return the policies best first; those that are being deleted stand last.
+class CandidatePolicy(NamedTuple):
+    """A policy with one of its selectors, how specific that is, and its rank: the smallest is the best."""
 
-    Any PropagationPolicy comes before every ClusterPropagationPolicy, whatever their priorities.
+    policy: PropagationPolicy
+    selector: ResourceSelector
+    implicit_priority: ImplicitPriority
+    rank: Rank
+
+    @property
+    def place(self) -> int:
+        """The place of the selector among those of its policy."""
+        return self.rank[-1]
+
+
+def candidates_of(policies: Iterable[PropagationPolicy]) -> Iterator[CandidatePolicy]:
+    """Yield each selector of some policies with its rank, which is the same for whatever it selects.
+
+    Any PropagationPolicy comes before every ClusterPropagationPolicy, whatever their priorities, and those that are
+    being deleted come last.
     """
-    candidates = sorted(
-        (
-            RankedPolicy(policy=policy, implicit_priority=priority, selector=selector)
-            for policy, priority, selector in chosen
-        ),
-        key=_rank,
-    )
+    for policy in policies:
+        for place, selector in enumerate(policy.resource_selectors):
+            priority = specificity(selector)
+            rank = (policy.is_terminating, not policy.is_namespaced, -policy.priority, -priority, policy.name, place)
+            yield CandidatePolicy(policy, selector, priority, rank)
+
+
+def ranked(chosen: Iterable[CandidatePolicy]) -> tuple[RankedPolicy, ...]:
+    """Return policies best first, each but the first with the reason why it lost."""
+    candidates = sorted(chosen, key=lambda each: each.rank)
     return tuple(
-        replace(candidate, why_lost=_why_lost(candidate, candidates[0])) if position else candidate
-        for position, candidate in enumerate(candidates)
+        RankedPolicy(
+            policy=each.policy,
+            implicit_priority=each.implicit_priority,
+            selector=each.selector,
+            why_lost=why_lost(each, candidates[0]) if position else "",
+        )
+        for position, each in enumerate(candidates)
     )
 
 
-def _rank(candidate: RankedPolicy) -> tuple[bool, bool, int, int, str]:
-    policy = candidate.policy
-    return (
-        policy.is_terminating,
-        not policy.is_namespaced,
-        -policy.priority,
-        -candidate.implicit_priority,
-        policy.name,
-    )
-
-
-def _why_lost(candidate: RankedPolicy, winner: RankedPolicy) -> str:
+def why_lost(candidate: CandidatePolicy, winner: CandidatePolicy) -> str:
+    """Return the reason why one policy that selects a template comes after another one."""
     loser, first = candidate.policy, winner.policy
     if loser.is_terminating:
         return "it is being deleted"
@@ -89,24 +104,12 @@ def claimed_policy(template: Template) -> str:
     return f"ClusterPropagationPolicy {name}" if name and labels.get(CLUSTER_POLICY_ID) else ""
 
 
-def preemptor(claimant: PropagationPolicy, candidates: Iterable[RankedPolicy]) -> PropagationPolicy | None:
-    """Return the policy that takes a template over from the one that claims it, if one may.
+def may_preempt(taker: PropagationPolicy, claimant: PropagationPolicy) -> bool:
+    """Say whether a policy that preempts others may take a template over from the one that claims it.
 
-    Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Within a
-    scope only a strictly higher explicit priority preempts; a PropagationPolicy preempts any
+    Within a scope only a strictly higher explicit priority preempts; a PropagationPolicy preempts any
     ClusterPropagationPolicy, and never the reverse.
     """
-    takers = (
-        candidate.policy
-        for candidate in candidates
-        if candidate.policy.preemption is Preemption.ALWAYS
-        and not candidate.policy.is_terminating
-        and _may_preempt(candidate.policy, claimant)
-    )
-    return next(takers, None)
-
-
-def _may_preempt(taker: PropagationPolicy, claimant: PropagationPolicy) -> bool:
     if taker.is_namespaced is not claimant.is_namespaced:
         return taker.is_namespaced
     return taker.priority > claimant.priority

@@ -8,6 +8,7 @@ What is placed already counts with the requests that it has now, so a quota may 
 Then nothing more is placed of that resource, and everything may shrink.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -76,12 +77,13 @@ def _refusal(quota: FederatedQuota, name: str, potential: Amounts) -> str:
 class QuotaLedger:
     """The usage of each namespace that a quota limits, as the pass goes on."""
 
-    __slots__ = ("_quotas", "_used")
+    __slots__ = ("_least", "_quotas", "_used")
 
     def __init__(self, quotas: Iterable[FederatedQuota], bindings: Iterable[Binding]) -> None:
         self._quotas: dict[str, list[FederatedQuota]] = {}
         for quota in sorted(quotas, key=lambda each: each.name):
             self._quotas.setdefault(quota.namespace, []).append(quota)
+        self._least = {namespace: _least_limits(found) for namespace, found in self._quotas.items()}
         used: dict[str, list[Amounts]] = {namespace: [] for namespace in self._quotas}
         for binding in bindings:
             if binding.ref.namespace in used:
@@ -95,11 +97,14 @@ class QuotaLedger:
             return ""
         added = {name: amount for name, amount in self._change(binding, targets).items() if amount > 0}
         used = self._used[binding.ref.namespace]
-        asked = [
-            replace(quota, used={name: used.get(name, 0) for name in added if name in quota.overall})
-            for quota in quotas
-        ]
-        return " ".join(answered(asked, added).refusals)
+        least, wanted = self._least[binding.ref.namespace], total((used, added))
+        places = [least[name].first_below(wanted[name]) for name in added if name in least]
+        place = min((each for each in places if each is not None), default=None)
+        if place is None:
+            return ""
+        first = quotas[place]
+        asked = replace(first, used={name: used.get(name, 0) for name in added if name in first.overall})
+        return " ".join(answered([asked], added).refusals)
 
     def take(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
         """Let a binding have other targets from now on."""
@@ -109,6 +114,37 @@ class QuotaLedger:
 
     def _change(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
         return difference(usage(replace(binding, targets=targets)), usage(binding))
+
+
+class _LeastLimits:
+    """The least limit of a resource among the first quotas, the first two, and so on: of those that limit it.
+
+    So the first quota that a sum exceeds is found without a look at each.
+    """
+
+    __slots__ = ("_negated", "_places")
+
+    def __init__(self) -> None:
+        self._places: list[int] = []
+        self._negated: list[Amount] = []
+
+    def add(self, place: int, limit: Amount) -> None:
+        """Add the limit of the next quota."""
+        self._places.append(place)
+        self._negated.append(max(-limit, self._negated[-1]) if self._negated else -limit)
+
+    def first_below(self, wanted: Amount) -> int | None:
+        """Return the place of the first quota whose limit is less than what is wanted."""
+        found = bisect_right(self._negated, -wanted)
+        return self._places[found] if found < len(self._places) else None
+
+
+def _least_limits(quotas: Iterable[FederatedQuota]) -> dict[str, _LeastLimits]:
+    found: dict[str, _LeastLimits] = {}
+    for place, quota in enumerate(quotas):
+        for name, limit in quota.overall.items():
+            found.setdefault(name, _LeastLimits()).add(place, limit)
+    return found
 
 
 Plain = dict[str, Any]

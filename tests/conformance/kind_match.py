@@ -39,7 +39,11 @@ def check(case: Case) -> str | None:
     index = PolicyIndex(policies, override_policies=overrides)
     match = index.match(template, claim=claimed_policy(template), options=KARMADA)
     previous = _existing_binding(given.get("existingBinding"), match)
-    return _winners(match, expected) or _claims(match, template, expected) or _outcome(match, template, previous, case)
+    return (
+        _winners(index, template, expected)
+        or _claims(match, template, expected)
+        or _outcome(match, template, previous, case)
+    )
 
 
 def _existing_binding(manifest: dict[str, Any] | None, match: Match) -> Binding | None:
@@ -52,8 +56,8 @@ def _existing_binding(manifest: dict[str, Any] | None, match: Match) -> Binding 
     return replace(binding(manifest), uid=owner["uid"])
 
 
-def _winners(match: Match, expected: dict[str, Any]) -> str | None:
-    alive = [each.policy for each in match.considered if not each.policy.is_terminating]
+def _winners(index: PolicyIndex, template: Template, expected: dict[str, Any]) -> str | None:
+    alive = [each.policy for each in index.candidates(template) if not each.policy.is_terminating]
     best = {
         "pp": next((policy.name for policy in alive if policy.is_namespaced), None),
         "cpp": next((policy.name for policy in alive if not policy.is_namespaced), None),

@@ -8,7 +8,9 @@ Definitions of other templates, ``break`` and ``continue`` are refused by name.
 """
 
 import re
+from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -24,6 +26,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
+_CUT = re.compile(r"\{\{-\s")
+_END = re.compile(r"\s*+(?P<trim>(?<=\s)-)?\}\}")
 _COMMENT = re.compile(r"\{\{(?:- )?/\*.*?\*/(?P<trim> -)?\}\}", re.DOTALL)
 _BRANCHES = frozenset({"if", "with", "range"})
 _REFUSED = frozenset({"define", "template", "block", "break", "continue"})
@@ -110,7 +114,7 @@ def _items(text: str) -> list[str | _Action]:
         start = text.find("{{", position)
         before = text[position:] if start < 0 else text[position:start]
         before = before.lstrip() if is_trimmed else before
-        if start >= 0 and re.match(r"\{\{-\s", text[start:]):
+        if start >= 0 and _CUT.match(text, start):
             before = before.rstrip()
         if before:
             items.append(before)
@@ -126,9 +130,9 @@ def _items(text: str) -> list[str | _Action]:
 def _action(text: str, start: int) -> tuple[_Action, int, bool]:
     """Return the tokens of an action, the position after it, and whether the space after it is cut."""
     tokens: list[_Token] = []
-    position = start + (3 if re.match(r"\{\{-\s", text[start:]) else 2)
+    position = start + (3 if _CUT.match(text, start) else 2)
     while True:
-        end = re.compile(r"\s*(?P<trim>\s-)?\}\}").match(text, position)
+        end = _END.match(text, position)
         if end:
             if not tokens:
                 raise TemplateError("an action is empty")
@@ -161,7 +165,7 @@ class _Parser:
     """The nodes of a template, from its items."""
 
     def __init__(self, items: list[str | _Action]) -> None:
-        self.items = items
+        self.items = deque(items)
 
     def nodes(self, depth: int) -> tuple[Node, ...]:
         """Take nodes up to an ``end`` or ``else``, which is left."""
@@ -173,7 +177,7 @@ class _Parser:
             word = "" if isinstance(item, str) else _word(item)
             if word in {"end", "else"}:
                 break
-            self.items.pop(0)
+            self.items.popleft()
             if isinstance(item, str):
                 found.append(item)
             elif word in _BRANCHES:
@@ -201,7 +205,7 @@ class _Parser:
         return Branch(kind, pipeline, body, otherwise)
 
     def _ending(self, kind: str) -> _Action:
-        ending = self.items.pop(0) if self.items else ""
+        ending = self.items.popleft() if self.items else ""
         if isinstance(ending, str):
             raise TemplateError(f"{{{{{kind}}}}} lacks its {{{{end}}}}")
         return ending
@@ -215,7 +219,7 @@ class _Operands:
     """The pipeline of an action, from its tokens."""
 
     def __init__(self, tokens: _Action) -> None:
-        self.tokens = list(tokens)
+        self.tokens = deque(tokens)
 
     def whole(self) -> Pipeline:
         """Take all tokens as one pipeline, which may set variables."""
@@ -226,22 +230,26 @@ class _Operands:
         return pipeline
 
     def _variables(self) -> tuple[tuple[str, ...], bool]:
-        texts = [token.text for token in self.tokens[:4]]
-        kinds = [token.kind for token in self.tokens[:3]]
+        texts = [token.text for token in islice(self.tokens, 4)]
+        kinds = [token.kind for token in islice(self.tokens, 3)]
         if kinds[:1] == ["variable"] and texts[1:2] and texts[1] in {":=", "="}:
-            del self.tokens[:2]
+            self._drop(2)
             return (texts[0],), texts[1] == ":="
         if kinds[::2] == ["variable", "variable"] and texts[1] == "," and texts[3:] and texts[3] in {":=", "="}:
-            del self.tokens[:4]
+            self._drop(4)
             return (texts[0], texts[2]), texts[3] == ":="
         return (), True
+
+    def _drop(self, count: int) -> None:
+        for _ in range(count):
+            self.tokens.popleft()
 
     def _pipeline(self, depth: int) -> Pipeline:
         if depth > _DEEPEST:
             raise TemplateError("parentheses stand in each other too deeply")
         commands = [self._command(depth)]
         while self.tokens and self.tokens[0].text == "|":
-            self.tokens.pop(0)
+            self.tokens.popleft()
             commands.append(self._command(depth))
         return Pipeline(tuple(commands))
 
@@ -254,11 +262,11 @@ class _Operands:
         return tuple(operands)
 
     def _operand(self, depth: int) -> Operand:
-        token = self.tokens.pop(0)
+        token = self.tokens.popleft()
         base = self._base(token, depth)
         names: list[str] = [token.text[1:]] if token.kind == "field" else []
         while self.tokens and self.tokens[0].kind == "field" and self.tokens[0].is_joined:
-            names.append(self.tokens.pop(0).text[1:])
+            names.append(self.tokens.popleft().text[1:])
         return Fields(base, tuple(names)) if names else base
 
     def _base(self, token: _Token, depth: int) -> Operand:
@@ -276,7 +284,7 @@ class _Operands:
         if token.text != "(":
             raise TemplateError(f"{token.text!r} stands where a value is expected")
         inner = self._pipeline(depth + 1)
-        if not self.tokens or self.tokens.pop(0).text != ")":
+        if not self.tokens or self.tokens.popleft().text != ")":
             raise TemplateError("a parenthesis is not closed")
         return inner
 
