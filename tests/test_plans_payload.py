@@ -66,7 +66,36 @@ CASES = [
         "a null is an empty text where a mapping has texts",
         a_resource("ConfigMap"),
         of("ConfigMap", data={"a": None}, immutable=None),
-        of("ConfigMap", LABELLED, data={"a": None}),
+        of("ConfigMap", LABELLED, data={"a": ""}),
+    ),
+    Sent(
+        "a map of texts keeps the key of a null, which is an empty text",
+        a_resource("Service"),
+        of("Service", spec={"selector": {"app": None}, "ports": None}),
+        of("Service", LABELLED, spec={"selector": {"app": ""}}),
+    ),
+    Sent(
+        "a map of amounts keeps the key of a null, which is none",
+        a_resource("RuntimeClass", "node.k8s.io"),
+        of("RuntimeClass", api="node.k8s.io/v1", overhead={"podFixed": {"cpu": None}}, scheduling={"a": None}),
+        of("RuntimeClass", LABELLED, api="node.k8s.io/v1", overhead={"podFixed": {"cpu": "0"}}, scheduling={}),
+    ),
+    Sent(
+        "a selector elsewhere is no map of texts",
+        a_resource("Deployment", "apps"),
+        of("Deployment", api="apps/v1", spec={"selector": {"matchLabels": None}, "template": None}),
+        of("Deployment", LABELLED, api="apps/v1", spec={"selector": {}}),
+    ),
+    Sent(
+        "what is opaque stays as it is",
+        a_resource("DeviceClass", "resource.k8s.io"),
+        of("DeviceClass", api="resource.k8s.io/v1", spec={"config": [{"opaque": {"parameters": {"a": None}}}]}),
+        of(
+            "DeviceClass",
+            LABELLED,
+            api="resource.k8s.io/v1",
+            spec={"config": [{"opaque": {"parameters": {"a": None}}}]},
+        ),
     ),
     Sent(
         "a custom resource may mean its nulls",
@@ -85,6 +114,12 @@ CASES = [
         a_resource("Secret"),
         of("Secret", stringData={"a": 1}),
         of("Secret", LABELLED, stringData={"a": 1}),
+    ),
+    Sent(
+        "a Secret's null is an empty text",
+        a_resource("Secret"),
+        of("Secret", data={"a": None}, stringData={"b": None}),
+        of("Secret", LABELLED, data={"a": "", "b": ""}),
     ),
     Sent(
         "a ConfigMap's binary data is written the server's way",

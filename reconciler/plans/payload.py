@@ -25,24 +25,38 @@ SERVER_METADATA = frozenset(
 )
 """The metadata that servers write."""
 _NESTED = (dict, list)
-_MAPPINGS_OF_TEXTS = frozenset(
-    {"annotations", "data", "labels", "matchLabels", "nodeSelector", "parameters", "volumeAttributes"}
-)
-"""The fields of Kubernetes' own kinds that are mappings of names to texts, or whose content no server reads."""
+# The maps of Kubernetes' own kinds whose keys are anybody's to choose, by the name of the field, each with the value
+# that a server makes of null in it. What is opaque to a server stays as it is.
+_TEXTS = ("labels", "annotations", "matchLabels", "nodeSelector", "deprecatedTopology", "volumeAttributes")
+_AMOUNTS = ("limits", "requests", "capacity", "hard", "podFixed")
+_MAPS = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_AMOUNTS, "0")}
+_BOUNDS = dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), "0")
+_OPAQUE = "opaque"
+# The same where the name means something else elsewhere; in a schema a name may mean anything.
+_MAPS_BY_KIND: Mapping[str, Mapping[str, str]] = {
+    "ConfigMap": {"data": "", "binaryData": ""},
+    "Secret": {"data": "", "stringData": ""},
+    "Service": {**_MAPS, "selector": ""},
+    "ReplicationController": {**_MAPS, "selector": ""},
+    "LimitRange": {**_MAPS, **_BOUNDS},
+    "StorageClass.storage.k8s.io": {**_MAPS, "parameters": ""},
+    "VolumeAttributesClass.storage.k8s.io": {"parameters": ""},
+    "CustomResourceDefinition.apiextensions.k8s.io": {},
+}
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
     """Return what is applied for a manifest: plain data sharing what did not change with it.
 
-    A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them, and in a
-    mapping of names to texts a server makes an empty text of one, as it does for kubectl. Content of
-    Secrets is encoded here: a server never gives ``stringData`` back, and owning it does not own the ``data`` it makes,
-    so that removed keys would stay.
+    A null claims the ownership of nothing, so nulls go, but in maps of texts and amounts, where a server keeps their
+    keys. A custom resource's own content may mean them. Content of Secrets is encoded here: a server never gives
+    ``stringData`` back, and owning it does not own the ``data`` it makes, so that removed keys would stay.
     """
     body = {key: value for key, value in manifest.items() if key not in {"metadata", "status"}}
     if is_builtin(resource.group):
-        body = without_nulls(body)
+        maps = _MAPS_BY_KIND.get(resource.group_kind, _MAPS)
+        body = {key: without_nulls(value, maps, key) for key, value in body.items() if value is not None}
     if resource.kind == "Secret" and not resource.group:
         body = _encoded(body)
     elif resource.kind == "ConfigMap" and body.get("binaryData"):
@@ -56,9 +70,7 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
 
 
 def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
-    kept: dict[str, Any] = without_nulls(
-        {key: value for key, value in metadata.items() if key not in SERVER_METADATA and value}
-    )
+    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in SERVER_METADATA and value}
     if not resource.is_namespaced:
         kept.pop("namespace", None)
     kept["labels"] = {**(kept.get("labels") or {}), PART_OF: set_id}
@@ -67,25 +79,26 @@ def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> d
     return kept
 
 
-def without_nulls(value: Any) -> Any:
+def without_nulls(value: Any, maps: Mapping[str, str] | None = None, name: str = "") -> Any:
     """Return plain data without fields that are null, the value itself when there are none.
 
-    Mappings of texts stay as they are: a null in one stands for an empty text.
+    ``name`` is the field that has the value. In ``maps``, whose keys are anybody's to choose, a server keeps the key,
+    and has a value for null, which is the map's.
     """
     if isinstance(value, dict):
         if None in value.values():
-            value = {key: item for key, item in value.items() if item is not None}
+            stands_for = (maps or {}).get(name)
+            stated = {key: stands_for if item is None else item for key, item in value.items()}
+            value = {key: item for key, item in stated.items() if item is not None}
         changed = {
             key: stripped
             for key, item in value.items()
-            if isinstance(item, _NESTED)
-            and key not in _MAPPINGS_OF_TEXTS
-            and (stripped := without_nulls(item)) is not item
+            if isinstance(item, _NESTED) and key != _OPAQUE and (stripped := without_nulls(item, maps, key)) is not item
         }
         return {**value, **changed} if changed else value
     if isinstance(value, list):
-        items = [without_nulls(item) if isinstance(item, _NESTED) else item for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        listed = [without_nulls(item, maps) if isinstance(item, _NESTED) else item for item in value]
+        return value if all(new is old for new, old in zip(listed, value, strict=True)) else listed
     return value
 
 

@@ -8,6 +8,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
+CUSTOM_GROUP = "shapes.example.com/"
+"""The group of the custom resources."""
 Steps = tuple[str | int, ...]
 _NAMING = (
     ("apiVersion",),
@@ -176,8 +178,13 @@ def _other(value: Any, path: Steps, random: Random) -> Any:
 
 
 def _null(draft: Draft, random: Random) -> bool:
-    places = [path for path in draft.places(lambda _: True) if isinstance(path[-1], str)]
-    return _set_one(draft, random, places, lambda _value, _path: None)
+    """Make a field null; in Kubernetes' own kinds none that holds others.
+
+    There kubectl's server-side apply goes on holding what was in it, and Argosy takes it out.
+    """
+    is_custom = draft.whole["apiVersion"].startswith(CUSTOM_GROUP)
+    values = draft.places(lambda value: is_custom or not isinstance(value, dict | list))
+    return _set_one(draft, random, [path for path in values if isinstance(path[-1], str)], lambda _value, _path: None)
 
 
 def _emptied(draft: Draft, random: Random) -> bool:
