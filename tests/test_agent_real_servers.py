@@ -252,6 +252,7 @@ def test_a_namespace_without_rights_costs_its_own_objects_and_names_the_cure(
     cure = "argosy cluster agent far | kubectl --context far apply -f -"
     assert f"hint: grant what is missing: in a clone of the fleet, {cure}" in said
     pulled.reconcile()
+    assert cure in argosy(pulled.source, capsys, "status", "ConfigMap/later", "-n", "later").out
     doctor = argosy(pulled.source, capsys, "doctor")
     assert doctor.code == 1
     assert f"hint: grant what is missing: {cure}" in doctor.out

@@ -67,7 +67,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         unnamed,
     )
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
-        _close(context, plan.members.containing(_remaining(applied)).united(plan.unseen))
+        _close(replace(context, plan=plan), plan.members.containing(_remaining(applied)).united(plan.unseen))
     return applied
 
 

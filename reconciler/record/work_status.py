@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
 from reconciler.members.boundary import guarded
-from reconciler.members.exchange import Failure
+from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import LiveState, Progress, live_state
@@ -145,7 +145,9 @@ def _applied(item: PlannedObject, result: ObjectResult | None) -> dict[str, str]
     action, source = (result.action, result) if result is not None else (item.action, item)
     if action in FAILED_ACTIONS:
         message = ": ".join(filter(None, (source.reason, source.message)))
-        return condition(APPLIED, "False", "AppliedFailed", message)
+        # Nobody at the member of an agent sees its log, and this hint is the command that ends the trouble.
+        cure = f"; {source.hint}" if source.reason == FailureKind.FORBIDDEN and source.hint else ""
+        return condition(APPLIED, "False", "AppliedFailed", f"{message}{cure}")
     if item.reason == SUSPENDED and item.live is None:
         return condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
     return condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
