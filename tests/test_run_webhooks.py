@@ -9,7 +9,8 @@ import resource
 import socket
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from waitress.trigger import trigger
 from reconciler.console.log import Log
 from reconciler.run.web.serving import WebServer
 from reconciler.run.web.signatures import Provider, delivery_id, is_signed, is_usable
-from reconciler.run.web.webhooks import LARGEST_BODY, SeenDeliveries, SourceLimits, Webhooks, WebhookSecret
+from reconciler.run.web.webhooks import LARGEST_BODY, RareWakes, SeenDeliveries, SourceLimits, Webhooks, WebhookSecret
 
 from .build import Repository
 from .controllers import a_fleet, controller, is_rendered, pushed
@@ -276,14 +277,20 @@ def test_slow_clients_cost_no_thread_and_are_let_go(served: Served) -> None:
 def test_a_storm_is_bounded_and_its_last_push_is_not_missed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(SECRET)
     secret = WebhookSecret(provider=Provider.GITHUB, file=str(tmp_path / "secret"))
-    woken, answers = [0], set[str]()
+    woken, answers, counted = [0], set[str](), Counter[str]()
 
     def wake(_fleet: str) -> bool:
         woken[0] += 1
         return True
 
+    late: list[Callable[[], None]] = []
     application = Webhooks(
-        secrets=lambda: (secret,), wake=wake, count=lambda *_: None, clock=time.time, log=Log(stream=io.StringIO())
+        secrets=lambda: (secret,),
+        wake=wake,
+        count=lambda _provider, result: counted.update([result]),
+        clock=lambda: NOW,
+        log=Log(stream=io.StringIO()),
+        rare=RareWakes(later=lambda _seconds, call: late.append(call)),
     )
     environ = {
         "PATH_INFO": "/webhook/github",
@@ -297,8 +304,78 @@ def test_a_storm_is_bounded_and_its_last_push_is_not_missed(tmp_path: Path) -> N
         sent = {**environ, "HTTP_X_GITHUB_DELIVERY": str(number), "wsgi.input": io.BytesIO(BODY)}
         application(sent, lambda status, _headers: answers.add(status))
     assert answers == {"202 Accepted", "429 Too Many Requests"}
-    assert woken == [10_000]
+    assert woken[0] == counted["accepted"] + 1
+    assert len(late) == 1
+    late[0]()
+    assert woken[0] == counted["accepted"] + 2
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+def test_too_many_requests_wake_a_few_times_a_minute_and_the_last_is_not_left_out() -> None:
+    woken: list[tuple[float, str]] = []
+    late: list[tuple[float, Callable[[], None]]] = []
+    now = [100.0]
+
+    def wake(fleet: str) -> bool:
+        woken.append((now[0], fleet))
+        return True
+
+    rare = RareWakes(later=lambda seconds, call: late.append((now[0] + seconds, call)))
+    for second in range(60):
+        now[0] = 100.0 + second
+        while late and late[0][0] <= now[0]:
+            late.pop(0)[1]()
+        for _ in range(50):
+            rare.ask("shop", wake, now[0])
+    assert [at for at, _ in woken] == [100.0, 115.0, 130.0, 145.0]
+    assert len(late) == 1
+
+
+def test_too_many_fleets_that_are_asked_for_are_woken_at_once() -> None:
+    woken: list[str] = []
+    late: list[Callable[[], None]] = []
+    rare = RareWakes(later=lambda _seconds, call: late.append(call))
+
+    def wake(fleet: str) -> bool:
+        woken.append(fleet)
+        return True
+
+    for number in range(10_000):
+        rare.ask(str(number), wake, 0.0)
+    late[0]()
+    assert woken[0] == "0"
+    assert "" in woken
+    assert len(woken) < 200
+
+
+def test_slow_connections_of_one_source_delay_no_signed_webhook(tmp_path: Path) -> None:
+    """Its oldest ones make room; nobody waits until the time of a request is up."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    secrets = (WebhookSecret(provider=Provider.GITHUB, file=str(secret)),)
+    application = Webhooks(
+        secrets=lambda: secrets,
+        wake=lambda _fleet: True,
+        count=lambda *_: None,
+        clock=time.time,
+        log=Log(stream=io.StringIO()),
+    )
+    server = WebServer(application, "127.0.0.1", 0, request_seconds=600)
+    slow = []
+    try:
+        for _ in range(400):
+            slow.append(socket.create_connection(("127.0.0.1", server.port)))
+            slow[-1].sendall(b"POST /webhook/github HTTP/1.1\r\nHost: a\r\n")
+        assert Served(server.port, [], [], io.StringIO()).post("/webhook/github", **GITHUB) == 202
+        slow[0].settimeout(SECONDS)
+        assert slow[0].recv(1) == b""
+        slow[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            slow[-1].recv(1)
+    finally:
+        for each in slow:
+            each.close()
+        server.close()
 
 
 def test_a_flood_of_forged_ones_wakes_nobody(served: Served) -> None:

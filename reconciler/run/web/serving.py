@@ -3,12 +3,15 @@
 waitress takes a request in whole before a thread of the pool is given to it, on one loop over all connections: a slow
 client costs a connection and no thread. It is written in Python alone and serves within this process; gunicorn,
 uvicorn's workers and granian bring processes of their own, and a thread of cheroot reads as slowly as its client sends.
-A connection that has not sent a whole request after ten seconds is closed, however busy it is. An address moves when
-other settings come.
+A connection that has not sent a whole request after ten seconds is closed, however busy it is. One source has 50
+connections at most: of more, the oldest that is still sending makes room for the newest, and so does the oldest of the
+source that has most of them when all are in use. So slow clients delay nobody. An address moves when other settings
+come.
 """
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +29,9 @@ from .webhooks import LARGEST_BODY
 REQUEST_SECONDS = 10
 _MOST_HEADERS = 32 << 10
 _MOST_CONNECTIONS = 200
+_MOST_OF_A_SOURCE = 50
+_SPARE = 10
+"""Sockets that count as connections: those that are listened at, and the pipe that wakes the loop."""
 _CLOSING_SECONDS = 5
 Application = Callable[..., Any]
 
@@ -34,6 +40,23 @@ class _WholeRequestChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     """A connection whose time counts from the beginning of a request, not from the last byte of it."""
 
     last_activity: float
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Close the oldest connection that is still sending, where its source or all of them have too many."""
+        others = [each for each in self.server.active_channels.values() if each is not self]
+        sending = [each for each in others if not each.requests and not each.total_outbufs_len]
+        sources = Counter(each.addr[0] for each in others)
+        if sources[self.addr[0]] >= _MOST_OF_A_SOURCE:
+            sending = [each for each in sending if each.addr[0] == self.addr[0]]
+        elif len(others) < _MOST_CONNECTIONS - _SPARE:
+            return
+        chosen = min(sending, key=lambda each: (-sources[each.addr[0]], each.creation_time), default=None)
+        if chosen is not None:
+            chosen.handle_close()
 
     def handle_read(self) -> None:
         began, is_under_way = self.last_activity, self.request is not None

@@ -3,7 +3,7 @@
 ``POST /webhook/PROVIDER`` wakes every fleet, ``POST /webhook/PROVIDER/FLEET`` the one of that name. The body is only
 what the signature is made over: it is not parsed, and no commit, branch or address in it is believed. A fleet that is
 woken asks its own remote. Whoever sends too much is answered 429; where signed webhooks came from the same source, that
-still wakes, so that no push is missed. The memory of deliveries and sources is bounded in size.
+still wakes, four times a minute, so that no push is missed. The memory of deliveries and sources is bounded in size.
 """
 
 import threading
@@ -22,6 +22,12 @@ from .signatures import Provider, delivery_id, is_signed, is_usable
 
 _MOST_SEEN, _SEEN_SECONDS = 10_000, 24 * 3600.0
 _MOST_SOURCES = 4_096
+_MOST_ASKED = 100
+
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+Wake = Callable[[str], bool]
+"""Wake a fleet by name, or all ("") ; False where there is no such fleet."""
+_Later = Callable[[float, Callable[[], None]], None]
 
 
 class SeenDeliveries:
@@ -84,13 +90,49 @@ class SourceLimits:
                 self._sources[source].is_known = True
 
 
+class RareWakes:
+    """Fleets woken now and then, however often it is asked for; the last that was asked for is never left out.
+
+    ``later`` does something after so many seconds.
+    """
+
+    def __init__(self, *, pause: float = 15.0, later: _Later | None = None) -> None:
+        self._pause, self._later = pause, later or _after
+        self._lock = threading.Lock()
+        self._last = -pause
+        self._asked: set[str] = set()
+
+    def ask(self, fleet: str, wake: Wake, now: float) -> None:
+        """Wake a fleet, at once or after the pause; of many fleets, all at once."""
+        with self._lock:
+            is_pending = bool(self._asked)
+            self._asked = {*self._asked, fleet} if len(self._asked) < _MOST_ASKED else {""}
+            wait = max(0.0, self._last + self._pause - now)
+            if not wait:
+                self._last = now
+        if not wait:
+            self._wake(wake)
+        elif not is_pending:
+            with self._lock:
+                self._last = now + wait
+            self._later(wait, lambda: self._wake(wake))
+
+    def _wake(self, wake: Wake) -> None:
+        with self._lock:
+            asked, self._asked = self._asked, set()
+        for fleet in sorted(asked):
+            wake(fleet)
+
+
+def _after(seconds: float, call: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+
+
 LARGEST_BODY = 1 << 20
 _TYPES = frozenset({"application/json", "application/x-www-form-urlencoded"})
 _MOST_SECRET = 4096
-
-StartResponse = Callable[[str, list[tuple[str, str]]], Any]
-Wake = Callable[[str], bool]
-"""Wake a fleet by name, or all ("") ; False where there is no such fleet."""
 
 
 class WebhookSecret(Struct, frozen=True, kw_only=True, order=True):
@@ -140,6 +182,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
     log: Log
     seen: SeenDeliveries = field(default_factory=SeenDeliveries)
     limits: SourceLimits = field(default_factory=SourceLimits)
+    rare: RareWakes = field(default_factory=RareWakes)
 
     def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
         """Answer one request."""
@@ -160,7 +203,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         source, now = str(environ.get("REMOTE_ADDR", "")), self.clock()
         if not self.limits.is_allowed(source, now):
             if self.limits.is_known(source):
-                self.wake(fleet)
+                self.rare.ask(fleet, self.wake, now)
             return TOO_MANY
         if environ.get("REQUEST_METHOD") != "POST":
             return METHOD
