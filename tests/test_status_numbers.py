@@ -182,3 +182,22 @@ def test_jobs_that_have_ended_have_no_replicas(tmp_path: Path, capsys: pytest.Ca
     fleet.run(60)
     assert replicas() == 2
     assert fleet.status(capsys).out.splitlines()[4].split()[5] == "2"
+
+
+@pytest.mark.parametrize("by_agent", [False, True])
+def test_an_agent_tells_every_turn_of_health_for_rules_that_it_does_not_know(by_agent: bool, tmp_path: Path) -> None:
+    files = {
+        "web.yaml": a_deployment("web", replicas=2),
+        "policy.yaml": a_policy(selectors=[DEPLOYMENT], placement=on_clusters("member1")),
+    }
+    fleet = MemoryFleet.create(tmp_path / "fleet", NODES, files, by_agent=by_agent)
+    fleet.run()
+    reasons = []
+    for number in range(12):
+        settle(fleet.members["member1"])
+        live(fleet)["status"]["readyReplicas"] = 1 + number % 2
+        fleet.run(15)
+        work = fleet.recorded("works/member1/default/Deployment.apps/web.yaml")
+        reasons.append(work["status"]["conditions"][1]["reason"])
+    assert ("Flapping" in reasons) != by_agent
+    assert reasons[-2:] == (["ReplicasMissing", "Healthy"] if by_agent else ["Flapping", "Flapping"])

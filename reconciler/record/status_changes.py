@@ -233,8 +233,9 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
 
 
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
-    asked = _asked_for(inputs) if is_failing_over(inputs.desired) else ()
-    statuses = WorkStatuses(inputs.interpreter, inputs.now, frozenset(each.ref for each in asked))
+    # An agent does not know the bindings, nor whose health a rule asks for that reads its branch.
+    asked = None if inputs.reporting is None else frozenset(each.ref for each in _asked_for(inputs))
+    statuses = WorkStatuses(inputs.interpreter, inputs.now, asked)
     return works_to_write(recorded, statuses, reports)
 
 

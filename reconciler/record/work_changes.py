@@ -269,12 +269,12 @@ class _Case(NamedTuple):
 class WorkStatuses(Struct):
     """The statuses worked out in a pass so far, the newest case of each object first.
 
-    ``asked`` are the objects whose health a rule of failover reads.
+    ``asked`` are the objects whose health a rule of failover reads (None: it may read that of any).
     """
 
     interpreter: Interpreter
     now: str
-    asked: frozenset[ObjectRef] = frozenset()
+    asked: frozenset[ObjectRef] | None = frozenset()
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
     _files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
@@ -295,6 +295,8 @@ class WorkStatuses(Struct):
 
     def _file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool) -> WorkFile | None:
         ref, action = inputs.item.ref, (inputs.result or inputs.item).action
-        occasion = Occasion(is_applied=action in WRITES, is_asked_for=ref in self.asked, has_commit=has_commit)
+        occasion = Occasion(
+            is_applied=action in WRITES, is_asked_for=self.asked is None or ref in self.asked, has_commit=has_commit
+        )
         after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now, occasion)
         return None if after is before else WorkFile(after, self._files.emit(after, _NAMES))
