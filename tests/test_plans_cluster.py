@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
+from reconciler.plans.admission import Admission
 from reconciler.plans.answers import answer_digest
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
@@ -49,7 +50,7 @@ def plan(
         uid="u",
         discovery=SERVED,
         live={ObjectRef.of(item): item for item in there},
-        admission=admission,
+        admission=Admission(digest=admission),
     )
     inventory = Inventory(cluster="member1", answered=answered).with_objects(
         held_object(item, preserve=False) for item in desired_objects([*wanted, *there])
@@ -182,7 +183,7 @@ def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> N
     manifest = first.objects[0].manifest
     assert manifest is not None
     found = differences(manifest, there, there["metadata"]["managedFields"][0]["fieldsV1"])
-    known = frozenset({answer_digest(manifest, there, found, "webhooks", wanted)})
+    known = frozenset({answer_digest(manifest, there, found, Admission(digest="webhooks"), wanted)})
     second = plan([wanted], [there], answered=known, admission="webhooks")
     assert told(second) == ["a unchanged Settled"]
     assert [(each.path, each.live, each.want, each.change) for each in second.objects[0].yielded] == [

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import named_kind, read_object
+from reconciler.plans.admission import Admission
 from reconciler.plans.answers import (
-    NOTHING_INTERCEPTS,
     UNKNOWN_ANSWER,
     UNPROVEN,
     answer_digest,
@@ -254,7 +254,7 @@ def _accepted(planned: PlannedObject, answer: Answer, context: ApplyContext) -> 
     result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
     if answer.status == HTTPStatus.CREATED:
         # Some webhooks rewrite objects at their creation alone, so that applying once more may have another answer.
-        is_final = context.plan.admission == NOTHING_INTERCEPTS and not rewritten(result.yielded)
+        is_final = context.plan.admission.is_none and not rewritten(result.yielded)
         answer_id = result.answer_id if is_final else result.answer_id and UNKNOWN_ANSWER
         return replace(result, action=Action.CREATED, answer_id=answer_id)
     if planned.action is Action.CREATED:
@@ -283,11 +283,11 @@ def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, c
         result,
         applied=applied,
         answer_id=answer_digest(planned.manifest, live, found, context.plan.admission, desired),
-        yielded=(*result.yielded, *rewritten_fields(changes, context.plan.admission)),
+        yielded=(*result.yielded, *rewritten_fields(changes, planned.resource, context.plan.admission)),
     )
 
 
-def _dry_run_result(planned: PlannedObject, answer: Answer, admission: str) -> ObjectResult:
+def _dry_run_result(planned: PlannedObject, answer: Answer, admission: Admission) -> ObjectResult:
     """Return the result that the server says applying would have."""
     result = replace(
         object_result(planned),

@@ -1,52 +1,69 @@
 """The mutating webhooks and admission policies of a cluster, which intercept writes and may change them.
 
 An object that such a one rewrites differs from its manifest however often it is applied. It is applied again once
-what intercepts writes is another, for then the server's answer may be another. So all that is asked for are identities
-and versions. A policy does nothing without a binding: where there are no bindings policies are not listed.
+what intercepts writes is another, for then the server's answer may be another. A policy does nothing without a binding:
+where there are no bindings policies are not listed.
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator
 
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import Listing, list_objects
-from reconciler.plans.answers import NOTHING_INTERCEPTS
+from reconciler.plans.admission import Admission
+from render.model import Manifest, as_list, as_mapping
 
 ADMISSION_GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = "MutatingWebhookConfiguration"
 BINDINGS, POLICIES = "MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy"
 ADMISSION_KINDS = (WEBHOOKS, BINDINGS, POLICIES)
 """The kinds that are listed."""
-UNKNOWN_ADMISSION = "unknown"
-"""The word for a cluster that does not say what intercepts writes there."""
+_UNKNOWN = Admission(digest="unknown")
 
 
-def admission_digest(client: Client, discovery: Discovery) -> str:
-    """Return a digest of everything in a cluster that may change what is written to it.
-
-    ``NOTHING_INTERCEPTS`` where there is no such thing, ``UNKNOWN_ADMISSION`` where the cluster does not say.
-    """
+def observe_admission(client: Client, discovery: Discovery) -> Admission:
+    """Return everything in a cluster that may change what is written to it."""
     if ADMISSION_GROUP in discovery.unavailable or discovery.preferred(ADMISSION_GROUP, WEBHOOKS) is None:
-        return UNKNOWN_ADMISSION
-    lines = list[str]()
+        return _UNKNOWN
+    objects = list[Manifest]()
     for kinds in ((WEBHOOKS,), (BINDINGS, POLICIES)):
         for kind in kinds:
             found = _listed(client, discovery, kind)
             if found is None:
-                return UNKNOWN_ADMISSION
-            lines += found
+                return _UNKNOWN
+            objects += found
             if not found:
                 break
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else NOTHING_INTERCEPTS
+    rules = (rule for each in objects for rule in _rules(each))
+    return Admission(digest=_digest(objects), rules=frozenset(rules))
 
 
-def _listed(client: Client, discovery: Discovery, kind: str) -> list[str] | None:
-    """Return a line for each object of a kind, none where the cluster has no such kind; None where it does not say."""
+def _listed(client: Client, discovery: Discovery, kind: str) -> list[Manifest] | None:
+    """Return the objects of a kind, none where the cluster has no such kind; None where it does not say."""
     resource = discovery.preferred(ADMISSION_GROUP, kind)
     if resource is None:
         return []
-    found = list_objects(client, Listing(resource=resource, metadata_only=True))
-    if isinstance(found, Failure):
-        return None
-    versions = ((ref.name, each["metadata"]) for ref, each in sorted(found.items()))
-    return [f"{kind} {name} {data.get('uid')} {data.get('resourceVersion')}" for name, data in versions]
+    found = list_objects(client, Listing(resource=resource))
+    return None if isinstance(found, Failure) else [found[ref] for ref in sorted(found)]
+
+
+def _digest(objects: Iterable[Manifest]) -> str:
+    lines = (
+        " ".join(
+            str(part) for part in (each.get("kind"), data.get("name"), data.get("uid"), data.get("resourceVersion"))
+        )
+        for each in objects
+        if (data := each["metadata"])
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _rules(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the groups and resources that a webhook configuration or a policy is about; whatever is no rule is none."""
+    constraints = as_mapping(as_mapping(manifest.get("spec")).get("matchConstraints"))
+    lists = [as_mapping(each).get("rules") for each in as_list(manifest.get("webhooks"))]
+    for rule in (as_mapping(each) for rules in (*lists, constraints.get("resourceRules")) for each in as_list(rules)):
+        for group in as_list(rule.get("apiGroups")):
+            # A rule about a subresource is about what is written through it.
+            yield from ((str(group), str(plural).partition("/")[0]) for plural in as_list(rule.get("resources")))

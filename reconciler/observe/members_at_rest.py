@@ -22,7 +22,7 @@ from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
-from .admission import admission_digest
+from .admission import observe_admission
 from .findings import Finding, observe_findings, unwell_workloads
 from .objects import CONFIG_MAPS, read_uid
 
@@ -147,7 +147,7 @@ def member_at_rest(
         autoscaled=observed.autoscaled,
         unwell=unwell_workloads(live),
         findings=_finding_keys(findings),
-        admission=observed.admission if has_answers else "",
+        admission=observed.admission.digest if has_answers else "",
     )
 
 
@@ -175,7 +175,7 @@ def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
         lambda: _parent_version(client, known.parent) == known.parent_version,
         lambda: _autoscaled(client, known.scalers) == known.autoscaled,
         lambda: _finding_keys(observe_findings(client, discovery, known.unwell)) == known.findings,
-        lambda: not known.admission or admission_digest(client, discovery) == known.admission,
+        lambda: not known.admission or observe_admission(client, discovery).digest == known.admission,
     ]
     return all(in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
 

@@ -20,7 +20,7 @@ from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluste
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 
-from .admission import admission_digest
+from .admission import observe_admission
 
 PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
@@ -62,7 +62,7 @@ def observe_cluster(
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
         if _needs_admission(desired, inventory):
-            observed = replace(observed, admission=admission_digest(client, discovery))
+            observed = replace(observed, admission=observe_admission(client, discovery))
     return replace(observed, failure=client.stopped or _out_of_time(observed))
 
 

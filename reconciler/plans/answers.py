@@ -14,17 +14,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reconciler.members.discovery import Resource
 from reconciler.members.masking import is_secret, masked_value
 from render.model import Manifest
 
+from .admission import Admission
 from .containment import is_same
 from .field_paths import MISSING, Key, Path, path_text, value_at
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, owned_part
 from .payload import SERVER_METADATA
 
-NOTHING_INTERCEPTS = "none"
-"""The word for a cluster that has neither a mutating webhook nor a mutating policy."""
 UNKNOWN_ANSWER = "?"
 """The place of the digest of an answer that may not be remembered, so that the server is asked again."""
 UNPROVEN = "Unproven"
@@ -34,7 +34,7 @@ _DIGEST_BYTES = 12
 
 
 def answer_digest(
-    want: Manifest, live: Manifest, found: Iterable[FieldDifference], admission: str, desired: Manifest
+    want: Manifest, live: Manifest, found: Iterable[FieldDifference], admission: Admission, desired: Manifest
 ) -> str:
     """Return the digest of what differs in an object while applying it changes nothing.
 
@@ -43,10 +43,10 @@ def answer_digest(
     """
     if is_secret(desired):
         return ""
-    if not admission:
+    if not admission.digest:
         return UNKNOWN_ANSWER
     places = [(path_text(path), change, _plain_at(want, path), _plain_at(live, path)) for path, change in found]
-    return _digest([live["metadata"].get("uid"), admission, places])
+    return _digest([live["metadata"].get("uid"), admission.digest, places])
 
 
 def applied_digest(desired: Manifest, live: Manifest, fields: Fields) -> str:
@@ -66,12 +66,14 @@ def _digest(parts: Any) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]).decode()
 
 
-def rewritten_fields(changes: Iterable[FieldChange], admission: str) -> tuple[FieldChange, ...]:
+def rewritten_fields(
+    changes: Iterable[FieldChange], resource: Resource | None, admission: Admission
+) -> tuple[FieldChange, ...]:
     """Return fields that differ although they were applied, for whoever intercepts writes decides them.
 
     Where nobody does, the server has another way of writing what was applied, and nothing differs.
     """
-    if admission == NOTHING_INTERCEPTS:
+    if not admission.may_change(resource):
         return ()
     return tuple(replace(change, change=DifferenceKind.REWRITTEN, manager="", time="") for change in changes)
 
@@ -81,9 +83,9 @@ def rewritten(fields: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
     return tuple(change for change in fields if change.change == DifferenceKind.REWRITTEN)
 
 
-def left_as_it_is(planned: PlannedObject, admission: str, answer_id: str = "") -> PlannedObject:
+def left_as_it_is(planned: PlannedObject, admission: Admission, answer_id: str = "") -> PlannedObject:
     """Return the plan for an object that applying would not change; what differs in it has a line of its own."""
-    rewritten = rewritten_fields(planned.changes, admission)
+    rewritten = rewritten_fields(planned.changes, planned.resource, admission)
     return replace(
         planned,
         action=Action.UNCHANGED,
@@ -96,7 +98,7 @@ def left_as_it_is(planned: PlannedObject, admission: str, answer_id: str = "") -
     )
 
 
-def answered(planned: PlannedObject, answer: Manifest, admission: str) -> PlannedObject:
+def answered(planned: PlannedObject, answer: Manifest, admission: Admission) -> PlannedObject:
     """Return the plan for an object by what the server would make of applying it."""
     changes = changed_values(planned.live, answer, planned.manifest)
     if not changes:

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
@@ -12,6 +12,7 @@ from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
 from render.template_annotations import CONFLICT_RESOLUTION
 
+from .admission import Admission
 from .conflicts import OwnershipClaims
 from .field_rules import claims_of, rules_of, with_rules
 from .model import DesiredObject, PlanOptions
@@ -38,7 +39,7 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     is_converged: bool = False
     is_held: bool = False
     answered: frozenset[str] = frozenset()
-    admission: str = ""
+    admission: Admission = field(default_factory=Admission)
 
     @property
     def is_changed(self) -> bool:

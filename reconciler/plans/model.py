@@ -15,6 +15,7 @@ from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
 from render.values import DiscreetStruct
 
+from .admission import Admission
 from .applyset import ApplySet
 from .inventory import HeldObject, HistoryPlace
 
@@ -195,7 +196,7 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     is_converged: bool = False
     held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     answered: frozenset[str] = frozenset()
-    admission: str = ""
+    admission: Admission = field(default_factory=Admission)
     options: PlanOptions = field(default_factory=PlanOptions)
 
     @property
@@ -214,8 +215,8 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     could be listed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads something else scales;
     ``are_scalers_known``: every list of autoscalers was answered. ``parent``: the ApplySet's; ``former_parent``: that
     of the set fleets once shared, where it was asked for. ``listings`` are the lists ``live`` comes from, None where
-    objects were asked for by name as well; ``scalers`` those of autoscalers. ``admission`` is a digest of what
-    intercepts writes (``observe/admission.py``), empty where nobody looked. ``failure``: why the cluster could not be
+    objects were asked for by name as well; ``scalers`` those of autoscalers. ``admission`` is what
+    intercepts writes there. ``failure``: why the cluster could not be
     observed at all.
     """
 
@@ -234,7 +235,7 @@ class ObservedCluster(DiscreetStruct, frozen=True, kw_only=True):
     former_parent: Manifest | None = None
     listings: tuple[Listing, ...] | None = None
     scalers: tuple[Listing, ...] = ()
-    admission: str = ""
+    admission: Admission = field(default_factory=Admission)
     failure: Failure | None = None
 
     @property
