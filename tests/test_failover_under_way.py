@@ -7,6 +7,7 @@ import pytest
 
 from reconciler.pipeline.binding_files import BindingReader
 from render.binding import LastMove
+from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
 from .failing import observed
@@ -63,6 +64,8 @@ def test_what_is_kept_for_ever_goes_once_its_policy_says_so(tmp_path: Path, caps
     observed(fleet, health={"paris": ILL, "rome": WELL})
     passed(fleet, capsys, "09:30:00")
     assert (tasks(fleet), is_kept(fleet)) == ([("paris", "Never", True)], True)
+    said = argosy(fleet, capsys, "explain", "deploy/web").out
+    assert "what is there stays until its policy says otherwise, or it is healthy again" in said
     fleet.commit({"policy.yaml": a_failing_policy(DIRECTLY)})
     passed(fleet, capsys, "09:31:00")
     assert (tasks(fleet), is_kept(fleet), targets(fleet)) == ([], False, {"rome": 6})
@@ -181,6 +184,10 @@ def test_the_binding_tells_of_the_last_move_when_it_is_over(tmp_path: Path, caps
     assert read.moved == LastMove(
         at="2026-03-01T09:05:01Z", clusters=("paris",), reason="ApplicationFailure", message=message
     )
+    words = f"moved: it left paris by itself at 2026-03-01T09:05:01Z (ApplicationFailure): {message}\n"
+    assert words in argosy(fleet, capsys, "status", "deploy/web").out
+    value = parse_documents(argosy(fleet, capsys, "status", "deploy/web", "-o", "json").out.encode())[0].value
+    assert value["lastMove"] == move
     said = argosy(fleet, capsys, "explain", "deploy/web").out
     assert f"It left paris by itself at 2026-03-01T09:05:01Z (ApplicationFailure): {message}." in said
     assert "its replicas have changed" not in said

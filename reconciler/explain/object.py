@@ -17,6 +17,7 @@ from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
+from reconciler.pipeline.under_way import moving_words
 from reconciler.source.desired import Desired, interprets
 from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.cron.rules import Scale
@@ -36,6 +37,9 @@ from .capacity import ClusterRoom, rooms_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters
 
 SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
+
+
+_REPLACED = "healthy copies replace it"
 
 
 class PolicyVerdict(Struct, frozen=True, kw_only=True):
@@ -167,16 +171,6 @@ def descheduling_words(binding: Binding) -> str:
     return f"The descheduler took {taken} at {binding.descheduled.at}, where no node took them"
 
 
-def moving_words(binding: Binding) -> str:
-    """Return when an object last left clusters by itself, and why; nothing where it never did."""
-    moved = binding.moved
-    if moved is None:
-        return ""
-    times = f", {moved.times} times in a row" if moved.times > 1 else ""
-    message = f": {moved.message}" if moved.message else ""
-    return f"It left {listed(moved.clusters)} by itself at {moved.at}{times} ({moved.reason}){message}"
-
-
 def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
     """Return the parts of a policy's placement that no cluster meets, or too few."""
     if policy is None:
@@ -286,7 +280,8 @@ def _left(binding: Binding) -> Iterator[Kept]:
     """Yield the clusters that a binding leaves by itself, and those that it would leave if it could."""
     for task in binding.eviction_tasks:
         if task.purge_mode != DIRECTLY:
-            message = f"left since {task.creation_timestamp}; what is there stays until healthy copies replace it"
+            until = "its policy says otherwise, or it is healthy again" if task.suppress_deletion else _REPLACED
+            message = f"left since {task.creation_timestamp}; what is there stays until {until}"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
         if condition.reason in {NO_ROOM, *NOTES}:

@@ -17,6 +17,7 @@ from render.failover.tasks import HEALTHY, health_of
 from render.failover.workload import WorkloadHealth
 from render.fleet import FailoverSettings
 from render.timing import Flip, after, written
+from render.words import listed
 
 
 class UnderWay(Struct, frozen=True, kw_only=True):
@@ -87,3 +88,13 @@ def move_of(
     message = f"it was not healthy since {min(since)}, for longer than {seconds} s" if since else ""
     times = times_in_a_row(binding.moved, seconds, well, now)
     return LastMove(at=written(now), clusters=clusters, reason=reason, message=message, times=times)
+
+
+def moving_words(binding: Binding) -> str:
+    """Return when an object last left clusters by itself, and why; nothing where it never did."""
+    moved = binding.moved
+    if moved is None:
+        return ""
+    times = f", {moved.times} times in a row" if moved.times > 1 else ""
+    message = f": {moved.message}" if moved.message else ""
+    return f"It left {listed(moved.clusters)} by itself at {moved.at}{times} ({moved.reason}){message}"

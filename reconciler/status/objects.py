@@ -10,6 +10,7 @@ from reconciler.deliver.deviations import Deviation
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
+from reconciler.pipeline.under_way import moving_words
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.recorded_status import RecordedStatus, object_of
 from reconciler.record.work_changes import unsettled_since
@@ -17,6 +18,7 @@ from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
 from render.model import ARGOSY_API_VERSION, Manifest
+from render.parsing.binding_manifests import plain_move
 from render.values import DiscreetStruct
 from render.words import listed
 
@@ -179,6 +181,8 @@ def head_lines(binding: Binding) -> Iterator[str]:
     """Yield the policy that claims an object, and the objects that require it."""
     is_following = binding.ref.group_kind == "Namespace" and not (binding.policy or binding.conditions)
     yield f"policy: {binding.policy or 'none'}" + (", it is propagated with the objects in it" if is_following else "")
+    if moved := moving_words(binding):
+        yield f"moved: {moved[:1].lower()}{moved[1:]}"
     if binding.required_by:
         yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"
 
@@ -234,6 +238,7 @@ def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[st
         "clusters": [each.as_value() for each in objects_of_binding(binding, recorded, members)],
         "disconnected": [name for name in expected_clusters(binding) if name not in members],
         "templateStatus": known.get("templateStatus"),
+        **({"lastMove": plain_move(binding.moved)} if binding.moved else {}),
     }
 
 

@@ -41,7 +41,7 @@ def binding_manifest(binding: Binding) -> Plain:
             scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
             descheduled=_descheduled(binding.descheduled),
-            lastMove=_moved(binding.moved),
+            lastMove=plain_move(binding.moved),
         ),
     )
 
@@ -50,7 +50,8 @@ def _descheduled(descheduled: DescheduledReplicas | None) -> Plain:
     return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
 
 
-def _moved(moved: LastMove | None) -> Plain:
+def plain_move(moved: LastMove | None) -> Plain:
+    """Return the last move of an object as a binding has it."""
     if moved is None:
         return {}
     times = {"times": moved.times} if moved.times > 1 else {}

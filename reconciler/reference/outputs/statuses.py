@@ -225,4 +225,14 @@ OBJECT_STATUS = {
     "clusters": records(_LIVE_OBJECT, "The object in each of its clusters."),
     "disconnected": texts("The clusters that left the source and keep it as it was."),
     "templateStatus": anything("The status the template would have in Karmada; null if none is known."),
+    "lastMove?": record(
+        {
+            "at": text("The time of the pass that decided it."),
+            "from": texts("The clusters that it left."),
+            "reason?": REASON,
+            "message?": MESSAGE,
+            "times?": whole("How often in a row it left a cluster because it was not well there; left out for once."),
+        },
+        "The last time that it left clusters by itself.",
+    ),
 }
