@@ -185,14 +185,14 @@ def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifes
     return {**status, "conditions": [*with_times([unknown], known, now), *others]}
 
 
-def with_own_word(state: ClusterState, heartbeat: str, now: str) -> ClusterState:
+def with_own_word(state: ClusterState, heard: str, now: str) -> ClusterState:
     """Return the state of a cluster with the condition that its agent reports, where that counts.
 
-    It does for one that does not answer, once its agent has reported since then, and as long as it goes on.
+    It does for one that does not answer, once its agent was ``heard`` since then, and as long as that goes on.
     """
     old = state.status.get("conditions") or ()
-    is_later = seconds_between(state.failing_since, heartbeat) > 0 if state.failing_since and heartbeat else False
-    is_heard = is_later and abs(seconds_between(heartbeat, now)) <= AGENT_GRACE
+    is_later = seconds_between(state.failing_since, heard) >= 0 if state.failing_since and heard else False
+    is_heard = is_later and seconds_between(heard, now) <= AGENT_GRACE
     if not is_heard and all(each["type"] != REPORTING for each in old):
         return state
     word = condition(REPORTING, "True", "AgentReports", "its agent has reported since it stopped answering")

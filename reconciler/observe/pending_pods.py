@@ -7,12 +7,15 @@ revision, say ReplicaSets, which are asked for only in namespaces where a pod wa
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects
 from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
+from render.timing import after, parse_instant, written
 
 from .conditions import condition_of_type
 
@@ -27,6 +30,21 @@ def observe_pending(client: Client, cluster: str, pods: Sequence[Manifest]) -> P
     """Return the Deployments of which pods wait for a node; namespaces that may not be read are left out."""
     found = guarded(lambda: _observed(client, cluster, pods))
     return found if isinstance(found, Failure) else dict(found)
+
+
+def with_skew(pending: Pending, ahead: int) -> Pending:
+    """Return what waits with the times since when as our clock has them: the member's is ahead by so many seconds."""
+    if not ahead:
+        return pending
+    return {
+        ref: replace(found, pending=tuple(replace(each, since=_earlier(each.since, ahead)) for each in found.pending))
+        for ref, found in pending.items()
+    }
+
+
+def _earlier(since: str, seconds: int) -> str:
+    found = parse_instant(since)
+    return written(after(found, -seconds)) if found else since
 
 
 def _observed(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:

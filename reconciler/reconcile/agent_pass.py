@@ -9,6 +9,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
 from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.record.agent_writing import AgentBranch, Link
+from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ClusterError, ConfigError, GitError, GuardRefused, NoSuchBranch, ReconcileError
@@ -32,9 +34,12 @@ from render.timing import utc
 
 from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
-from .observation import PassRecord, observe_members, warn_of
+from .observation import Observation, PassRecord, observe_members, warn_of
 from .options import never_stopping
 from .orphans import refuse_orphans
+
+if TYPE_CHECKING:
+    from reconciler.record.agent_branches import AgentBeat
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -78,7 +83,7 @@ class AgentContext(FleetContext, frozen=True, kw_only=True):
         """The agent's branch."""
         return self.branch
 
-    def heartbeats_of(self, names: Collection[str]) -> Mapping[str, str]:
+    def heartbeats_of(self, names: Collection[str]) -> "Mapping[str, AgentBeat]":
         """Return nothing: an agent goes by its own looks alone."""
         del names
         return {}
@@ -275,6 +280,9 @@ def _applied(
     observing = ObserveOptions(open_client=agent.open_client, timeout=min(options.delivery.timeout, MOST_SECONDS))
     observation = observe_members(context, members, observing, agent.clock)
     warn_of(observation, log)
+    clock = _wrong_clock(agent, mirror, observation)
+    if clock:
+        log.warning(f"the clock here is {clock}: {CLOCK_HINT}")
     run = ApplyRun(
         context=context,
         commit=mirror.rendered,
@@ -288,10 +296,24 @@ def _applied(
     reports = apply_and_log(run, log)
     if options.heartbeat:
         branch.beat(utc(agent.clock()), options.heartbeat)
+    branch.tell_clock(clock, utc(agent.clock()))
     if link.failure is None:
         branch.tell_refusal(refusal, utc(agent.clock()))
     branch.push()
     return next(iter(reports), None), branch.link
+
+
+def _wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
+    """Return how far the clock here is from that of the API server, or behind the mirror; empty where it is like them.
+
+    Nothing is made before its time: a commit of the future was made now, by a clock that goes otherwise.
+    """
+    for member in observation.members:
+        if member.ahead is not None and abs(member.ahead) > MOST_SKEW:
+            way = "behind" if member.ahead > 0 else "ahead of"
+            return f"{abs(member.ahead):.0f} s {way} that of its API server"
+    late = agent.repository.commit_info(mirror.tip).time - agent.clock()
+    return f"{late:.0f} s behind the newest commit of its mirror" if late > MOST_SKEW else ""
 
 
 def _commits(agent: Agent, mirror: Mirror, branch: AgentBranch) -> MirroredCommits:

@@ -21,6 +21,7 @@ from render.fleet_settings import SettingChange
 
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
     from reconciler.publish.reading import Source
+    from reconciler.record.agent_branches import AgentBeat
     from reconciler.source.desired import Desired
     from render.interpreter import Interpreter
 
@@ -56,8 +57,8 @@ class FleetContext(Struct, frozen=True, kw_only=True):
         for each in self.waiting:
             log.warning(f"{each} waits until somebody accepts it: argosy reconcile --accept-settings")
 
-    def heartbeats_of(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return when the agents of members last said that they live, where a rule asks for it."""
+    def heartbeats_of(self, names: Collection[str]) -> "Mapping[str, AgentBeat]":
+        """Return the last heartbeats of members' agents, where a rule asks for them."""
         if not self.fleet.feature_gates.failover or not names:
             return {}
         from reconciler.record.agent_branches import heartbeats_of

@@ -11,9 +11,11 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.publish.branches import publication_of
 from reconciler.publish.status_branch import StatusBranch, read_inventories
+from reconciler.record.heard_words import PATH as AGENTS_PATH
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
+from reconciler.status.blind_spots import wrong_clocks
 from render.cluster import is_pulling
 
 from .member_choice import chosen_members, wanted_members
@@ -58,5 +60,10 @@ def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBra
     if not by_name:
         return ()
     names = [cluster.name for cluster in wanted_members(by_name, access)]
-    recorded = read_recorded(status, status.tip(), ("clusters", "works"))
-    return agent_checks(names, recorded.clusters(), unhealthy_objects(recorded, names))
+    recorded = read_recorded(status, status.tip(), ("clusters", "works", AGENTS_PATH))
+    clocks = wrong_clocks(recorded, {name: by_name[name] for name in names})
+    wrong = (
+        Check(name="clock", member=name, is_well=False, state=clock.message, hint=clock.hint)
+        for name, clock in clocks.items()
+    )
+    return (*agent_checks(names, recorded.clusters(), unhealthy_objects(recorded, names)), *wrong)

@@ -26,10 +26,13 @@ from reconciler.observe.cluster_status import (
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
+from reconciler.observe.pending_pods import with_skew
 from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
+from reconciler.record.heard_words import PATH as AGENTS_PATH
+from reconciler.record.heard_words import AgentWord, AgentWords
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.source.facts import Facts
@@ -42,6 +45,7 @@ from render.timing import utc
 from render.words import listed
 
 from .fleet_context import FleetContext
+from .hearing import with_times_set_right, words_of_agents, words_of_clocks, words_of_reached
 from .silent_agents import states_of_silent
 
 if TYPE_CHECKING:  # only a pass that records something needs it
@@ -57,7 +61,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     are the members' own answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of
     pulling members gave. ``recorded`` is the status branch as it was; ``has_new_schemas``: it records other schemas.
     ``seconds`` are those that the members in time took to answer. ``behind`` are the seconds by which the clock here is
-    behind those of the members, where it is wrong; ``now`` is the time without that error.
+    behind those of the members, where it is wrong; ``now`` is the time without that error. ``words`` are those of
+    agents.
     """
 
     context: FleetContext
@@ -74,6 +79,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_new_schemas: bool = False
     behind: float = 0.0
+    words: AgentWords = field(default_factory=dict)
 
     @property
     def health(self) -> ObservedHealth:
@@ -86,8 +92,9 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def pending(self) -> PendingByCluster:
         """The replicas that the observed members cannot start; one that does not tell is believed to start all."""
+        told = {each.cluster: each.pending for each in self.members if not isinstance(each.pending, Failure)}
         return {
-            member.cluster: {} if member.pending is None or isinstance(member.pending, Failure) else member.pending
+            member.cluster: with_skew(told.get(member.cluster) or {}, self.words.get(member.cluster, AgentWord()).ahead)
             for member in self.members
         }
 
@@ -206,6 +213,7 @@ class PassRecord(Struct, frozen=True, kw_only=True):
             desired=self.desired,
             agents=observation.agents.files,
             refusal=self.refusal,
+            words=observation.words,
             reporting=None if observation.context.is_of_agent else frozenset(self.observation.agents.tips),
         )
 
@@ -244,7 +252,7 @@ def observe_members(
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
     is_told = context.tools is not None or any(map(is_pulling, context.members))
     tip = context.status.tip()
-    recorded = read_recorded(context.status, tip, () if is_told else ("clusters", "facts", "inventory"))
+    recorded = read_recorded(context.status, tip, () if is_told else ("clusters", "facts", "inventory", AGENTS_PATH))
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
@@ -258,19 +266,30 @@ def observe_members(
     behind = clock_error(observed.in_time)
     now = utc(clock() + behind)
     agents = _with_accounts_of_tools(context, agents, recorded, now)
-    recorded = recorded.with_files(agents.files)
-    observation = Observation(
+    words = words_of_agents(context, agents, recorded, now)
+    words = words_of_clocks(words, observed.in_time, behind)
+    agents = with_times_set_right(agents, words)
+    begun = Observation(
         context=context,
         now=now,
         answers=recorded.answers(),
         late=observed.late,
         seconds=observed.seconds,
         agents=agents,
-        recorded=recorded,
+        recorded=recorded.with_files(agents.files),
         schemas=schemas,
         behind=behind,
+        words=words,
     )
-    observation = _of_answers(observation, observed.in_time, states_of_silent(context, recorded, known, now))
+    return _with_states(begun, known, observed.in_time)
+
+
+def _with_states(
+    begun: Observation, known: Mapping[str, ClusterState], answers: tuple[MemberObservation, ...]
+) -> Observation:
+    """Return an observation with the states of all members, given those that were recorded."""
+    silent = states_of_silent(begun.context, begun.recorded, known, begun.words, begun.now)
+    observation = _of_answers(begun, answers, silent)
     was = {name: state.ready for name, state in known.items()}
     turned = {name: state for name, state in observation.states.items() if state.ready != was.get(name)}
     return replace(observation, turned=turned)
@@ -309,7 +328,10 @@ def _of_answers(
     }
     failing = [name for name, state in states.items() if state.failing_since]
     heartbeats = observation.context.heartbeats_of(failing)
-    states |= {name: with_own_word(states[name], heartbeats.get(name, ""), observation.now) for name in failing}
+    begun = [name for name in failing if name not in before or not before[name].failing_since]
+    words = words_of_reached(observation.words, heartbeats, begun, observation.now, recorded.time)
+    heard = {name: words[name].heard for name in heartbeats}
+    states |= {name: with_own_word(states[name], heard.get(name, ""), observation.now) for name in failing}
     states |= agents
     facts = _facts(recorded, states, members, observation.now)
     ready = {name: state.ready for name, state in before.items()}
@@ -323,6 +345,7 @@ def _of_answers(
         },
         turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
         members=answers,
+        words=words,
         schemas=schemas,
         has_new_schemas=schemas.by_cluster != observation.schemas.by_cluster,
     )

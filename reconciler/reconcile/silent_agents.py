@@ -10,22 +10,32 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reconciler.observe.cluster_status import AGENT_GRACE, ClusterState, condition_unknown, seconds_between
+from reconciler.observe.cluster_status import AGENT_GRACE, ClusterState, condition_unknown
 from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
+from reconciler.record.heard_words import AgentWord, AgentWords
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling
+from render.failover.health import UNKNOWN
 
 from .fleet_context import FleetContext
 
 
 def states_of_silent(
-    context: FleetContext, recorded: RecordedStatus, known: Mapping[str, ClusterState], now: str
+    context: FleetContext,
+    recorded: RecordedStatus,
+    known: Mapping[str, ClusterState],
+    words: AgentWords,
+    now: str,
 ) -> dict[str, ClusterState]:
-    """Return the states of pulling members whose agents are silent, given the states that the last pass recorded."""
+    """Return the states of pulling members whose agents are silent, given the states that the last pass recorded.
+
+    Silence lasts since a pass last heard an agent, by its ``words``.
+    """
     states = {}
     for cluster, record in _told(context, recorded):
-        if _is_late(record, now) or _is_behind(context, cluster, record, now):
+        heard = _heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
+        if _is_late(record, heard, now) or _is_behind(context, cluster, record, heard, now):
             before = known[cluster.name].status if cluster.name in known else {}
             states[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, before, now))
     return states
@@ -38,22 +48,35 @@ def _told(context: FleetContext, recorded: RecordedStatus) -> Iterator[tuple[Clu
             yield cluster, parse_cluster_record(manifest)
 
 
-def _is_late(record: ClusterRecord, now: str) -> bool:
+def _heard(
+    context: FleetContext, cluster: Cluster, word: AgentWord | None, known: ClusterState | None, now: str
+) -> float:
+    """Return when an agent was last heard, in seconds; a later time of its own lets us wait longer, but not anew."""
+    publication = context.publication
+    tip = publication.repository.tip(publication.ref(context.fleet.agent_branch(cluster.name)))
+    own = publication.repository.commit_info(tip).time if tip else 0
+    if word is None or not word.heard:
+        return own
+    heard, is_given_up = _seconds(word.heard), known is not None and known.ready == UNKNOWN
+    return heard if is_given_up or own > _seconds(now) else max(heard, own)
+
+
+def _is_late(record: ClusterRecord, heard: float, now: str) -> bool:
     """Return whether an agent promised a heartbeat that did not come."""
-    return bool(record.heartbeat) and seconds_between(record.heartbeat, now) > AGENT_GRACE
+    return bool(record.heartbeat) and _seconds(now) - heard > AGENT_GRACE
 
 
-def _is_behind(context: FleetContext, cluster: Cluster, record: ClusterRecord, now: str) -> bool:
+def _is_behind(context: FleetContext, cluster: Cluster, record: ClusterRecord, heard: float, now: str) -> bool:
     """Return whether an agent has not said for a while that it applied what its mirror has."""
-    publication, fleet = context.publication, context.fleet
-    mirror, own = (
-        publication.repository.tip(publication.ref(branch))
-        for branch in (fleet.mirror_branch(cluster.name), fleet.agent_branch(cluster.name))
-    )
+    publication = context.publication
+    mirror = publication.repository.tip(publication.ref(context.fleet.mirror_branch(cluster.name)))
     if mirror is None:
         return False
     asked = publication.repository.commit_info(mirror)
     if asked.trailer(RENDERED) in {(), (record.applied,)}:
         return False
-    heard = publication.repository.commit_info(own).time if own else 0
-    return datetime.fromisoformat(now).timestamp() - max(asked.time, heard) > AGENT_GRACE
+    return _seconds(now) - max(asked.time, heard) > AGENT_GRACE
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -6,6 +6,7 @@ that is left out and reported, and what was recorded of the cluster before stays
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from msgspec import field
 
@@ -37,13 +38,15 @@ class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     """The files that agents gave, by path on the status branch, and why others were left out.
 
     A file is None where its agent took it back. ``untold`` says of other tools why they could not be asked. ``tips``
-    are the commits of the branches of all agents of members that pull.
+    are the commits of the branches of all agents of members that pull; ``faulty`` are the members of which a file was
+    left out.
     """
 
     UNSHOWN = ("files",)
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     tips: Mapping[str, str] = field(default_factory=dict)
+    faulty: frozenset[str] = frozenset()
     ignored: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
@@ -80,7 +83,8 @@ def files_from_agents(
     prefix = fleet.agent_branch("")
     files: dict[str, bytes | None] = {}
     ignored: list[str] = []
-    heard: dict[str, str] = {}
+    tips: dict[str, str] = {}
+    faulty: set[str] = set()
     pulling = {cluster.name for cluster in members if is_pulling(cluster)}
     before = list(known)
     for branch, tip in sorted(agent_tips(publication, prefix).items() if pulling else ()):
@@ -90,24 +94,32 @@ def files_from_agents(
             if not _heartbeat(publication.repository, tip, name):
                 ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
-        heard[name] = tip
+        tips[name] = tip
         found = _read(publication.repository, tip, name)
+        faulty |= {name} if found.ignored else set()
         ignored += found.lines(branch)
         if found.is_whole:
             kept = {path for path, _ in found.ignored}
             files |= {path: None for path in before if is_own_path(path, name) and path not in kept}
             files |= found.own
-    return AgentFiles(files=files, tips=heard, ignored=tuple(ignored))
+    return AgentFiles(files=files, tips=tips, faulty=frozenset(faulty), ignored=tuple(ignored))
 
 
-def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) -> dict[str, str]:
-    """Return when the agents of some members last said that they live, of those that ever did."""
+class AgentBeat(NamedTuple):
+    """The newest commit of an agent that says it lives, and when that was by its own clock."""
+
+    commit: str
+    time: str
+
+
+def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) -> dict[str, AgentBeat]:
+    """Return the last heartbeats of the agents of some members, of those that ever had any."""
     prefix = fleet.agent_branch("")
     branches = {f"{prefix}{name}": name for name in names}
     tips = agent_tips(publication, prefix) if branches else {}
     said = {branches[branch]: tip for branch, tip in tips.items() if branch in branches}
-    heartbeats = {name: _heartbeat(publication.repository, tip, name) for name, tip in said.items()}
-    return {name: heartbeat for name, heartbeat in heartbeats.items() if heartbeat}
+    heartbeats = {name: AgentBeat(tip, _heartbeat(publication.repository, tip, name)) for name, tip in said.items()}
+    return {name: heartbeat for name, heartbeat in heartbeats.items() if heartbeat.time}
 
 
 def _heartbeat(repository: Repository, tip: str, cluster: str) -> str:

@@ -17,6 +17,7 @@ from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 
 from .agent_branches import is_own_path
 from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
+from .heard_words import MOST_SKEW
 from .recorded_status import cluster_path, read_recorded
 
 
@@ -111,6 +112,16 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         said = f"{self.cluster} refuses a commit" if refusal else f"{self.cluster} refuses no commit any more"
         self.commit(lambda _tip: {cluster_path(self.cluster): content}, said, time=_seconds(now))
 
+    def tell_clock(self, fault: str, now: str) -> None:
+        """Record by how much the clock here is wrong ("": it is not), where that is new; some seconds are not."""
+        manifest = read_recorded(self, self.tip(), ("clusters",)).manifest(cluster_path(self.cluster))
+        record = parse_cluster_record(manifest) if manifest else None
+        if record is None or _is_near(record.clock, fault):
+            return
+        content = cluster_file(replaced(record, clock=fault))
+        said = f"the clock of {self.cluster} is wrong" if fault else f"the clock of {self.cluster} is right again"
+        self.commit(lambda _tip: {cluster_path(self.cluster): content}, said, time=_seconds(now))
+
     def commit(
         self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int
     ) -> str | None:
@@ -145,6 +156,12 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, known)])
         # git itself has moved it, where it tracks the remote's branches.
         self.repository.update_ref(ref, commit, self.repository.tip(ref))
+
+
+def _is_near(recorded: str, fault: str) -> bool:
+    """Say whether two texts about a clock, which begin with its error in seconds, say almost the same."""
+    (before, *words), (after, *others) = recorded.split() or ("0",), fault.split() or ("0",)
+    return words == others and abs(int(before) - int(after)) <= MOST_SKEW
 
 
 def _seconds(now: str) -> int:

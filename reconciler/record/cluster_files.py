@@ -27,9 +27,12 @@ _WORDS = {
     "heartbeat": "argosy.dev/heartbeat",
     "refused": "argosy.dev/refused",
     "refused_hint": "argosy.dev/refused-hint",
+    "clock": "argosy.dev/clock",
     "deployer": "argosy.dev/deployer",
 }
 """The annotations of a record by the words they keep, in the order they are written."""
+TIMES = (FAILING, _WORDS["since"], _WORDS["heartbeat"])
+"""The annotations that are times."""
 
 
 class ClusterRecord(Struct, frozen=True, kw_only=True):
@@ -38,7 +41,8 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     ``applied`` is the rendered commit that was last applied, ``outcome`` the end of the last apply, ``message`` and
     ``hint`` say why, and ``since`` is the time of the first pass that ended so. ``heartbeat`` is the time its agent
     last observed it, where the agent promises any; ``refused`` and ``refused_hint`` say why its agent refuses what its
-    mirror has now. ``deployer`` is the tool that applies its folder and told all this.
+    mirror has now, and ``clock`` by how much the agent found its clock to be wrong. ``deployer`` is the tool that
+    applies its folder and told all this.
     ``deviations`` are what that pass left other than the commit says, without the failures that Works tell.
     """
 
@@ -51,6 +55,7 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     heartbeat: str = ""
     refused: str = ""
     refused_hint: str = ""
+    clock: str = ""
     deployer: str = ""
     deviations: tuple[Deviation, ...] = ()
 

@@ -47,6 +47,8 @@ REASONS: Mapping[str, RecordedReason] = {
     "argosy.dev/heartbeat": RecordedReason(owner="agent", ends="the next heartbeat, or the member pulls no more"),
     "argosy.dev/refused": RecordedReason(owner="agent", ends="the agent takes a commit, or the member pulls no more"),
     "argosy.dev/refused-hint": RecordedReason(owner="agent", ends="with the refusal"),
+    "argosy.dev/clock": RecordedReason(owner="agent", ends="its clock is right, or the member pulls no more"),
+    "agents.yaml": RecordedReason(owner="passes", ends="the clock is right, or the member left the fleet"),
     "argosy.dev/deployer": RecordedReason(owner="tool", ends="somebody else applies, or no tool is asked any more"),
     "deviations": RecordedReason(owner="whoever applies", ends="the next run over the member"),
     "condition Applied": RecordedReason(owner="whoever applies", ends="the next run, or the object is not wanted"),
@@ -67,8 +69,8 @@ def owner_of(cluster: Cluster, fleet: Fleet, record: ClusterRecord) -> ReasonOwn
 
 def as_owned(record: ClusterRecord, owner: ReasonOwner, *, has_reported: bool) -> ClusterRecord:
     """Return a record without the reasons of former owners; ``has_reported``: the agent of the member ever did."""
-    if owner is not ReasonOwner.AGENT and (record.refused or record.refused_hint or record.heartbeat):
-        record = replace(record, refused="", refused_hint="", heartbeat="")
+    if owner is not ReasonOwner.AGENT and any((record.refused, record.heartbeat, record.clock)):
+        record = replace(record, refused="", refused_hint="", heartbeat="", clock="")
     if owner is not ReasonOwner.TOOL and record.deployer:
         record = replace(record, deployer="", outcome="", message="", hint="", applied="", deviations=())
     if owner is ReasonOwner.AGENT and not has_reported:

@@ -20,16 +20,18 @@ from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
+from .heard_words import PATH as AGENTS_PATH
+from .heard_words import AgentWord, parsed_words
 from .parsed_files import ParsedFiles
 from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
-FILES = ("README.md", REFUSAL_PATH)
+FILES = ("README.md", REFUSAL_PATH, AGENTS_PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "rebalancers", "schemas", "works")
 
 
 class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
-    """The files of a status commit by path.
+    """The files of a status commit by path, and the time of that commit in seconds (0: there is none).
 
     A file of another shape than passes write is a GitError that names it, once it is read.
     """
@@ -37,6 +39,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     UNSHOWN = ("files", "_parsed")
 
     files: Mapping[str, bytes] = field(default_factory=dict)
+    time: int = 0
     _parsed: ParsedFiles = field(default_factory=ParsedFiles)
 
     def manifest(self, path: str) -> Manifest | None:
@@ -57,7 +60,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return this with files put into it, and those that are None taken out."""
         after = {**self.files, **files}
         kept = {path: content for path, content in after.items() if content is not None}
-        return RecordedStatus(files=kept, _parsed=self._parsed)
+        return RecordedStatus(files=kept, time=self.time, _parsed=self._parsed)
 
     def below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""
@@ -80,6 +83,10 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     def health(self) -> ObservedHealth:
         """Return the health of clusters and workloads that rules of failover asked for."""
         return read_as(HEALTH_PATH, self.files.get(HEALTH_PATH, b""), parsed_health)
+
+    def agents(self) -> dict[str, AgentWord]:
+        """Return the newest words of agents, and what is known of the clocks of members."""
+        return read_as(AGENTS_PATH, self.files.get(AGENTS_PATH, b""), parsed_words)
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
@@ -137,7 +144,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
     files = status.files(commit, folders or {*FILES, *FOLDERS})
-    return RecordedStatus(files=files, _parsed=ParsedFiles.of_repository(status.repository))
+    time = status.repository.commit_info(commit).time if commit else 0
+    return RecordedStatus(files=files, time=time, _parsed=ParsedFiles.of_repository(status.repository))
 
 
 def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:

@@ -42,6 +42,8 @@ from render.words import counted
 from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
 from .changed_works import works_to_write
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
+from .heard_words import PATH as AGENTS_PATH
+from .heard_words import AgentWords, words_file
 from .owners import as_owned, owner_of
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
@@ -101,7 +103,8 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``desired`` is the source;
     ``agents`` are the files taken from agents' branches; ``refusal`` is that of the source it should have rendered.
     Clusters that are no ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
-    ``reporting`` are the members that pull whose agents have ever reported; None in such an agent's own pass.
+    ``words`` are those of agents. ``reporting`` are the members that pull whose agents have ever reported; None in such
+    an agent's own pass.
     ``has_recorded_bindings``: bindings are recorded as the last pass left them, of the same commit and source.
     """
 
@@ -134,6 +137,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     agents: Files = field(default_factory=dict)
     refusal: SourceRefusal | None = None
     reporting: frozenset[str] | None = frozenset()
+    words: AgentWords = field(default_factory=dict)
     has_recorded_bindings: bool = False
 
 
@@ -150,6 +154,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
         _quota_files,
         _rebalancer_files,
         _refusal_files,
+        _agent_word_files,
     )
     for files_of in steps_of:
         steps = steps.with_files(files_of(steps, inputs, reports))
@@ -324,6 +329,11 @@ def _refusal_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seq
     if inputs.refusal is not None:
         return {REFUSAL_PATH: refusal_file(inputs.refusal.recorded_at(inputs.now, recorded.refusal()))}
     return {} if inputs.answers is None else {REFUSAL_PATH: None}
+
+
+def _agent_word_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return what was heard of agents, and of the clocks of members."""
+    return {AGENTS_PATH: words_file({name: each for name, each in inputs.words.items() if name in inputs.members})}
 
 
 def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:

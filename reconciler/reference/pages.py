@@ -101,6 +101,7 @@ ANNOTATIONS = (
             Entry(
                 "argosy.dev/failing-since", "In clusters of the status branch: since when the cluster does not answer."
             ),
+            Entry("argosy.dev/clock", "In clusters of an agent's branch: by how much the agent's clock is wrong."),
             Entry(
                 "argosy.dev/unseen-hint",
                 "In clusters of the status branch: what to do about the reason why passes do not see the cluster.",

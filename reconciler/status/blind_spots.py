@@ -11,12 +11,14 @@ from msgspec import Struct
 from reconciler.members.exchange import BLIND
 from reconciler.observe.conditions import condition_of_type
 from reconciler.record.cluster_files import ClusterRecord
+from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, skew_words
+from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_pulling
 from render.failover.health import READY, UNKNOWN
 
 from .staleness import NO_AGENT, NO_AGENT_HINT, SILENT_AGENT_HINT
 
-AGENT_SILENT, NO_AGENT_STATE = "AgentSilent", "NoAgent"
+AGENT_SILENT, NO_AGENT_STATE, CLOCK_WRONG = "AgentSilent", "NoAgent", "ClockWrong"
 _OUTCOMES = frozenset(map(str, BLIND))
 
 
@@ -34,10 +36,26 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
         return {key: word for key, word in words.items() if word}
 
 
-def blind_spots_of(records: Mapping[str, ClusterRecord], members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+def blind_spots_of(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return why members are not seen, by name; those that are seen have no entry."""
-    found = {name: _blind_spot(records.get(name), member) for name, member in members.items()}
+    records, clocks = recorded.clusters(), wrong_clocks(recorded, members)
+    found = {name: _blind_spot(records.get(name), member) or clocks.get(name) for name, member in members.items()}
     return {name: spot for name, spot in found.items() if spot is not None}
+
+
+def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+    """Return what is known of clocks that are wrong by more than a minute: those of members, or of their agents."""
+    records, words = recorded.clusters(), recorded.agents()
+    found = {}
+    for name, member in members.items():
+        ahead = words[name].ahead if name in words else 0
+        own = records[name].clock if name in records else ""
+        said = skew_words(ahead) if abs(ahead) > MOST_SKEW else own
+        whose = "the clock of its agent" if is_pulling(member) else "its clock"
+        if said:
+            message = f"{whose} is {said}; what passes wait for goes by their own"
+            found[name] = BlindSpot(state=CLOCK_WRONG, message=message, hint=CLOCK_HINT)
+    return found
 
 
 def _blind_spot(record: ClusterRecord | None, member: Cluster) -> BlindSpot | None:

@@ -16,7 +16,7 @@ from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
 
-from .blind_spots import blind_spots_of
+from .blind_spots import blind_spots_of, wrong_clocks
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
@@ -47,6 +47,8 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
         yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
+    for name, clock in sorted(wrong_clocks(recorded, fleet.members).items()):
+        yield f"\n{name}: {clock.message}\n  hint: {clock.hint}\n"
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
     listed = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
@@ -183,7 +185,7 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     counts = {name: {"replicas": branches.replicas.get(name, 0)} for name in fleet.clusters}
     known = branches.progress.items() if branches.is_applied_by_passes else ()
     progress = {name: plain_progress(each) for name, each in known}
-    spots = blind_spots_of(recorded.clusters(), fleet.members) if progress else {}
+    spots = blind_spots_of(recorded, fleet.members) if progress else {}
     observation = {name: {"observation": spot.plain()} for name, spot in spots.items()}
     value["clusters"] = {
         name: each | counts[name] | observed.get(name, {}) | progress.get(name, {}) | observation.get(name, {})

@@ -63,7 +63,7 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
             is_fine=is_fine,
         )
     progress = branches.progress[name]
-    spot = blind_spots_of(records, {name: fleet.members[name]}).get(name)
+    spot = blind_spots_of(recorded, {name: fleet.members[name]}).get(name)
     value = cluster_value(name, recorded, progress) | pending_value(name, fleet.bindings)
     value |= {"observation": spot.plain()} if spot is not None else {}
     is_fine = progress.is_applied and all(map(_is_object_fine, value["objects"]))

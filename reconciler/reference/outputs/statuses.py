@@ -55,7 +55,8 @@ OBSERVATION = record(
     {
         "state": text(
             "The way in a word: `Unauthorized`, `Forbidden`, `NoCredentials`, `WrongCluster`, `NameNotResolved`,"
-            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent` or `NoAgent`."
+            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent`, `NoAgent` or"
+            " `ClockWrong`."
         ),
         "message?": MESSAGE,
         "hint?": text("What to do about it."),

@@ -1,0 +1,148 @@
+"""The words of agents as passes heard them: which commit of each agent was seen first when, and how its clock goes.
+
+An agent's times are those of its own machine. So what a rule waits for begins when a pass first saw the agent's commit,
+and is kept in ``agents.yaml`` of the status branch. Its clock is known to be wrong where its commit comes from the
+future, or is older than the commit of the mirror that it says it applied.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from render.documents import emit, parse_documents
+from render.model import ARGOSY_API_VERSION
+from render.timing import parse_instant, utc
+
+from .cluster_files import TIMES
+
+PATH = "agents.yaml"
+KIND = "AgentWords"
+MOST_SKEW = 60
+"""The seconds by which a clock may be wrong before that is said, and by which it may differ from what is recorded."""
+
+CLOCK_HINT = "set the clock of the machine it runs on, for tokens, leases and signatures go by it"
+
+
+class AgentWord(Struct, frozen=True, kw_only=True):
+    """The newest word of an agent: its commit, when a pass first saw that, and the mirror's time it was asked at.
+
+    ``heard`` is empty for a word that was there before anybody listened. ``ahead`` are the seconds by which its clock
+    is ahead of those of passes, as far as is known; of a member that passes reach, those of the member's own clock.
+    """
+
+    commit: str = ""
+    heard: str = ""
+    asked: int = 0
+    ahead: int = 0
+
+
+AgentWords = Mapping[str, AgentWord]
+"""The words by cluster; one without an entry has said nothing yet."""
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """A commit of an agent: its time by the agent's clock, and that of the mirror's commit it applied (0: none)."""
+
+    commit: str
+    time: int
+    asked: int = 0
+
+
+def word_after(before: AgentWord | None, said: Said, now: str, recorded_at: int) -> AgentWord:
+    """Return the word of an agent once a pass has seen its commit; ``recorded_at`` is when a pass recorded something.
+
+    A commit that is new since then was made after it. So the agent's own time counts if it lies in between, and its
+    clock is not known to be wrong; else the commit is as old as the look at it.
+    """
+    if before is not None and before.commit == said.commit:
+        return before
+    instant = parse_instant(now)
+    today = int(instant.timestamp()) if instant else said.time
+    ahead = _ahead(before or AgentWord(), said, today)
+    is_known = recorded_at <= said.time <= today and not ahead and not (before and before.ahead)
+    return AgentWord(commit=said.commit, heard=utc(said.time) if is_known else now, asked=said.asked, ahead=ahead)
+
+
+def _ahead(before: AgentWord, said: Said, now: int) -> int:
+    """Return by how much an agent's clock is known to be ahead; a little more or less than is recorded is the same."""
+    found = said.time - now if said.time > now else _behind(said)
+    if not found:
+        is_still_asked = before.ahead < 0 and said.asked == before.asked
+        return before.ahead if is_still_asked else 0
+    return error_to_record(before.ahead, found)
+
+
+def _behind(said: Said) -> int:
+    """Return how much older, if it is by much, an agent's commit is than what it says it applied."""
+    found = said.time - said.asked if said.asked else 0
+    return found if found < -MOST_SKEW else 0
+
+
+def error_to_record(before: int, found: int) -> int:
+    """Return the skew to record: what is recorded, where that is near enough and puts no time into the future.
+
+    >>> error_to_record(630, 600), error_to_record(600, 630), error_to_record(-600, -630), error_to_record(0, -630)
+    (630, 630, -600, -630)
+    """
+    is_near = abs(before - found) <= MOST_SKEW and (before >= found if found > 0 else before < 0)
+    return before if is_near else found
+
+
+def skew_words(ahead: int) -> str:
+    """Return a skew as the end of a sentence about a clock.
+
+    >>> skew_words(600), skew_words(-90)
+    ('600 s ahead of that of passes', '90 s behind that of passes')
+    """
+    return f"{abs(ahead)} s {'ahead of' if ahead > 0 else 'behind'} that of passes"
+
+
+def words_file(words: AgentWords) -> bytes | None:
+    """Return words as the file that records them; None where there is none."""
+    plain = {name: _plain(word) for name, word in sorted(words.items())}
+    clusters = {name: word for name, word in plain.items() if word}
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters}) if clusters else None
+
+
+def _plain(word: AgentWord) -> dict[str, Any]:
+    fields = {"commit": word.commit, "heard": word.heard, "asked": word.asked, "ahead": word.ahead}
+    return {name: value for name, value in fields.items() if value}
+
+
+def parsed_words(content: bytes) -> dict[str, AgentWord]:
+    """Read words back from their file."""
+    clusters = parse_documents(content)[0].value["clusters"] if content else {}
+    return {str(name): AgentWord(**_checked(each)) for name, each in clusters.items()}
+
+
+def _checked(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    for names, kind in ((("commit", "heard"), str), (("asked", "ahead"), int)):
+        if not all(type(value.get(name, kind())) is kind for name in names):
+            raise ValueError("a word with other values")
+    return value
+
+
+def set_right(path: str, content: bytes, ahead: int) -> bytes:
+    """Return a file of an agent whose clock is ahead with its times as passes would have written them."""
+    value = dict(parse_documents(content)[0].value)
+    if "observedAt" in value:
+        value["observedAt"] = _earlier(value["observedAt"], ahead)
+    status = value.get("status")
+    if isinstance(status, dict) and status.get("conditions"):
+        conditions = [_with_earlier(each, ("lastTransitionTime",), ahead) for each in status["conditions"]]
+        value["status"] = {**status, "conditions": conditions}
+    if path.startswith("clusters/"):
+        metadata = value["metadata"]
+        annotations = _with_earlier(metadata.get("annotations") or {}, TIMES, ahead)
+        value["metadata"] = {**metadata, **({"annotations": annotations} if annotations else {})}
+    return emit(value)
+
+
+def _with_earlier(value: Mapping[str, Any], names: Iterable[str], ahead: int) -> dict[str, Any]:
+    return {**value, **{name: _earlier(str(value[name]), ahead) for name in names if name in value}}
+
+
+def _earlier(text: str, seconds: int) -> str:
+    found = parse_instant(text)
+    return utc(found.timestamp() - seconds) if found else text
