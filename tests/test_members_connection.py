@@ -198,7 +198,7 @@ class Refusal(NamedTuple):
 
 REFUSALS = [
     Refusal("who may not look may not write", 403, FailureKind.FORBIDDEN, 1),
-    Refusal("a server in trouble is asked again", 503, FailureKind.UNAVAILABLE, 4),
+    Refusal("a server in trouble is asked again, and then whether it is", 503, FailureKind.UNAVAILABLE, 5),
     Refusal("no such namespace is no such cluster", 404, FailureKind.NOT_SERVED, 1),
 ]
 

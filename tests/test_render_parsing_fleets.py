@@ -84,12 +84,19 @@ def test_every_setting_has_its_default() -> None:
             "no_execute_eviction": "Policy",
             "purge_mode": "Gracefully",
             "grace_seconds": 600,
-            "guard": {"mass_failure": 33, "per_minute": None, "keeps_last_copy": True},
+            "guard": {
+                "mass_failure": 33,
+                "per_minute": None,
+                "keeps_last_copy": True,
+                "has_pauses": True,
+                "follows_policies": True,
+            },
         },
         "descheduler": {"is_enabled": False, "threshold_seconds": 300, "interval_seconds": 120},
         "cron_deadline": None,
         "field_rules": (),
         "decryption_secret": None,
+        "key_services": (),
         "clusters": (),
         "kubeconfigs": "",
         "path": "",
@@ -194,7 +201,9 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
         feature_gates=FeatureGates(federated_quota_enforcement=False),
-        failover=FailoverSettings(guard=EvictionGuard(mass_failure=100, keeps_last_copy=False)),
+        failover=FailoverSettings(
+            guard=EvictionGuard(mass_failure=100, keeps_last_copy=False, has_pauses=False, follows_policies=False)
+        ),
     )
 
 

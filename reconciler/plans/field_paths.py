@@ -36,8 +36,10 @@ class Member(NamedTuple):
 Step = str | Key | Member
 Path = tuple[Step, ...]
 
-_QUOTED = r'"(?:[^"\\]|\\.?)*+(?:"|\Z)'
-_STEP = re.compile(rf'\.(?P<name>(?:[^.\[\]"]|{_QUOTED})++)|\[(?P<item>(?:[^\]"]|{_QUOTED})*+)(?:\]|\Z)', re.DOTALL)
+_QUOTED = r'"(?>(?:[^"\\]|\\.?)*)(?:"|\Z)'
+_STEP = re.compile(
+    rf'\.(?P<name>(?>(?:[^.\[\]"]|{_QUOTED})+))|\[(?P<item>(?>(?:[^\]"]|{_QUOTED})*))(?:\]|\Z)', re.DOTALL
+)
 _PAIR = re.compile(rf"(?<![^=,])(?P<name>[^=,]+)=(?P<value>{_QUOTED}|[^,]+)", re.DOTALL)
 
 

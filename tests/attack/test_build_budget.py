@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock
 
 import pytest
 
@@ -16,6 +16,7 @@ from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, OUTPUT, a_chart
 from tests.test_building_kustomize import a_script, objects_of, said
 from tests.test_source_loading import Memory
+from tests.waiting import at_once
 
 HOUR = 3600
 
@@ -119,22 +120,21 @@ def test_both_renders_of_a_chart_share_its_time(tmp_path: Path) -> None:
 
 
 def test_no_more_runs_at_once_than_there_is_memory_for() -> None:
-    total, running, most, lock = BuildBudget(memory=4 << 30), 0, 0, Lock()
+    total, running, most, lock, full = BuildBudget(memory=4 << 30), 0, 0, Lock(), Event()
 
     def start(_limits: RunLimits) -> Run:
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+        if running < 2:
+            full.wait(0.02)
+        else:
+            full.set()
         with lock:
             running -= 1
         return Run()
 
-    threads = [Thread(target=total.run, args=(RunLimits(memory=2 << 30), start)) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(lambda _number: total.run(RunLimits(memory=2 << 30), start), 12)
     assert most == 2
     assert total.run(RunLimits(memory=9 << 30), start) == Run()

@@ -15,6 +15,7 @@ from reconciler.building.sandbox import run_in_copy
 from tests.kubectl import kubectl_path
 from tests.sources import Content
 from tests.test_building_kustomize import loaded, said
+from tests.waiting import joined
 
 CANARY = "c4n4ry-of-this-machine"
 MAP = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: stolen}}\ndata: {{a: {CANARY}}}\n"
@@ -46,7 +47,7 @@ def loopback() -> Iterator[Loopback]:
         thread.start()
         yield Loopback(f"http://127.0.0.1:{server.server_address[1]}", asked)
         server.shutdown()
-        thread.join()
+        joined(thread)
 
 
 class Attempt(NamedTuple):

@@ -22,6 +22,7 @@ from render.documents import emit, parse_documents
 from render.model import ObjectRef
 from tests.fakes import FakeCluster
 from tests.sops import KEY, PROGRAM, encrypted
+from tests.waiting import eventually, joined
 
 SECRET = {
     "apiVersion": "v1",
@@ -58,7 +59,7 @@ def service() -> Iterator[Service]:
         thread.start()
         yield Service(f"http://127.0.0.1:{server.server_address[1]}", asked)
         server.shutdown()
-        thread.join()
+        joined(thread)
 
 
 @pytest.fixture
@@ -212,11 +213,10 @@ def test_one_document_that_hangs_does_not_keep_others_of_other_clusters_waiting(
     found = SopsDecryption(None, with_hanging(tmp_path, environment))
     waiting = threading.Thread(target=decrypted, args=(found, an_object(f"# hang\n{text}")), daemon=True)
     waiting.start()
-    while not (tmp_path / "hangs").exists():
-        time.sleep(0.01)
+    eventually((tmp_path / "hangs").exists, "sops that hangs")
     (other,) = decrypted(found, an_object(text))
     assert (other.fault, waiting.is_alive()) == ("", True)
-    waiting.join()
+    joined(waiting)
 
 
 def test_a_program_with_local_sockets_has_no_others() -> None:
