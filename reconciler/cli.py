@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import StringIO
 from typing import cast
@@ -195,24 +196,34 @@ def _flushed(code: int) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
     except ReconcileError as error:
         print_error(f"argosy: {error}" if "\n" not in error.message else str(error))
-        return error.exit_code
+        return _reported(words, str(error), error.exit_code)
     except click.ClickException as error:
         shown = StringIO()
         error.show(shown)
         print_error(shown.getvalue().removesuffix("\n"))
-        return 2
+        return _reported(words, error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort):
         print_error("argosy: interrupted")
-        return 130
+        return _reported(words, "interrupted", 130)
     except OSError as error:
         return _unwritten(error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
-        return _bug(error)
+        return _reported(words, "a bug in Argosy", _bug(error))
     return result if isinstance(result, int) else 0
+
+
+def _reported(words: Sequence[str], message: str, code: int) -> int:
+    """Return an exit code, after a report of the error for whoever asked for a file that CI reads."""
+    from reconciler.console.error_reports import report_error
+
+    with suppress(OSError):
+        report_error(words, message, code)
+    return code
 
 
 def _unwritten(error: OSError) -> int:

@@ -169,6 +169,23 @@ def test_a_broken_file_is_annotated_and_nothing_else_is_done(hub: Repository, tm
     assert "::error file=policies/more.yaml,line=" in done.stdout
 
 
+def test_a_change_of_settings_is_refused_and_shown(hub: Repository, tmp_path: Path) -> None:
+    """The base's argosy.yaml judges it, until somebody says in the workflow that it is meant."""
+    a_change(hub, tmp_path / "clone", "Move\n\nArgosy-Allow-Movement: * 9")
+    checkout = a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge")
+    runner = Runner.create(tmp_path / "runner", checkout)
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    steps = {step.name: step for step in action_steps({}, context(hub))}
+    assert runner.run(steps["Fetch what the change is compared with"]).returncode == 0
+    checkout.commit({"argosy.yaml": {**fleet, "spec": {"validation": "Off", "rendered": {"branch": "elsewhere"}}}})
+    assert runner.run(steps["Render"], is_offline=True).returncode == 6
+    summary = runner.read("summary")
+    assert "| <code>spec.rendered.branch</code> | <code>none</code> | <code>elsewhere</code> | **waits" in summary
+    assert "    settings that reach outside of the repository or weaken a guard are to change\n" in summary
+    accepting = {step.name: step for step in action_steps({"accept-settings": "true"}, context(hub))}
+    assert runner.run(accepting["Render"], is_offline=True).returncode == 0
+
+
 def test_no_untrusted_text_reaches_a_shell() -> None:
     """Expressions stand in ``env`` alone, where the shell sees a variable and not what is in it."""
     action = parsed(ROOT / ".github" / "actions" / "render" / "action.yml")

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from reconciler.console.cleaning import cleaned
+from reconciler.console.error_reports import SARIF_SCHEMA
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
@@ -24,7 +25,6 @@ class Writer(Protocol):
         ...
 
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _DESCRIPTIONS = {
     "ShadowedPolicy": "A propagation policy that claims nothing it selects",
     "PolicyTie": "Propagation policies between which only names decide",
@@ -63,7 +63,9 @@ def as_sarif(validation: Validation, *, is_strict: bool = False) -> str:
     results += [_result(each, level) for each in validation.warnings]
     used = sorted({result["ruleId"] for result in results})
     driver = {"name": "argosy", "version": engine_version(), "rules": [_rule(name) for name in used]}
-    return as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]})
+    return as_json(
+        {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    )
 
 
 def rule_of(problem: Problem) -> str:

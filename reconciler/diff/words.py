@@ -58,12 +58,13 @@ def allowance_words(allowance: Allowance) -> str:
 TEMPLATE = "its template"
 _INTERPRETERS = ("ResourceInterpreterCustomization ", "ResourceInterpreterWebhookConfiguration ")
 _OVERRIDES = ("OverridePolicy ", "ClusterOverridePolicy ")
+_PLACING = ("PropagationPolicy ", "ClusterPropagationPolicy ")
 
 
 def causes_of(difference: Difference, ref: ObjectRef, *, is_number: bool = False) -> tuple[ChangedInput, ...]:
-    """Return the causes by which an object is another; of its divided numbers alone, overrides are none."""
+    """Return the causes by which an object is another: policies divide its numbers, and overrides set its fields."""
     causes = difference.causes.get(ref, ())
-    return tuple(each for each in causes if not (is_number and each.name.startswith(_OVERRIDES)))
+    return tuple(each for each in causes if not each.name.startswith(_OVERRIDES if is_number else _PLACING))
 
 
 def cause_words(difference: Difference, ref: ObjectRef, *, is_number: bool = False) -> str:

@@ -129,4 +129,6 @@ def _address(client: Manifest) -> str:
     place = client.get("url") or f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
     path = f"{service.get('path')}" if service.get("path") else ""
     bundle = str(client.get("caBundle") or "")
-    return f"{place}{path}" + (f" by the authority {sha256(bundle.encode()).hexdigest()[:12]}" if bundle else "")
+    return masked(f"{place}{path}") + (
+        f" by the authority {sha256(bundle.encode()).hexdigest()[:12]}" if bundle else ""
+    )

@@ -14,7 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from reconciler.console.cleaning import masked
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.history import commits_of_file
@@ -101,8 +103,14 @@ def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
 
 
 def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange, ...]:
-    """Return the settings that another argosy.yaml changes, and its folder, from which files and paths begin."""
-    changes = setting_changes(before.fleet, after.fleet)
+    """Return the settings that another argosy.yaml changes, and its folder, from which files and paths begin.
+
+    Passwords in addresses are left out of them here, for they are told in many forms.
+    """
+    changes = tuple(
+        replace(each, before=_masked(each.before), after=_masked(each.after))
+        for each in setting_changes(before.fleet, after.fleet)
+    )
     if before.folder == after.folder:
         return changes
     paths = before.path or before.expected_path, after.path or after.expected_path
@@ -120,6 +128,13 @@ def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
         f" its objects by the ConfigMap argosy-system/{name}: argosy reconcile --accept-settings --take-from applyset"
         f" --migrate-from {name}"
     )
+
+
+def _masked(value: Any) -> Any:
+    """Return a value of a setting without the passwords of addresses in it."""
+    if isinstance(value, tuple):
+        return tuple(map(_masked, value))
+    return masked(value) if type(value) is str else value
 
 
 def settings_in_force(

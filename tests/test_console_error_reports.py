@@ -1,0 +1,70 @@
+"""Whoever asks for JUnit or SARIF gets a file that can be read, however the run ends."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from reconciler.commands import test as test_command
+from reconciler.commands import validate as validate_command
+from render.errors import ClusterError, GuardRefused
+
+from .build import Repository, a_config_map, argosy
+
+FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"nothing": 1}}
+
+
+class End(NamedTuple):
+    why: str
+    words: tuple[str, ...]
+    code: int
+    files: dict[str, Any] = {}  # noqa: RUF012 - nobody changes it
+    fault: BaseException | None = None
+
+
+ENDS = [
+    End("nothing is wrong", (), 0, {"a.yaml": a_config_map("a")}),
+    End("a warning that counts", ("--strict",), 1, {"policy.yaml": FLEET | {"kind": "Fleets"}}),
+    End("an option that there is not", ("--nope",), 2),
+    End("a revision that there is not", ("--rev", "\x1b[2J]]>&<nope"), 4),
+    End("a source that is refused", (), 3, {"argosy.yaml": FLEET}),
+    End("no cluster", (), 5, {}, ClusterError("no ]]> cluster")),
+    End("a guard", (), 6, {}, GuardRefused("too much\nof it")),
+    End("a bug", (), 70, {}, ZeroDivisionError("hunter2")),
+    End("an interruption", (), 130, {}, KeyboardInterrupt()),
+]
+
+
+@pytest.mark.parametrize("asked", ["validate -o junit", "validate --output=sarif", "test -ojunit"])
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.why)
+def test_a_file_can_be_read_at_every_exit_code(
+    end: End, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = asked.split(maxsplit=1)[0]
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"README": "", **end.files})
+    words = [word for word in end.words if command == "validate" or word != "--strict"]
+
+    def failing(*_: Any, **__: Any) -> int:
+        assert end.fault is not None
+        raise end.fault
+
+    if end.fault is not None:
+        monkeypatch.setattr(validate_command, "validate_and_show", failing)
+        monkeypatch.setattr(test_command, "run_tests_and_show", failing)
+    ended = argosy(repository, capsys, *asked.split(), *words)
+    if command == "validate" and end.why != "a warning that counts":
+        assert ended.code == end.code
+    is_well = ended.code == 0
+    if asked.endswith("junit"):
+        suites = fromstring(ended.out)
+        assert (suites.tag, len(suites.findall(".//failure")) > 0) == ("testsuites", not is_well)
+    else:
+        (run,) = json.loads(ended.out)["runs"]
+        invocations = run.get("invocations", [])
+        is_silent = not run["results"] and not is_well
+        assert [each["exitCode"] for each in invocations] == ([ended.code] if is_silent else [])
+    assert "hunter2" not in ended.out
+    assert "\x1b" not in ended.out
