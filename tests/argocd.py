@@ -11,7 +11,7 @@ from typing import Any
 
 from render.documents import emit
 
-from .clusters import Member, free_ports
+from .clusters import Member, reserved_ports
 from .flux import established
 from .peers import PEERS, module_folder
 from .waiting import eventually, running
@@ -97,20 +97,20 @@ def running_argocd(hub: Member, program: Path, redis: Path, folder: Path) -> Ite
     established(hub, *(f"{kind}s.argoproj.io" for kind in KINDS))
     hub.kubectl("create", "namespace", SPACE)
     hub.kubectl("apply", "-f", "-", stdin="---\n".join(emit(each).decode() for each in _settings()))
-    store, repositories, *metrics = free_ports(4)
-    cache = ["--redis", f"127.0.0.1:{store}"]
-    programs = {
-        "argocd-repo-server": [
-            *("--address", "127.0.0.1", "--port", str(repositories), "--disable-tls", "--client-ca-path="),
-            *("--metrics-address", "127.0.0.1", "--metrics-port", str(metrics[0])),
-        ],
-        "argocd-application-controller": [
-            *("--repo-server", f"127.0.0.1:{repositories}", "--repo-server-plaintext"),
-            *("--metrics-port", str(metrics[1]), "--namespace", SPACE, "--kubeconfig", str(hub.kubeconfig)),
-            *("--app-resync", "20", "--status-processors", "2", "--operation-processors", "2"),
-        ],
-    }
     with ExitStack() as stack:
+        store, repositories, *metrics = stack.enter_context(reserved_ports(4))
+        cache = ["--redis", f"127.0.0.1:{store}"]
+        programs = {
+            "argocd-repo-server": [
+                *("--address", "127.0.0.1", "--port", str(repositories), "--disable-tls", "--client-ca-path="),
+                *("--metrics-address", "127.0.0.1", "--metrics-port", str(metrics[0])),
+            ],
+            "argocd-application-controller": [
+                *("--repo-server", f"127.0.0.1:{repositories}", "--repo-server-plaintext"),
+                *("--metrics-port", str(metrics[1]), "--namespace", SPACE, "--kubeconfig", str(hub.kubeconfig)),
+                *("--app-resync", "20", "--status-processors", "2", "--operation-processors", "2"),
+            ],
+        }
         _start(stack, [str(redis), f"127.0.0.1:{store}"], folder / "redis.log", os.environ)
         for name, options in programs.items():
             environment = {**os.environ, **_environment(folder, hub), "ARGOCD_BINARY_NAME": name}

@@ -187,13 +187,13 @@ class Member:
             self._start_etcd()
         else:
             self._etcd_port = self.beside.etcd_port
-        self.port = self._reserved.enter_context(reserved_port())
+        (self.port,) = self._reserved.enter_context(reserved_ports(1))
         self._write_kubeconfig()
         self._launch("kube-apiserver", self._server_command())
         self._wait_ready()
 
     def _start_etcd(self) -> None:
-        self._etcd_port, peer_port = (self._reserved.enter_context(reserved_port()) for _ in range(2))
+        self._etcd_port, peer_port = self._reserved.enter_context(reserved_ports(2))
         etcd, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{peer_port}"
         data = self.folder / f"etcd-{self._etcd_port}"
         flags = ["--unsafe-no-fsync", "--log-level=error", f"--data-dir={data}", f"--initial-cluster=default={peer}"]
@@ -333,28 +333,19 @@ def remove_namespaces(members: Iterable[Member], *names: str) -> None:
 
 
 @contextmanager
-def reserved_port() -> Iterator[int]:
-    """Yield a port that no other process is given, so that only a server which is told of it listens there.
+def reserved_ports(count: int) -> Iterator[list[int]]:
+    """Yield ports that no other process is given, so that only servers which are told of them listen there.
 
-    A socket that is bound and does not listen keeps it: Linux gives it to nobody who asks for any port, neither for a
+    A socket that is bound and does not listen keeps each: Linux gives it to nobody who asks for any port, neither for a
     server nor for a connection, and lets servers use it that name it and set SO_REUSEADDR, as all of Go do. While none
     does, connections to it are refused.
     """
-    with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        yield holder.getsockname()[1]
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    with ExitStack() as stack:
+        holders = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for holder in holders:
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            holder.bind(("127.0.0.1", 0))
+        yield [holder.getsockname()[1] for holder in holders]
 
 
 def _openssl(*arguments: str, folder: Path) -> None:

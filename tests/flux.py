@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from .clusters import Member, free_ports
+from .clusters import Member, reserved_ports
 from .waiting import eventually, running
 
 SPACE = "flux-system"
@@ -56,12 +56,12 @@ def running_flux(hub: Member, sources: Path, applying: Path, folder: Path) -> It
         hub.kubectl("apply", "--server-side", "-f", str(program.parent / DEFINITIONS))
     established(hub, *KINDS)
     hub.kubectl("create", "namespace", SPACE)
-    served, *ports = free_ports(5)
-    place = f"127.0.0.1:{served}"
-    storage = [f"--storage-path={folder}", f"--storage-addr={place}", f"--storage-adv-addr={place}"]
-    commands = ((sources, storage), (applying, ["--requeue-dependency=2s"]))
-    environment = {**os.environ, "KUBECONFIG": str(hub.kubeconfig), "RUNTIME_NAMESPACE": SPACE, "HOME": str(folder)}
     with ExitStack() as stack:
+        served, *ports = stack.enter_context(reserved_ports(5))
+        place = f"127.0.0.1:{served}"
+        storage = [f"--storage-path={folder}", f"--storage-addr={place}", f"--storage-adv-addr={place}"]
+        commands = ((sources, storage), (applying, ["--requeue-dependency=2s"]))
+        environment = {**os.environ, "KUBECONFIG": str(hub.kubeconfig), "RUNTIME_NAMESPACE": SPACE, "HOME": str(folder)}
         for number, (program, options) in enumerate(commands):
             addresses = zip(("--metrics-addr", "--health-addr"), ports[2 * number :], strict=False)
             listening = [f"{name}=127.0.0.1:{port}" for name, port in addresses]

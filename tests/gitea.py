@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .build import Repository
+from .clusters import reserved_ports
 from .hooks import Authority
 from .waiting import SECONDS, eventually, running
 
@@ -72,23 +73,25 @@ class Gitea:
 def serving_gitea(program: Path, folder: Path, authority: Authority) -> Iterator[Gitea]:
     """Run a server with an account and an empty project of its own."""
     folder.mkdir()
-    port = _free_port()
-    settings, bundle = folder / "app.ini", folder / "ca.crt"
-    settings.write_text(_settings(program, folder, authority, port))
-    bundle.write_bytes((authority.certificate.parent / "ca.crt").read_bytes())
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITEA_"))}
-    environment = {**clean, "HOME": str(folder)}
-    with (folder / "log").open("w") as log:
-        command = [str(program), "--config", str(settings)]
-        with running([*command, "web"], seconds=600, env=environment, stdout=log, stderr=log) as process:
-            eventually(lambda: _answers(port), f"Gitea; its log is {folder}/log")
-            user = ["--username", PERSON, "--password", "a-password-of-loopback-1", "--email", "fleet@example.com"]
-            _said([*command, "admin", "user", "create", "--admin", "--must-change-password=false", *user], environment)
-            made = ["admin", "user", "generate-access-token", "--username", PERSON, "--scopes", "all", "--raw"]
-            gitea = Gitea(port, bundle, _said([*command, *made], environment).splitlines()[-1].strip())
-            gitea.ask("POST", "/user/repos", {"name": PERSON, "default_branch": "main", "private": True})
-            yield gitea
-            process.terminate()
+    with reserved_ports(1) as (port,):
+        settings, bundle = folder / "app.ini", folder / "ca.crt"
+        settings.write_text(_settings(program, folder, authority, port))
+        bundle.write_bytes((authority.certificate.parent / "ca.crt").read_bytes())
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITEA_"))}
+        environment = {**clean, "HOME": str(folder)}
+        with (folder / "log").open("w") as log:
+            command = [str(program), "--config", str(settings)]
+            with running([*command, "web"], seconds=600, env=environment, stdout=log, stderr=log) as process:
+                eventually(lambda: _answers(port), f"Gitea; its log is {folder}/log")
+                user = ["--username", PERSON, "--password", "a-password-of-loopback-1", "--email", "fleet@example.com"]
+                _said(
+                    [*command, "admin", "user", "create", "--admin", "--must-change-password=false", *user], environment
+                )
+                made = ["admin", "user", "generate-access-token", "--username", PERSON, "--scopes", "all", "--raw"]
+                gitea = Gitea(port, bundle, _said([*command, *made], environment).splitlines()[-1].strip())
+                gitea.ask("POST", "/user/repos", {"name": PERSON, "default_branch": "main", "private": True})
+                yield gitea
+                process.terminate()
 
 
 def _settings(program: Path, folder: Path, authority: Authority, port: int) -> str:
@@ -135,9 +138,3 @@ def _answers(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
         return True
     return False
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

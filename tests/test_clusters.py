@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .clusters import reserved_port
+from .clusters import reserved_ports
 from .kubernetes.programs import PROGRAMS, cache_folder, installed
 from .waiting import eventually, running
 
@@ -53,7 +53,7 @@ def listening(port: int) -> socket.socket:
 
 def test_the_port_of_a_server_that_was_killed_is_given_to_nobody_else() -> None:
     """Another run's server listened there, and what had to be unreachable showed a certificate that nobody trusts."""
-    with reserved_port() as port:
+    with reserved_ports(1) as (port,):
         for _ in range(2):
             with listening(port), socket.create_connection(("127.0.0.1", port)):
                 pass
