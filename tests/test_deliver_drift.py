@@ -482,3 +482,22 @@ def test_an_object_deleted_while_it_is_applied_is_created(cluster: Cluster) -> N
     client.wire = deleting
     newer = a_config_map("settings", namespace=cluster.space, a="2")
     assert outcomes(cluster.apply(newer, client=client)) == {"ConfigMap settings": "created Missing"}
+
+
+def test_what_git_takes_out_of_an_ignored_field_stays(cluster: Cluster) -> None:
+    """It was set when the object was created, and is nobody's to change from Git afterwards."""
+    rule = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"], "resourceNames": ["only-this"]}
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "reader", "namespace": cluster.space},
+        "rules": [rule],
+    }
+    ignoring = (FieldRule(rule=FieldRuling.IGNORE, path=".rules"),)
+    cluster.apply(role, field_rules=ignoring)
+    less = {**role, "rules": [{key: value for key, value in rule.items() if key != "resourceNames"}]}
+    cluster.apply(less, field_rules=ignoring)
+    api = "apis/rbac.authorization.k8s.io/v1"
+    assert cluster.read("roles", "reader", api)["rules"] == [rule]
+    cluster.apply(less)
+    assert cluster.read("roles", "reader", api)["rules"] == less["rules"]

@@ -18,8 +18,9 @@ from render.rule_paths import Items, listed_paths, parsed_path
 from render.template_annotations import FIELD_ANNOTATIONS
 
 from .conflicts import Decision, OwnershipClaims, value_differences
+from .containment import is_same
 from .field_paths import MISSING, Key, Path, item_matching, path_text, value_at, without
-from .ownership import Owner, owners_at
+from .ownership import Owner, owned_leaves, owners_at
 
 # Names of labels have dots, which are no ends of names: texts that rules are compared with have this for each.
 _DOT_IN_NAME = "\x1f"
@@ -105,6 +106,9 @@ def with_rules(
         if one is other or all(rule.rule is not wanted for rule in listed):
             return []
         paths = [each.path for each in value_differences(one, other, live)]
+        if wanted is FieldRuling.IGNORE:
+            # A piece that the manifest takes something out of has nothing in it that is wanted otherwise.
+            paths += [path for path in owned_leaves(live, ours) if _is_taken_out_of(one, live, path)]
         return [path for path in paths if ruling_for(path, owners_at(live, path, ours), listed) is wanted]
 
     for path in ruled(FieldRuling.OWN, asked, want):
@@ -115,6 +119,11 @@ def with_rules(
         is_kept = is_ours and present is not MISSING
         want = with_value(want, path, present) if is_kept else without(want, path)
     return want
+
+
+def _is_taken_out_of(want: Manifest, live: Manifest, path: Path) -> bool:
+    wanted, present = value_at(want, path), value_at(live, path)
+    return isinstance(wanted, dict | list) and present is not MISSING and not is_same(wanted, present)
 
 
 def with_value(value: Any, path: Path, new: Any) -> Any:

@@ -214,6 +214,21 @@ def owners_at(live: Manifest, path: Path, ours: Container[str]) -> tuple[Owner, 
     )
 
 
+def owned_leaves(live: Manifest, managers: Container[str]) -> tuple[Path, ...]:
+    """Return the innermost fields that managers own: single values, and what is one piece to the server."""
+    entries = (entry for entry in _entries(live) if _is_ours(entry, managers))
+    return tuple(path for entry in entries for path in _leaves(entry.get("fieldsV1") or {}, ()))
+
+
+def _leaves(fields: Fields, path: Path) -> Iterator[Path]:
+    for text, inner in fields.items():
+        step = parse_step(text)
+        if step is not None and inner:
+            yield from _leaves(inner, (*path, step))
+        elif step is not None:
+            yield (*path, step)
+
+
 def is_one_piece(live: Manifest, path: Path) -> bool:
     """Return whether a field is one piece to the server, as the entry of whoever owns it shows."""
     *parents, last = path
