@@ -201,7 +201,10 @@ BRANCHES = (
             Entry("refusal.yaml", "While a newer source is refused: which, since when, and why."),
             Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
             Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
-            Entry("inventory/<cluster>.yaml", "The commits a cluster may hold objects of. Pruning goes by it."),
+            Entry(
+                "inventory/<cluster>.yaml",
+                "The commits a cluster may hold objects of, by which is pruned, and what its server answered.",
+            ),
             Entry("README.md", "The fleet at a glance."),
         ),
     ),
