@@ -108,6 +108,10 @@ class Refused(NamedTuple):
 
 LOCK = "\n  hint: write a Source for it, and run argosy lock"
 HEAD = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: a}\n"
+NO_PLUGIN = (
+    "kind: it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'\n"
+    "  hint: no others are run: commit what it makes"
+)
 MADE = (
     "configuration of generators and transformers that a kustomization makes is not read\n"
     "  hint: a kustomization may list the files that have it, and do nothing else to them"
@@ -211,10 +215,35 @@ REFUSED = [
         "  hint: write 'namePrefix': a field has one spelling here, whatever kustomize takes for it",
     ),
     Refused(
+        "a list of configuration",
+        {
+            "o/kustomization.yaml": "generators: [g.yaml]\n",
+            "o/g.yaml": "apiVersion: v1\nkind: List\nitems: [{kind: ConfigMapGenerator, apiVersion: builtin}]\n",
+        },
+        f"o/g.yaml: {NO_PLUGIN}",
+    ),
+    Refused(
+        "a list of another name",
+        {"o/kustomization.yaml": "generators: [g.yaml]\n", "o/g.yaml": "apiVersion: v1\nkind: X\nitems: []\n"},
+        f"o/g.yaml: {NO_PLUGIN}",
+    ),
+    Refused(
+        "another spelling of what kustomize has itself",
+        {
+            "o/kustomization.yaml": "generators: [g.yaml]\n",
+            "o/g.yaml": "apiVersion: /builtin\nkind: ConfigMapGenerator\nFiles: [/etc/passwd]\n",
+        },
+        f"o/g.yaml: {NO_PLUGIN}",
+    ),
+    Refused(
+        "a generator that kustomize may have in another version",
+        {"o/kustomization.yaml": "generators: [g.yaml]\n", "o/g.yaml": "apiVersion: builtin\nkind: NewGenerator\n"},
+        f"o/g.yaml: {NO_PLUGIN}",
+    ),
+    Refused(
         "a name that may be read as configuration",
         {"o/kustomization.yaml": "generators: ['{a: b}']\n", "o/{a: b}": HEAD},
-        "o/kustomization.yaml: generators[0].kind: it is none of the generators and transformers that kustomize has, "
-        "of apiVersion 'builtin'\n  hint: no others are run: commit what it makes",
+        f"o/kustomization.yaml: generators[0].{NO_PLUGIN}",
     ),
     Refused(
         "another name that may be read as configuration",

@@ -94,7 +94,7 @@ def test_files_that_a_kustomization_does_not_list_are_one_warning_a_folder() -> 
     ]
 
 
-def test_what_a_refused_build_names_is_left_out_with_it_and_not_called_unlisted() -> None:
+def test_what_a_refused_build_names_is_left_out_with_it_unless_it_stands_elsewhere() -> None:
     files: dict[str, Content] = {
         **BASE,
         "base/stray.yaml": BASE["base/web.yaml"],
@@ -102,7 +102,7 @@ def test_what_a_refused_build_names_is_left_out_with_it_and_not_called_unlisted(
         "plain/settings.yaml": _emitted(a_config_map("settings")),
     }
     found = loaded(files)
-    assert objects_of(found) == []
+    assert objects_of(found) == ["ConfigMap default/settings"]
     assert [str(warning) for warning in found.warnings] == [
         "base/stray.yaml: not read: in the folder of a kustomization that does not list it",
         "top/kustomization.yaml:1: resources[0]: left out: there is no 'gone.yaml'\n  hint: it would be top/gone.yaml",
@@ -135,7 +135,7 @@ def test_a_manifest_that_several_kustomizations_list_is_one_object() -> None:
     }
     found = loaded(files)
     assert [(str(each.ref), each.path) for each in found.desired.templates] == [
-        ("ConfigMap default/settings", "eu/kustomization.yaml")
+        ("ConfigMap default/settings", "shared/settings.yaml")
     ]
     assert (found.problems, found.warnings) == ((), ())
 
@@ -143,13 +143,34 @@ def test_a_manifest_that_several_kustomizations_list_is_one_object() -> None:
 def test_a_manifest_that_two_kustomizations_change_otherwise_is_defined_twice_at_its_own_line() -> None:
     files: dict[str, Content] = {
         "shared/settings.yaml": _emitted(a_config_map("settings")),
-        "us/kustomization.yaml": "resources: [../shared/settings.yaml]\ncommonLabels: {at: us}\n",
-        "eu/kustomization.yaml": "resources: [../shared/settings.yaml]\ncommonLabels: {at: eu}\n",
+        "shared/kustomization.yaml": "resources: [settings.yaml]\n",
+        "us/kustomization.yaml": "resources: [../shared]\ncommonLabels: {at: us}\n",
+        "eu/kustomization.yaml": "resources: [../shared]\ncommonLabels: {at: eu}\n",
     }
     assert said(loaded(files)).splitlines()[0] == (
         "shared/settings.yaml:1: ConfigMap default/settings is defined twice, also at shared/settings.yaml:1 as "
         "eu/kustomization.yaml builds it, as us/kustomization.yaml builds it"
     )
+
+
+def test_a_manifest_outside_the_folder_of_a_kustomization_stays_one_of_its_own() -> None:
+    files: dict[str, Content] = {
+        "shared/settings.yaml": _emitted(a_config_map("settings")),
+        "us/kustomization.yaml": "resources: [../shared/settings.yaml]\nnamePrefix: us-\n",
+        "eu/kustomization.yaml": "resources: [../shared/settings.yaml]\ncommonLabels: {at: eu}\n",
+    }
+    found = loaded(files)
+    assert [(str(each.ref), each.path) for each in found.desired.templates] == [
+        ("ConfigMap default/settings", "shared/settings.yaml"),
+        ("ConfigMap default/us-settings", "us/kustomization.yaml"),
+    ]
+    warned = [str(warning) for warning in found.warnings]
+    assert warned == [
+        (
+            "shared/settings.yaml:1: not taken from what is built, as files have it: ConfigMap default/settings "
+            "(shared/settings.yaml), as eu/kustomization.yaml builds it"
+        )
+    ]
 
 
 def test_a_namespace_that_a_build_gives_to_a_cluster_scoped_object_is_left_out_without_a_word() -> None:
@@ -253,8 +274,8 @@ FAILING = [
             ),
             "a/run.sh": "#!/bin/sh\ntouch /tmp/ran\n",
         },
-        "a/g.yaml:2: kind: it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'\n"
-        "  hint: no others are run: commit what it makes",
+        f"a/kustomization.yaml: {VERSION} cannot build it: loading generator plugins: failed to load generator: "
+        "external plugins disabled; unable to load external plugin 'Run'",
     ),
 ]
 

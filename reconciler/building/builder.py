@@ -66,6 +66,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             files=tuple(outcome.file for outcome in made),
             contents={outcome.file.id: outcome.output for outcome in made},
             claimed=frozenset(_claimed(known, closures, chosen, selection)),
+            taken=_taken(closures, {file.path for file in (*selection.files, *selection.kustomizations)}),
             broken=tuple(broken),
             tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
             implied=trees.locked.implied if trees.locked else (),
@@ -183,6 +184,21 @@ def _claimed(
     for folder in chosen:
         if known.is_component(folder):
             yield from (path for path, _ in closure_of(known, folder).claimed)
+
+
+def _taken(closures: Sequence[Closure], read: Collection[str]) -> dict[str, str]:
+    """Return the files that would be read by themselves, by the kustomization of another folder that has them instead.
+
+    ``read`` are the files that the fleet selects. A kustomization below that of another one is a part of it.
+    """
+    own = {path for closure in closures for path in closure.kustomizations[:1]}
+    taken: dict[str, str] = {}
+    for closure in closures:
+        base = f"{closure.folder}/" if closure.folder else ""
+        for path in (path for path, _ in closure.claimed if path in read and path not in own):
+            if not path.startswith(base):
+                taken.setdefault(path, closure.kustomizations[0])
+    return taken
 
 
 def _refused(closures: Iterable[Closure]) -> Iterator[Broken]:

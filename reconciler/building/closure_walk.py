@@ -54,6 +54,9 @@ class Walk(Struct):
     ``of_plugins`` are the files that configuration of generators and transformers names, each with who names it. The
     walk goes on after the first ``refusal``, and what it finds then is ``beyond``: of that no more needs to be known
     than that the build names it.
+
+    ``owned`` are the files that are parts of the build and nothing else: all but manifests outside the folders of the
+    kustomizations that list them, which stay what they are.
     """
 
     known: Kustomizations
@@ -62,6 +65,7 @@ class Walk(Struct):
     beyond: dict[str, SourceFile] = field(default_factory=dict)
     kustomizations: list[str] = field(default_factory=list)
     resources: set[str] = field(default_factory=set)
+    owned: set[str] = field(default_factory=set)
     plugins: set[str] = field(default_factory=set)
     configurations: set[str] = field(default_factory=set)
     environments: set[str] = field(default_factory=set)
@@ -76,6 +80,7 @@ class Walk(Struct):
             visit = unseen.pop()
             for file, parsed in self.known.at(visit.folder):
                 self._add(file)
+                self.owned.add(file.path)
                 if file.path not in self.kustomizations:
                     self.kustomizations.append(file.path)
                 for inner in self._visits(visit, file, parsed):
@@ -175,6 +180,8 @@ class Walk(Struct):
         if not is_plain(named):
             raise _refused(file, reference.field, f"{reference.text!r} is too large, or no file of this repository")
         self._add(named)
+        if reference.role is not Role.RESOURCE or path.startswith(f"{visit.folder}/" if visit.folder else ""):
+            self.owned.add(path)
         if reference.role is Role.RESOURCE:
             self.resources.add(path)
         elif reference.role is Role.ENVIRONMENT:

@@ -20,7 +20,7 @@ from .tree import Kustomizations, StandIn
 
 
 class Closure(SelectiveStruct, frozen=True, kw_only=True):
-    """The files a build reads, sorted by path, and the first reason not to build.
+    """The files a build reads, sorted by path, and the first reason not to build; ``owned`` are parts of it alone.
 
     ``kustomizations`` and ``resources`` are the paths of those that say what is built, and that hold manifests;
     ``plugins`` have configuration of generators and transformers, ``configurations`` that of fields,
@@ -36,6 +36,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
     files: tuple[SourceFile, ...]
     kustomizations: tuple[str, ...] = ()
     resources: frozenset[str] = frozenset()
+    owned: frozenset[str] = frozenset()
     refusal: BuildRefusal | None = None
     plugins: frozenset[str] = frozenset()
     configurations: frozenset[str] = frozenset()
@@ -58,8 +59,14 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
 
     @property
     def claimed(self) -> tuple[tuple[str, bytes], ...]:
-        """The same, with all that the build would read if it were not refused."""
-        return self._inputs_of((*self.files, *self.beyond))
+        """The same of those that are parts of this build, with all that it would read if it were not refused.
+
+        A manifest outside the folders of the kustomizations that list it stays one of its own, whoever lists it.
+        """
+        return self._inputs_of(file for file in (*self.files, *self.beyond) if self._is_part(file.path))
+
+    def _is_part(self, path: str) -> bool:
+        return path in self.owned or path in self.stand_ins
 
     def _inputs_of(self, files: Iterable[SourceFile]) -> tuple[tuple[str, bytes], ...]:
         own = {(file.path, file.id) for file in files}
@@ -87,6 +94,7 @@ def closure_of(known: Kustomizations, folder: str) -> Closure:
         files=tuple(walk.found[path] for path in sorted(walk.found)),
         kustomizations=tuple(walk.kustomizations),
         resources=frozenset(walk.resources),
+        owned=frozenset(walk.owned),
         refusal=walk.refusal,
         beyond=tuple(walk.beyond[path] for path in sorted(walk.beyond)),
         plugins=frozenset(walk.plugins),

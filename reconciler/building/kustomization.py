@@ -227,6 +227,8 @@ def _unknown(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
 def _plugin_faults(value: Any) -> Iterator[Fault]:
     kind = value.get("kind") if isinstance(value, dict) else None
     shape = PLUGINS.get(kind) if isinstance(kind, str) else None
+    if _is_external(value):
+        return
     if kind == _CHART_GENERATOR:
         yield Fault("kind", _NO_CHARTS, _CHART_HINT)
     elif shape is None or value.get("apiVersion") != _BUILTIN:
@@ -234,6 +236,15 @@ def _plugin_faults(value: Any) -> Iterator[Fault]:
         yield Fault("kind", message, "no others are run: commit what it makes")
     else:
         yield from _unknown(value, shape, f"a {kind}")
+
+
+def _is_external(value: Any) -> bool:
+    """Say whether something is certainly configured that kustomize does not have itself, and refuses to run."""
+    if not isinstance(value, dict) or "items" in value:
+        return False
+    version, kind = value.get("apiVersion"), value.get("kind")
+    is_named = isinstance(version, str) and isinstance(kind, str) and not kind.endswith("List")
+    return is_named and _BUILTIN not in str(version)
 
 
 def _named(slots: Iterable[Slot]) -> Iterator[Reference | Fault | Inline]:

@@ -120,7 +120,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     releases, and those whose templates it changes in vain. ``pending`` is what the change leaves pending, ``ended``
     what was pending and is not any more. ``origins`` are the files that objects were built from, and ``builds`` the
     builds that differ. ``settings`` are those that are others, and ``allowances`` what the change allows itself.
-    ``causes`` are the inputs of objects that are others.
+    ``causes`` are the inputs of objects that are others. ``taken`` are objects that came from a file which another
+    folder's kustomization builds upon now, and that kustomization.
     """
 
     base: str
@@ -146,12 +147,13 @@ class Difference(Struct, frozen=True, kw_only=True):
     settings: tuple[SettingChange, ...] = ()
     allowances: tuple[Allowance, ...] = ()
     causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
+    taken: Mapping[ObjectRef, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem, and nothing that is pending."""
         changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved, self.pending, self.ended)
-        return not any((self.settings, self.joined, self.renamed, self.left, *changes))
+        return not any((self.settings, self.joined, self.renamed, self.left, self.taken, *changes))
 
     @property
     def moved(self) -> int:

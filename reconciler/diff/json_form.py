@@ -46,7 +46,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
             }
             for change in difference.objects
         ],
-        "origins": [_plain_origin(each) for each in difference.builds],
+        **_plain_sources(difference),
         "takeovers": [
             {"object": plain_ref(each.ref), "before": each.before or None, "after": each.after or None}
             for each in difference.takeovers
@@ -77,6 +77,12 @@ def _plain_settings(difference: Difference) -> dict[str, Any]:
         "settings": [plain_setting_change(each) for each in difference.settings],
         "allowances": [{"commit": each.commit, "trailer": each.trailer} for each in difference.allowances],
     }
+
+
+def _plain_sources(difference: Difference) -> dict[str, Any]:
+    """Return the builds that differ, and what the kustomizations of other folders have taken over, if anything."""
+    taken = [{"object": plain_ref(ref), "by": taker} for ref, taker in sorted(difference.taken.items())]
+    return {"origins": [_plain_origin(each) for each in difference.builds], **({"taken": taken} if taken else {})}
 
 
 def _summary(difference: Difference) -> dict[str, Any]:

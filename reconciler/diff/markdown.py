@@ -105,6 +105,12 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         is_open=True,
     )
     yield MarkdownSection(
+        title="Taken over by the kustomization of another folder",
+        lines=[f"| {code(str(ref))} | {code(taker)} |\n" for ref, taker in sorted(difference.taken.items())],
+        before=_TAKEN_HEADER,
+        is_open=True,
+    )
+    yield MarkdownSection(
         title="Replicas",
         lines=[_movement_row(difference, each) for each in difference.movements],
         before=_REPLICA_HEADER,
@@ -117,6 +123,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
 _SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"
 _CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
 _ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
+_TAKEN_HEADER = "| object | taken over by |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 

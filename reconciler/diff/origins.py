@@ -31,7 +31,21 @@ def with_origins(difference: Difference, base: Desired, head: Desired) -> Differ
     refs = {each.ref for each in difference.objects} | {each.ref for each in difference.movements}
     refs |= {each.ref for each in (*difference.pending, *difference.ended)}
     refs |= {each.ref for each in (*difference.problems, *difference.solved)}
-    return replace(difference, origins=_origins(base, head, refs), builds=_builds(base, head, refs))
+    return replace(
+        difference,
+        origins=_origins(base, head, refs),
+        builds=_builds(base, head, refs),
+        taken=dict(_taken(base, head)),
+    )
+
+
+def _taken(base: Desired, head: Desired) -> Iterator[tuple[ObjectRef, str]]:
+    """Yield the objects that came from a file which another folder's kustomization has taken since, and that one."""
+    if head.taken.keys() <= base.taken.keys():
+        return
+    for template in base.templates:
+        if template.path in head.taken and template.path not in base.taken:
+            yield template.ref, head.taken[template.path]
 
 
 def _origins(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> Mapping[ObjectRef, str]:

@@ -5,6 +5,7 @@ What is to be said of many objects alike is said once for all of them.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_clusters
@@ -78,6 +79,7 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "ALLOWED BY THE CHANGE ITSELF", (f"  {allowance_words(each)}\n" for each in difference.allowances)
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
+    yield "TAKEN OVER", _taken(difference, is_full=is_full)
     yield "OBJECTS", _objects(difference, is_full=is_full)
     yield "PENDING", _pending(difference, is_full=is_full)
     yield "POLICIES", _takeovers(difference, is_full=is_full)
@@ -130,6 +132,11 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"
+
+
+def _taken(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for group in grouped(sorted(difference.taken.items()), itemgetter(1), is_full=is_full):
+        yield f"  {_what([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
 
 
 def _said_of_object(change: ObjectChange) -> tuple[object, ...]:

@@ -35,6 +35,7 @@ def summary(difference: Difference) -> str:
         _counted(len(difference.clusters), "cluster changes", "clusters change"),
         *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in ChangeAction),
         _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _counted(len(difference.taken), "object taken over by another folder", "objects taken over by other folders"),
         _counted(len({each.ref for each in difference.pending}), "object pending", "objects pending"),
         _counted(len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"),
         _moved(difference),

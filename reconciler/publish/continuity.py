@@ -3,7 +3,9 @@
 1. What is broken and can be left out, or is delivered although a schema does not allow it, is a warning while it stands
    there as it did - at a first run, whatever there is - and a problem once it changes, or once another change has its
    objects made nowhere any more.
-2. A file that is not read any more though objects were rendered from it, or policies and clusters stood in it, is a
+2. A file that another folder's kustomization builds upon, and that is therefore not read by itself any more, is a
+   problem if something is gone that came from it.
+3. A file that is not read any more though objects were rendered from it, or policies and clusters stood in it, is a
    problem: it became a link, a pointer or other text, its folder a chart, or it moved to where files are ignored. One
    that was removed or emptied, or an ignore that was written to leave it out, says that it is meant.
 """
@@ -31,6 +33,10 @@ from render.words import counted, listed
 from .reading import Source, read_loaded, read_source
 
 _EMPTY_LINES = frozenset({b"", b"---", b"...", b"{}", b"[]", b"null", b"~"})
+_OWN = (
+    "name its folder under source.paths to have it built by itself as well; if its own objects are to go, name it under"
+    " source.ignore"
+)
 _BACK = "make it readable again; if its objects are to go, remove the file, or name it under source.ignore"
 
 
@@ -76,6 +82,7 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
         changed = [each for each in source.broken if not (each.is_partial or each.is_in(blobs, previous.tools))]
         problems += (each.problem for each in changed)
         problems += _made_nowhere(repository, source, previous, [each for each in source.broken if each not in changed])
+    problems += _taken_over(repository, source, previous)
     problems += _unread_problems(each for each in unread_files(repository, source, previous) if not each.is_meant)
     return sorted({*problems})
 
@@ -122,6 +129,19 @@ def _made_nowhere(
     for each in unchanged:
         if names := lost.get(each.makes):
             yield replace(each.problem, message=f"{each.problem.message}; {listed(names)} came from it")
+
+
+def _taken_over(repository: Repository, source: Source, previous: Previous) -> Iterator[Problem]:
+    """Yield what a kustomization of another folder has taken, if something is gone that came from it before.
+
+    The source before is read only where some binding has no template any more.
+    """
+    taken = source.desired.taken
+    if not taken or previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
+        return
+    for path, names in sorted(_lost_objects(repository, source.desired, previous, taken).items()):
+        message = f"taken over by {taken[path]}, which builds upon it; {listed(names)} came from it"
+        yield Problem(path, 0, "", message, _OWN)
 
 
 def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:

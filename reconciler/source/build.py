@@ -46,7 +46,8 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     """The outcome of all builds of a source.
 
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
-    which are therefore no manifests of their own. ``broken`` has the builds that failed, ``problems`` what
+    which are therefore no manifests of their own; ``taken`` has those of them that stand outside the folder of the
+    kustomization that builds upon them, with that one. ``broken`` has the builds that failed, ``problems`` what
     may not even be tried; ``tools`` are the names and versions of what was used. ``is_by_facts``: some of it depends on
     what members are observed to be. ``charts`` are what asks for charts, as override policies select it. ``implied``
     are Sources that nobody wrote, of places that objects of other tools name.
@@ -57,6 +58,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     files: tuple[BuiltFile, ...] = ()
     contents: Mapping[bytes, bytes] = field(default_factory=dict)
     claimed: frozenset[str] = frozenset()
+    taken: Mapping[str, str] = field(default_factory=dict)
     broken: tuple[Broken, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
@@ -71,6 +73,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
             files=(*self.files, *other.files),
             contents={**self.contents, **other.contents},
             claimed=self.claimed | other.claimed,
+            taken={**self.taken, **other.taken},
             broken=(*self.broken, *other.broken),
             problems=(*self.problems, *other.problems),
             warnings=(*self.warnings, *other.warnings),

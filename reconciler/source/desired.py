@@ -39,15 +39,16 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
     ``judged_by_clusters`` are templates that are wrong as they stand and that an override may correct.
     ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made
     depends on what members are observed to be. ``builds`` are those that templates come from,
-    and ``charts`` what asks for charts, as override policies select it.
+    and ``charts`` what asks for charts, as override policies select it. ``taken`` are files that would be read by
+    themselves, by the kustomization of another folder that builds upon them instead.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
     (namespaces, CRDs, priority classes): only the bindings of templates that changed have to be looked at.
     """
 
-    UNSHOWN = ("charts", "builds")
-    UNCOMPARED = ("right_minors", "judged_by_clusters", "charts", "builds", "source_digest")
+    UNSHOWN = ("charts", "builds", "taken")
+    UNCOMPARED = ("right_minors", "judged_by_clusters", "charts", "builds", "taken", "source_digest")
 
     fleet: Fleet = field(default_factory=Fleet)
     templates: tuple[Template, ...] = ()
@@ -73,6 +74,7 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
     is_built_by_facts: bool = False
     charts: tuple[Template, ...] = ()
     builds: tuple[SourceBuild, ...] = ()
+    taken: Mapping[str, str] = field(default_factory=dict)
     source_digest: str = ""
 
     @property

@@ -154,7 +154,7 @@ def select_files(
         skipped=tuple(sorted(skipped)),
         kustomizations=tuple(building),
         beside=tuple(file for file in plain if inside(file.path)),
-        named=roots,
+        named=_named(base, paths),
     )
 
 
@@ -202,6 +202,11 @@ def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:
 def _roots(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     inner = tuple(path.removeprefix("./").strip("/") for path in paths)
     return () if "." in inner else tuple(base + path for path in inner)
+
+
+def _named(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders that paths name one by one, beside all of the fleet's where they name that, too."""
+    return _roots(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
 
 
 def _is_within(path: str, roots: Collection[str]) -> bool:

@@ -382,6 +382,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         tools=parts.built.tools,
         is_built_by_facts=parts.built.is_by_facts,
         charts=parts.built.charts,
+        taken=parts.built.taken,
         builds=builds_of((*parts.templates.placed, *parts.templates.variants)),
         source_digest=_source_digest(parts, kinds),
     )

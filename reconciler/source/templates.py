@@ -172,14 +172,18 @@ class Templates(Struct):
     def leave_out_repetitions(self) -> None:
         """Leave out what was built of objects that stand in a file as well: the file is what was read before."""
         self._leave_out_equal_builds()
-        path_by_ref = {each.ref: each.path for each, place in self.placed if not isinstance(place.file, BuiltFile)}
+        written = {each.ref: each for each, place in self.placed if not isinstance(place.file, BuiltFile)}
+        path_by_ref = {ref: each.path for ref, each in written.items()}
         repeated: dict[str, list[tuple[Template, LocatedManifest]]] = {}
         for template, place in self.placed:
             if isinstance(place.file, BuiltFile) and template.ref in path_by_ref:
                 repeated.setdefault(place.file.path, []).append((template, place))
         for each in repeated.values():
-            names = listed([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in each])
-            self.warnings.append(each[0][1].problem("", f"not taken from what is built, as files have it: {names}"))
+            others = [pair for pair in each if pair[0].manifest != written[pair[0].ref].manifest or pair[0].variants]
+            names = listed([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in others])
+            if names:
+                message = f"not taken from what is built, as files have it: {names}"
+                self.warnings.append(others[0][1].problem("", message))
             self.leave_out({id(template) for template, _ in each})
 
     def _leave_out_equal_builds(self) -> None:

@@ -160,6 +160,10 @@ DIFFERENCE = {
         },
         "The builds of charts and kustomizations that made objects which differ, with what is other in them.",
     ),
+    "taken?": records(
+        {"object": REF, "by": text("The file of the kustomization that builds upon what the object came from.")},
+        "The objects whose file is not read by itself any more, as the kustomization of another folder builds upon it.",
+    ),
     "takeovers": records(
         {
             "object": REF,
