@@ -5,9 +5,12 @@ from typing import Any
 from reconciler.deliver.questions import asked_plan
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import live_changes, live_text
+from reconciler.members.exchange import Failure, FailureKind
 
 from .applying import Cluster
 from .build import a_config_map, a_deployment
+
+FORBIDDEN = Failure(kind=FailureKind.FORBIDDEN, message="no", status=403)
 
 
 def shown(cluster: Cluster, *manifests: dict[str, Any]) -> str:
@@ -81,3 +84,41 @@ def test_what_is_kept_or_hangs_is_shown_and_is_a_difference_while_the_cluster_wa
         f"  ! ConfigMap {cluster.space}/kept kept (PruneDisabled): an annotation of its own forbids pruning it\n"
     )
     cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
+
+
+def test_what_git_takes_out_of_one_piece_is_a_difference(cluster: Cluster) -> None:
+    """By its looks the rest may be a server's default, and so the server is asked."""
+    rule = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+    whole = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "reader", "namespace": cluster.space},
+        "rules": [{**rule, "resourceNames": ["only-this"]}],
+    }
+    cluster.apply(whole)
+    assert shown(cluster, whole) == "eu: equal\n"
+    assert shown(cluster, {**whole, "rules": [rule]}) == (
+        "eu: 1 object differs\n"
+        f"  ~ Role.rbac.authorization.k8s.io {cluster.space}/reader configured (Changed)\n"
+        "      rules: (1 item) -> (1 item)\n"
+    )
+    assert shown(cluster, whole) == "eu: equal\n"
+
+
+def test_what_cannot_be_asked_is_not_said_to_be_equal(cluster: Cluster) -> None:
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "reader", "namespace": cluster.space},
+        "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"], "resourceNames": ["only-this"]}],
+    }
+    cluster.apply(role)
+    less = {**role, "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}
+    _, plan = cluster.plan([less], cluster.inventory(less))
+    client = cluster.client()
+    client.wire = lambda request, send: FORBIDDEN if request.method == "PATCH" else send(request)
+    asked = asked_plan(client, plan)
+    assert "".join(live_text([ClusterReport(cluster="eu", plan=asked)])) == (
+        "eu: 1 object differs\n"
+        f"  ~ Role.rbac.authorization.k8s.io {cluster.space}/reader configured (Unproven): not verified: no\n"
+    )

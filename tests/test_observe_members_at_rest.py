@@ -12,6 +12,7 @@ from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, 
 from reconciler.members.listing import Listing
 from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest, member_at_rest
 from reconciler.observe.objects import CONFIG_MAPS
+from reconciler.plans.admission import Admission
 from reconciler.plans.model import ObservedCluster
 from render.model import Manifest, ObjectRef
 
@@ -77,6 +78,18 @@ def test_a_member_that_answers_the_same_is_still_at_rest() -> None:
     assert cluster.writes == []
 
 
+def test_webhooks_are_asked_about_where_an_answer_counts_and_nowhere_else() -> None:
+    cluster, observed = a_member()
+    observed = replace(observed, admission=Admission(digest="unknown"))
+    asked = []
+    for has_answers in (True, False):
+        known = member_at_rest(cluster, observed, observed.live, {}, has_answers=has_answers)
+        assert known is not None
+        assert is_still_at_rest(cluster, known)
+        asked.append(known.admission)
+    assert asked == ["unknown", ""]
+
+
 class Known(NamedTuple):
     why: str
     fields: dict[str, Any]
@@ -90,6 +103,7 @@ DIFFERENCES = [
     Known("another parent", {"parent": replace(PARENT, name="none")}),
     Known("other objects", {"digests": ((LISTED, "another"),)}),
     Known("another autoscaled workload", {"autoscaled": frozenset([OTHER])}),
+    Known("other webhooks, where objects are as they should be by an answer", {"admission": "others"}),
     Known("another finding", {"findings": {OTHER: (("Pod", "main", "CrashLoopBackOff"),)}}),
 ]
 

@@ -44,7 +44,8 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     @property
     def is_changed(self) -> bool:
         """True where the cluster may hold the object by another manifest, so that it is sent whatever it looks like."""
-        return not self.options.changed.isdisjoint({self.desired.ref, ObjectRef.of(self.desired.manifest)})
+        changed, desired = self.options.changed, self.desired
+        return bool(changed) and (desired.ref in changed or ObjectRef.of(desired.manifest) in changed)
 
     @property
     def rules(self) -> tuple[FieldRule, ...]:
