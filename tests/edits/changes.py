@@ -218,6 +218,8 @@ def _added_item(draft: Draft, random: Random) -> bool:
     def longer(value: list[Any], path: Steps) -> list[Any]:
         item = deepcopy(random.choice(value))
         inner: Any = item if isinstance(item, dict) else [item]
+        if not inner:
+            return [*value, item]
         key = "name" if isinstance(item, dict) and "name" in item else random.choice([*_keys(inner)])
         inner[key] = _other(inner[key], (*path, 0), random) if not isinstance(inner[key], dict | list) else inner[key]
         return [*value, item if isinstance(item, dict) else inner[0]]
