@@ -257,6 +257,11 @@ ENVIRONMENT = (
             Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
             Entry("ARGOSY_SIGN_KEY", "The SSH key that signs commits of mirrors, of the status and of agents."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
+            Entry(
+                "ARGOSY_CLONE_PROGRAMS",
+                "`off`: git runs no program that the clone's own configuration names (`core.sshCommand`,"
+                " `gpg.program` and its like, `credential.helper`), but what the user's and the machine's say.",
+            ),
             Entry("ARGOSY_CREDENTIALS", "The file of names and passwords for the hosts of Sources."),
             Entry("SOPS_AGE_KEY_FILE, SOPS_AGE_KEY", "The age keys that decrypt what SOPS encrypted, as for `sops`."),
             Entry("GNUPGHOME", "The keyring of PGP for the same; without it, `~/.gnupg`."),

@@ -24,7 +24,7 @@ from .history import near_history, resolve_revision
 from .location import GitFolder
 from .objects import WHOLE_ID, Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
-from .settings import Settings
+from .settings import Settings, own_programs_off
 from .stored_objects import StoredObjects
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Repository:
     @cached_property
     def git(self) -> GitCommand:
         """The git command in this repository, after it has agreed that this is one and whose it is."""
-        _ = self.settings  # git reads no configuration of a repository that it does not agree to
-        return self._command
+        # git reads no configuration of a repository that it does not agree to.
+        return own_programs_off(self._command, self.settings)
 
     @cached_property
     def settings(self) -> Settings:

@@ -15,7 +15,7 @@ import pytest
 
 from reconciler.repository import Fetching, RefUpdate, open_repository
 from reconciler.repository import Repository as Opened
-from render.errors import GitError
+from render.errors import ConfigError, GitError
 from render.gitobjects import object_id
 from tests.build import Repository, a_cluster, argosy, as_bytes
 from tests.waiting import SECONDS, happened, joined, running
@@ -258,3 +258,47 @@ def test_no_process_has_the_password_of_a_remote_in_its_arguments(
     assert any("remote-https" in line and str(port) in line for line in lines)
     assert [line for line in lines if PASSWORD in line] == []
     assert PASSWORD not in str(errors[0])
+
+
+PROGRAMS = ("core.sshCommand", "gpg.program", "gpg.openpgp.program", "gpg.x509.program", "gpg.ssh.program")
+
+
+@pytest.mark.parametrize("is_off", [True, False], ids=["switched off", "as they are"])
+def test_programs_of_a_clone_are_switched_off(repository: Repository, tmp_path: Path, *, is_off: bool) -> None:
+    """ssh of the clone's own configuration is run where nobody says otherwise, and not where CI does."""
+    canary, empty = tmp_path / "canary", tmp_path / "empty"
+    empty.write_text("")
+    for name in (*PROGRAMS, "core.askPass", "credential.helper", "credential.https://a.example.helper"):
+        repository.git("config", name, f"touch {canary};")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_GLOBAL": str(empty)}
+    environment |= {"GIT_CONFIG_NOSYSTEM": "1", **({"ARGOSY_CLONE_PROGRAMS": "off"} if is_off else {})}
+    with open_repository(str(repository.path), environment=environment) as opened:
+        with pytest.raises(GitError):
+            opened.fetch("ssh://127.0.0.1:1/x", Fetching(refspecs=["+refs/heads/*:refs/remotes/x/*"]))
+        said = {name: opened.git.text("config", "--get", name) for name in PROGRAMS}
+        helpers = opened.git.run("config", "--get-all", "credential.helper").stdout
+    assert canary.exists() is not is_off
+    if is_off:
+        assert said == dict(zip(PROGRAMS, ("ssh", "gpg", "gpg", "gpgsm", "ssh-keygen"), strict=True))
+        assert helpers.endswith(b";\n\n")  # an empty one takes back those before it
+
+
+def test_programs_of_the_user_stay_where_those_of_a_clone_are_off(repository: Repository, tmp_path: Path) -> None:
+    for name in PROGRAMS:
+        repository.git("config", name, "theirs")
+    mine = tmp_path / "mine"
+    mine.write_text("[core]\nsshCommand = mine\n[credential]\nhelper = mine\n")
+    repository.git("config", "credential.helper", "theirs")
+    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": str(mine), "ARGOSY_CLONE_PROGRAMS": "off"}
+    with open_repository(str(repository.path), environment=environment) as opened:
+        assert opened.git.text("config", "--get", "core.sshCommand") == "mine"
+        assert opened.git.text("config", "--get-all", "credential.helper").split("\n")[-2:] == ["", "mine"]
+
+
+def test_another_word_for_the_switch_is_refused(repository: Repository) -> None:
+    environment = {"PATH": os.environ["PATH"], "ARGOSY_CLONE_PROGRAMS": "no"}
+    with (
+        open_repository(str(repository.path), environment=environment) as opened,
+        pytest.raises(ConfigError, match="ARGOSY_CLONE_PROGRAMS is 'no'"),
+    ):
+        opened.git.text("status")
