@@ -171,9 +171,9 @@ def _replacing(live: Mapping[str, Any], after: Mapping[str, Any], names: Any, pl
 
 def _unanswered(planned: PlannedObject, failure: Failure, context: PlanContext) -> PlannedObject:
     """Return the plan for an object that the server did not tell of: it is left alone, unless it may be overwritten."""
-    is_other = failure.kind is FailureKind.IMMUTABLE
+    is_other = failure.kind is FailureKind.IMMUTABLE or planned.changes
     if is_other or (failure.kind in _REFUSALS and (context.overwrites or planned.migrate)):
-        return another_object(planned, (), context)
+        return another_object(planned, planned.changes, context)
     return replace(
         planned,
         action=Action.BLOCKED,

@@ -17,7 +17,6 @@ from reconciler.members.parallel import in_parallel
 from reconciler.plans.answers import answered
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import Action, Plan, PlannedObject
-from reconciler.plans.ownership import own_entry
 
 from .recreation import immutable_hint
 
@@ -79,8 +78,7 @@ def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False
     assert planned.resource is not None
     assert planned.manifest is not None
     locks = {"uid": planned.uid} if planned.uid else {}
-    is_foreign = planned.action is Action.ADOPTED and own_entry(planned.live or {"metadata": {}}, manager) is None
-    if (planned.force or is_foreign) and planned.resource_version:
+    if planned.force and planned.resource_version:
         locks["resourceVersion"] = planned.resource_version
     query = {"fieldManager": manager, "fieldValidation": "Strict"}
     query |= {"force": "true"} if planned.force else {}

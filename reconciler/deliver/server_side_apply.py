@@ -126,6 +126,9 @@ def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | Obj
             planned = certain_object(context.client, planned, context.plan_context(planned))
         if planned.action not in WRITES:
             return object_result(planned)
+        if context.settings.dry_run and planned.takeover:
+            # The server has said already that no value changes by what comes before the apply.
+            return object_result(planned)
         if context.settings.dry_run or not (planned.migrate or planned.takeover):
             return planned
         migrated = _migrated(context, planned)
@@ -183,7 +186,8 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
 
 def _as_first_planned(again: PlannedObject, planned: PlannedObject) -> PlannedObject:
     """Return a new plan for an object that became ours in this very pass, by the words of the plan before."""
-    return replace(again, action=planned.action, reason=planned.reason, message=planned.message)
+    force = again.force or planned.force
+    return replace(again, action=planned.action, reason=planned.reason, message=planned.message, force=force)
 
 
 def _planned_again(
@@ -202,8 +206,7 @@ def _planned_again(
     if planned.action is Action.ADOPTED and again.action is Action.CONFIGURED:
         again = _as_first_planned(again, planned)
     is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
-    is_adopted = again.action is Action.ADOPTED and not again.force
-    if failure.kind is FailureKind.CONFLICT and is_same and not is_adopted:
+    if failure.kind is FailureKind.CONFLICT and is_same and not again.in_doubt:
         return _decided_by_server(context, again, failure)
     return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
 

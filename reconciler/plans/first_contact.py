@@ -14,7 +14,7 @@ from .adoption import kubectl_managers, takeover, vanishing
 from .applyset import PART_OF
 from .conflicts import field_changes, left_fields, value_differences
 from .context import PlanContext, replaced_managers, ruled_manifest
-from .field_paths import Path, without
+from .field_paths import MISSING, Path, value_at, without
 from .model import Action, FieldChange, PlannedObject
 from .payload import as_sent
 
@@ -26,11 +26,18 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     left = left_fields(asked, want, live, ours)
     base = replace(base, manifest=want, migrate=replaced_managers(want, live, context.options), yielded=left)
     different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
-    if different:
-        return another_object(base, field_changes(want, live, different, ours), context)
+    changes = field_changes(want, live, different, ours)
+    if any(_is_certain(value_at(want, each.path), value_at(live, each.path)) for each in different):
+        return another_object(base, changes, context)
     kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
     message = "it was there already, as wanted"
-    return replace(base, action=Action.ADOPTED, reason="Equal", message=message, takeover=kubectl, in_doubt=True)
+    base = replace(base, changes=changes, takeover=kubectl, in_doubt=True)
+    return replace(base, action=Action.ADOPTED, reason="Equal", message=message)
+
+
+def _is_certain(wanted: Any, present: Any) -> bool:
+    """Return whether two values that differ do so to every server: of pieces, and of what is empty, it drops some."""
+    return bool(wanted) and not any(value is MISSING or isinstance(value, dict | list) for value in (wanted, present))
 
 
 def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
@@ -56,8 +63,14 @@ def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], contex
 
 
 def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
-    """Return the plan for an object in doubt, by the values that its server says would change."""
-    return another_object(planned, changes, context) if changes else replace(planned, in_doubt=False)
+    """Return the plan for an object in doubt, by the values that its server says would change.
+
+    Where none does it is sent with force: what others state of a field that is one piece is the same to a server only
+    once it has filled in its defaults, and so a conflict before.
+    """
+    if changes:
+        return another_object(planned, planned.changes or changes, context)
+    return replace(planned, changes=(), in_doubt=False, force=True)
 
 
 def fields_that_vanish(planned: PlannedObject, context: PlanContext) -> tuple[Path, ...]:

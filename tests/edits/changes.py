@@ -266,6 +266,19 @@ def edited(draft: Draft, random: Random) -> dict[str, Any]:
     return draft.manifest
 
 
+def equally_edited(draft: Draft, random: Random) -> dict[str, Any]:
+    """Return the manifest after edits that may well come to the same object: defaults, order, other spellings."""
+    for _ in range(random.choice((1, 2, 3))):
+        random.choice((_default, _default, _respelt, _reordered, _removed_default))(draft, random)
+    return draft.manifest
+
+
+def _removed_default(draft: Draft, random: Random) -> bool:
+    """Remove something small, which may be what the server fills in."""
+    places = draft.places(lambda value: not isinstance(value, dict | list))
+    return _set_one(draft, random, places, lambda _value, _path: _MISSING)
+
+
 def _one_edit(draft: Draft, random: Random) -> None:
     edits = random.choices([*_EDITS], weights=[*_EDITS.values()], k=8)
     next((edit for edit in edits if edit(draft, random)), None)

@@ -19,7 +19,7 @@ class Side:
     """One object on one of the servers, before an edit and after it."""
 
     def __init__(self, before: Manifest | None, after: Manifest | None, manifest: Manifest) -> None:
-        self.before, self.after = _compared(before, manifest), _compared(after, manifest)
+        self.before, self.after = compared(before, manifest), compared(after, manifest)
         self.is_written = version(before) != version(after)
 
     @property
@@ -31,7 +31,7 @@ def version(live: Manifest | None) -> str:
     return live["metadata"]["resourceVersion"] if live else ""
 
 
-def _compared(live: Manifest | None, manifest: Manifest) -> Any:
+def compared(live: Manifest | None, manifest: Manifest) -> Any:
     """Return what two servers must agree on."""
     if live is None:
         return None
