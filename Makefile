@@ -13,7 +13,7 @@ EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos e2e e2e-peers attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos flapping e2e e2e-peers attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -72,6 +72,10 @@ bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 chaos: $(READY)  ## passes that are killed, members that fail in every way, a long day of the controller; about half an hour
 	@$(BIN)/python -m tests.kubernetes
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+flapping: $(READY)  ## whole members whose pods flap for 20 minutes: are the numbers of status theirs, in few commits? ARGS='--minutes 5' is shorter
+	@$(BIN)/python -m tests.kubernetes
+	@$(BIN)/python -m tests.flapping $(ARGS)
 
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes

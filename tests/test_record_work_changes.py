@@ -211,8 +211,17 @@ def test_numbers_that_move_for_ever_are_written_every_five_minutes_with_their_ag
     for number in range(240):
         flapper.see(work(kind="HorizontalPodAutoscaler", status={"desiredReplicas": number}))
     assert len(flapper.writes) <= 4 + 60 / 5 + 4
-    # The first status is a change of state, and the first of a row of numbers.
-    assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), "2026-11-21T12:00:15Z")
+    assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), written(FIRST))
+
+
+def test_a_turn_of_health_does_not_begin_a_row_of_numbers_anew() -> None:
+    """A budget of flapping pods is unhealthy whenever none is ready: it was then written five times more."""
+    flapper = Flapper()
+    for number in range(60):
+        ready = number * 7 % 5
+        seen = budget(ready, max(ready - 1, 0)) if ready else work(kind="PodDisruptionBudget", **ILL, status={"x": 0})
+        flapper.see(seen)
+    assert len(flapper.writes) <= 15
 
 
 def test_a_turn_of_health_is_written_at_once_though_numbers_move_for_ever() -> None:

@@ -89,8 +89,8 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
         known = known._replace(numbers=known.numbers.begun(unsettled_since(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
         return before
-    is_new = turned or is_on_its_way(observed)
-    numbers = Streak(since=now, last=now) if is_new else known.numbers.after(now, differs=moved)
+    is_counting = is_on_its_way(observed)
+    numbers = Streak(since=now, last=now) if is_counting else known.numbers.after(now, differs=moved)
     turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
     streaks = {"turns": turns, "numbers": numbers}
     if turns.is_unsettled:
