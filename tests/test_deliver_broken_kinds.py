@@ -145,6 +145,38 @@ class TestConversion:
         )
 
 
+@pytest.mark.cluster
+def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(real_cluster: Cluster) -> None:
+    """It was refused in that pass, for webhooks are applied last, and applied in the next one."""
+    cluster = real_cluster
+    settings, name = a_config_map("settings", namespace=cluster.space, a="1"), f"{cluster.space}-guard"
+    webhook = {
+        "name": "guard.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": cluster.space}},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+    }
+    head = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+    strict, lenient = (
+        {**head, "metadata": {"name": name}, "webhooks": [{**webhook, "failurePolicy": policy}]}
+        for policy in ("Fail", "Ignore")
+    )
+    passed(cluster, settings, strict, held=Inventory(cluster="member1"))
+    tried = a_config_map("tried", namespace=cluster.space)
+    path = f"{cluster.path('configmaps')}?dryRun=All"
+    eventually(lambda: cluster.server.request("POST", path, tried)[0] >= 400, "the refusal of a ConfigMap")
+    report = passed(cluster, {**settings, "data": {"a": "2"}}, lenient, held=cluster.inventory(settings, strict))
+    assert outcomes(applied_of(report)) == {
+        "ConfigMap settings": "configured Changed",
+        f"ValidatingWebhookConfiguration.admissionregistration.k8s.io {name}": "configured Changed",
+    }
+    assert applied_of(report).outcome is ApplyOutcome.CONVERGED
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "2"}
+    passed(cluster, settings, held=cluster.inventory(settings, lenient))
+
+
 FAULTS = {
     "an error": Failure(kind=FailureKind.ALONE, message="InternalError: unable to transform key", status=500),
     "a right that is missing": Failure(kind=FailureKind.FORBIDDEN, message="not you", status=403),

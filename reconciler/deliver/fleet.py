@@ -27,7 +27,7 @@ from .adoption import plan_without_doubts
 from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
 from .questions import asked_plan
-from .repairs import are_kinds_repaired, of_both_rounds
+from .repairs import is_another_round_due, of_both_rounds
 from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
@@ -234,7 +234,7 @@ class _FleetRun:
         )
         if report.failure is not None or self._options.apply.dry_run:
             return report
-        if are_kinds_repaired(client, plan, applied, self._options.apply):
+        if is_another_round_due(client, plan, applied, self._options.apply):
             report = self._applied_again(client, job, report)
         return self._with_findings(client, report)
 

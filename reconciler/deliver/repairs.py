@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover
-from reconciler.members.exchange import Answer, Client
+from reconciler.members.exchange import Answer, Client, FailureKind
 from reconciler.observe.objects import listable
 from reconciler.plans.model import WRITES, Action, Plan
 from reconciler.plans.stages import CRD, intercepts
@@ -19,11 +19,31 @@ from render.model import ObjectRef
 from .results import ApplySettings, ClusterResult, ObjectResult
 
 _DONE = WRITES | {Action.DELETED, Action.HANDED_OFF}
+_CHANGED = frozenset({Action.CONFIGURED, Action.DELETED})
+_REFUSALS = frozenset({FailureKind.WEBHOOK, FailureKind.FORBIDDEN, FailureKind.INVALID, FailureKind.BAD_REQUEST})
+"""The reasons that admission webhooks and policies refuse an object for."""
+_NOTICE_SECONDS = 1.5
+"""For so long a server may go by webhooks and policies that are no more as they were."""
 _PAUSE = 0.2
 _LONGEST_PAUSE = 2.0
 
 
-def are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, settings: ApplySettings) -> bool:
+def is_another_round_due(client: Client, plan: Plan, applied: ClusterResult, settings: ApplySettings) -> bool:
+    """Return whether a round has done something by which another one may do what it could not."""
+    return _is_let_through(client, applied) or _are_kinds_repaired(client, plan, applied, settings)
+
+
+def _is_let_through(client: Client, applied: ClusterResult) -> bool:
+    """Return whether something was refused and then something that refuses has changed, and let the server notice."""
+    has_changed = any(intercepts(result.ref) and result.action in _CHANGED for result in applied.results)
+    unnamed = applied.parent_failure
+    refusals = {result.reason for result in applied.results if result.is_failure} | (
+        {unnamed.kind} if unnamed else set()
+    )
+    return has_changed and not refusals.isdisjoint(_REFUSALS) and client.wait(_NOTICE_SECONDS)
+
+
+def _are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, settings: ApplySettings) -> bool:
     """Return whether any of the kinds can be read now that could not be before, where something was written since.
 
     A server takes a moment to take note of a definition that changed. So that is waited for, and nothing else is.
