@@ -9,7 +9,7 @@ import pytest
 from reconciler.plans.inventory import ApplyOutcome
 
 from .build import a_config_map, a_policy, on_clusters
-from .memory_fleet import MemoryFleet
+from .memory_fleet import MemoryFleet, put
 
 KINDS = [("v1", "ConfigMap"), ("rbac.authorization.k8s.io/v1", "Role")]
 POLICY = a_policy(
@@ -154,3 +154,37 @@ def test_what_was_sent_is_not_sent_again_while_another_object_fails(fleet: Memor
     assert report.applied is not None
     assert report.applied.outcome is ApplyOutcome.INCOMPLETE
     assert PATH not in patched(fleet)
+
+
+def test_what_a_webhook_rewrites_is_a_line_of_the_status_for_as_long_as_it_does(
+    fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rewritten(body: dict[str, Any]) -> None:
+        if body["kind"] == "ConfigMap" and "a" in (body.get("data") or {}):
+            body["data"]["a"] = "rewritten"
+
+    member = fleet.members["member1"]
+    webhook = {"rules": [{"apiGroups": [""], "resources": ["configmaps"]}]}
+    put(
+        member,
+        f"{WEBHOOKS[2]}.admissionregistration.k8s.io",
+        "",
+        {
+            "apiVersion": WEBHOOKS[0],
+            "kind": WEBHOOKS[1],
+            "metadata": {"name": "rewriter", "resourceVersion": "1"},
+            "webhooks": [webhook],
+        },
+    )
+    member.mutate = rewritten
+    for _ in range(3):
+        patched(fleet)
+    assert patched(fleet) == []
+    (told,) = fleet.recorded("clusters/member1.yaml")["deviations"]
+    assert (told["reason"], told["field"]) == ("Rewritten", ".data.a")
+    assert "an admission webhook, or the cluster, rewrites .data.a" in fleet.status(capsys).out
+    member.objects.pop((f"{WEBHOOKS[2]}.admissionregistration.k8s.io", "", "rewriter"))
+    member.mutate = lambda _body: None
+    assert patched(fleet) == ["/api/v1/namespaces/shop/configmaps/web"]
+    assert member.objects["configmaps.", "shop", "web"]["data"] == {"a": "1"}
+    assert "deviations" not in fleet.recorded("clusters/member1.yaml")

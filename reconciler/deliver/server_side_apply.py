@@ -17,7 +17,6 @@ from reconciler.plans.answers import (
     applied_digest,
     changed_values,
     left_as_it_is,
-    rewritten,
     rewritten_fields,
 )
 from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
@@ -257,7 +256,7 @@ def _accepted(planned: PlannedObject, answer: Answer, context: ApplyContext) -> 
     result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
     if answer.status == HTTPStatus.CREATED:
         # Some webhooks rewrite objects at their creation alone, so that applying once more may have another answer.
-        is_final = context.plan.admission.is_none and not rewritten(result.yielded)
+        is_final = not context.plan.admission.may_change(planned.resource)
         answer_id = result.answer_id if is_final else result.answer_id and UNKNOWN_ANSWER
         return replace(result, action=Action.CREATED, answer_id=answer_id)
     if planned.action is Action.CREATED:

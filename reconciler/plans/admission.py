@@ -17,11 +17,6 @@ class Admission(Struct, frozen=True, kw_only=True):
     digest: str = ""
     rules: frozenset[tuple[str, str]] | None = None
 
-    @property
-    def is_none(self) -> bool:
-        """True where nothing can change an object on its way."""
-        return self.rules == frozenset()
-
     def may_change(self, resource: Resource | None) -> bool:
         """Return whether any of them may be about the objects of a kind."""
         if self.rules is None or resource is None:
