@@ -222,3 +222,36 @@ def test_a_fleet_is_renamed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         made.push({"a.yaml": None})
         assert made.run("reconcile", "--allow-removal", "one=9").code == 0
         assert ("configmaps.", "default", "a") not in member.objects
+
+
+def test_fleets_of_one_repository_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second one's first pass is one: what the first rendered, before there was a second, is none of its past."""
+    made = Repository.create(tmp_path / "fleet")
+
+    def files(folder: str, name: str) -> dict[str, Any]:
+        return {
+            f"{folder}/argosy.yaml": settings(name),
+            f"{folder}/cluster.yaml": a_cluster(f"{folder}-one"),
+            f"{folder}/policy.yaml": a_policy(selectors=MAPS, placement=on_clusters(f"{folder}-one")),
+            f"{folder}/a.yaml": a_config_map(folder),
+        }
+
+    def run(folder: str, *words: str) -> Ended:
+        return argosy(Repository(made.path / folder), capsys, *words)
+
+    made.commit(files("one", "default"))
+    assert run("one", "reconcile", "--bootstrap").code == 0
+    made.commit(files("two", "shop"))
+    assert run("two", "reconcile").code == 3
+    assert run("two", "reconcile", "--bootstrap").code == 0
+    assert "clusters/two-one/default/ConfigMap/two.yaml" in made.files("argosy-shop/rendered", "clusters")
+    for folder, name in (("one", "default"), ("two", "shop")):
+        made.commit({f"{folder}/b.yaml": a_config_map("b")})
+        assert run(folder, "reconcile").code == 0
+        made.commit({f"{folder}/argosy.yaml": settings(name, validation="Off")})
+        assert run(folder, "reconcile").code == 6
+        assert run(folder, "reconcile", "--accept-settings").code == 0
+        # Each stands at its own place in the record of this clone, and without it as well.
+        (made.path / ".git" / "argosy" / "place.json").unlink()
+        made.commit({f"{folder}/c.yaml": a_config_map("c")})
+        assert run(folder, "reconcile").code == 0

@@ -1,5 +1,6 @@
 """``argosy run`` as it is: real repositories, real processes, real signals."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -48,6 +49,20 @@ def test_a_commit_in_a_work_tree_is_rendered_at_once(work: Repository, tmp_path:
         is_rendered(work.path, work.git("rev-parse", "HEAD"))
         argosy.says("committed ")
         is_rendered(work.path, work.commit({SETTINGS: a_config_map("settings", text="two")}))
+
+
+def test_changed_settings_wait_until_the_file_of_the_controller_has_them(work: Repository, tmp_path: Path) -> None:
+    """Each pass reads the file, so that nothing has to be started again."""
+    bare, accepted = tmp_path / "fleet.git", tmp_path / "accepted.yaml"
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    accepted.write_text(json.dumps(fleet))
+    with controller(tmp_path, str(bare), "--bootstrap", "--accepted-settings", str(accepted)) as argosy:
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        work.commit({"argosy.yaml": {**fleet, "spec": {"validation": "Off"}}})
+        work.git("push", "-q")
+        argosy.says("spec.validation: Strict -> Off")
+        accepted.write_text(json.dumps({**fleet, "spec": {"validation": "Off"}}))
+        is_rendered(bare, pushed(work, "two"))
 
 
 def test_a_remote_is_polled_for_its_branch(work: Repository, tmp_path: Path) -> None:

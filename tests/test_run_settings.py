@@ -36,6 +36,7 @@ WHOLE = """\
   poll: 10s
   drift: 10m
   bootstrap: true
+  acceptedSettings: accepted.yaml
   maxFleets: 8
   passTimeout: 30m
   grace: 45s
@@ -75,6 +76,7 @@ def test_every_field_is_read_and_paths_begin_beside_the_file(tmp_path: Path) -> 
         pass_timeout=1800.0,
         max_fleets=8,
         bootstrap=True,
+        accepted_settings=f"{tmp_path}/accepted.yaml",
         webhook=("0.0.0.0", 8443),
         webhook_secrets=(WebhookSecret(provider=Provider.GITHUB, file=f"{tmp_path}/github.secret"),),
         inside=("127.0.0.1", 9090),

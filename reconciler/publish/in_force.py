@@ -92,8 +92,7 @@ OTHER_FLEET = "a fleet of its own, whose folder is not read any more"
 def fleets_below(home: FleetSource, files: Iterable[SourceFile]) -> frozenset[str]:
     """Return the paths of argosy.yaml files in folders below a fleet's."""
     folder = f"{home.folder}/" if home.folder else ""
-    paths = (file.path for file in files if file.path.rpartition("/")[2] == FLEET_FILE)
-    return frozenset(path for path in paths if path.startswith(folder) and path != home.expected_path)
+    return frozenset(path for path in _fleets(files) if path.startswith(folder) and path != home.expected_path)
 
 
 def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
@@ -202,11 +201,30 @@ def _followed(repository: Repository, place: BranchPlace, tip_of: TipOf) -> Sett
         if tip is None or len(sources) != 1:
             break
         home = _readable_home(repository, sources[0])
+        if home is not None and _is_of_another(repository, sources[0], home, place):
+            break
         found = SettingsInForce(place=place, rendered=tip, source=sources[0], home=home)
         if home is None:
             break
         place = BranchPlace.of(home.fleet)
     return found
+
+
+def _is_of_another(repository: Repository, source: str, home: FleetSource, place: BranchPlace) -> bool:
+    """Say whether a fleet in another folder of a source published at a place, and not the one that is asked about.
+
+    That one had no argosy.yaml yet: then every default names the place that another's name is the default for.
+    """
+    if home.path:
+        return False
+    files = repository.snapshot(source).files
+    others = (load_fleet(files, folder=path.rpartition("/")[0], read=repository.read_blobs) for path in _fleets(files))
+    return any(BranchPlace.of(each.fleet) == place for each in others if not each.problems)
+
+
+def _fleets(files: Iterable[SourceFile]) -> Iterator[str]:
+    """Yield the paths of all argosy.yaml files."""
+    return (file.path for file in files if file.path.rpartition("/")[2] == FLEET_FILE)
 
 
 def _readable_home(repository: Repository, source: str) -> FleetSource | None:

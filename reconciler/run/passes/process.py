@@ -119,6 +119,7 @@ def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], 
         signal.signal(signal.SIGTERM, stopping.ask)
         options = ReconcileOptions(
             bootstrap=job.bootstrap,
+            accepted_settings=job.accepted_settings,
             delivery=job.delivery,
             is_stopping=stopping,
             is_making_way=is_making_way,
