@@ -125,9 +125,6 @@ def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | Obj
             planned = certain_object(context.client, planned, context.plan_context(planned))
         if planned.action not in WRITES:
             return object_result(planned)
-        if context.settings.dry_run and planned.takeover:
-            # The server has said already that no value changes by what comes before the apply.
-            return object_result(planned)
         if context.settings.dry_run or not (planned.migrate or planned.takeover):
             return planned
         migrated = _migrated(context, planned)
