@@ -176,7 +176,8 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
     again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
     if again.action not in WRITES:
         return again
-    changes = planned.changes or again.changes
+    # Of what was taken over no value changes; the server's answer says so.
+    changes = () if planned.takeover else planned.changes or again.changes
     return _as_first_planned(replace(again, migrate=(), takeover=(), changes=changes), planned)
 
 
