@@ -246,8 +246,19 @@ def test_the_last_good_commit_stays_enforced_where_it_was(reached: tuple[Fleet, 
     assert ended.code == 6
     assert good.objects[MAP]["data"]["color"] == "red"
     assert (MAP in evil.objects, bad.written) == (False, [])
+    status = fleet.run("status")
+    assert (status.code, "is refused since" in status.out + status.err) == (1, True)
     assert fleet.run("apply").code == 0
     assert (MAP in evil.objects, bad.written) == (False, [])
     accepted = fleet.run("reconcile", "--accept-settings")
     assert accepted.code == 0, accepted.err
     assert evil.objects[MAP]["data"]["color"] == "x"
+
+
+def test_the_status_is_read_where_it_is_written(fleet: Fleet) -> None:
+    """A place that nobody accepted has no status, or one that somebody made up."""
+    before = fleet.run("status").code
+    fleet.push({"argosy.yaml": settings(**BEFORE, rendered={"branch": "feature"})})
+    assert fleet.run("reconcile", "--kubeconfig", str(fleet.folder / "kubeconfig")).code == 6
+    ended = fleet.run("status")
+    assert (ended.code in {before, 1}, "argosy/rendered " in ended.out) == (True, True)
