@@ -49,7 +49,7 @@ _SAID = {
     "lookup": "asks a cluster, and a render has none: it finds nothing",
     "getHostByName": "asks the network, and a render has none: it finds nothing",
 }
-_DIFFERENT = "two renders differ"
+_DIFFERENT = "two renders differ: "
 _NOTES = "/NOTES.txt"
 _AGGREGATED = "apiregistration.k8s.io/v1"
 """The API of all servers that helm does not count among its own, so that charts would take an older version of it."""
@@ -282,7 +282,7 @@ def _refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, 
     calls = list(volatile_calls(chart, paths, first.request.home, is_random=True))
     blame = calls[0] if calls else f"{min(paths, default=first.request.home)} differs"
     hint = "give the value that it makes up among the values, so that each render is the same"
-    return Rendering(request=first.request, complaint=f"{_DIFFERENT}: {blame}", hint=hint)
+    return Rendering(request=first.request, complaint=f"{_DIFFERENT}{blame}", hint=hint)
 
 
 def _stored(request: ChartRequest, rendering: Rendering) -> Any:

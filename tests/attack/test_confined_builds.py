@@ -66,3 +66,21 @@ def test_what_a_build_opens_is_in_its_closure_and_what_it_makes_is_what_kustomiz
         assert made.output == said.output
         assert said.opened <= {file.path for file in found.files}
         assert len(said.opened) > 2, "the audit sees what is opened"
+
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the audit of opened files is Linux's")
+def test_so_it_is_with_the_kustomizations_of_examples(tmp_path: Path) -> None:
+    found = [path.parent for path in EXAMPLES.rglob("kustomization.yaml") if "resources" in path.read_text()]
+    assert len(found) > 2
+    for number, folder in enumerate(found):
+        home = next(each for each in folder.parents if each.parent == EXAMPLES)
+        paths = [path for path in home.rglob("*") if path.is_file()]
+        files = {path.relative_to(home).as_posix(): path.read_bytes() for path in paths}
+        top = folder.relative_to(home).as_posix()
+        build, said = closure(files, top), built_directly(files, tmp_path / str(number), top)
+        (made,) = built([build])
+        assert (made.complaint, made.output) == ("", said.output), folder
+        assert said.opened <= {file.path for file in build.files}, folder
