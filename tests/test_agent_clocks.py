@@ -118,7 +118,9 @@ def test_a_clock_that_is_wrong_is_said_and_nothing_lies_in_the_future(
     spot = value["clusters"]["paris"]["observation"]
     assert (spot["state"], said in spot["message"], bool(spot["hint"])) == ("ClockWrong", True, True)
     assert "observation" not in value["clusters"]["rome"]
-    line = next(each for each in fleet.status(capsys).out.splitlines() if each.startswith("paris: the clock"))
+    line = next(
+        each for each in fleet.status(capsys).out.splitlines() if each.startswith("paris: ClockWrong: the clock")
+    )
     assert said in line
     now = utc(fleet.now)
     times = [each["since"] for each in (*value["unwell"], *value["clusters"].values()) if each.get("since")]

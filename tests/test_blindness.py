@@ -13,9 +13,10 @@ import pytest
 
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.refusals import failure_of
+from reconciler.reconcile.orphans import refuse_orphans
 from render.documents import parse_documents
 
-from .build import a_deployment, a_policy, weighted
+from .build import a_config_map, a_deployment, a_policy, weighted
 from .memory_fleet import MemoryFleet, settle
 from .test_failover import DOWN, FIVE_MINUTES, TOLERATED, WEB, a_fleet
 
@@ -151,6 +152,103 @@ def test_what_we_cannot_see_is_not_dead(way: Blindness, tmp_path: Path, capsys: 
     assert (found["paris"]["observation"]["state"], found["paris"]["ready"]) == (way.state, "Unknown")
     assert way.hint in found["paris"]["observation"]["hint"]
     assert [name for name in NAMES if "observation" in found[name]] == ["paris"]
+
+
+def may_not_list(*plurals: str, space: str) -> Callable[[Request], Failure | None]:
+    """Let a member's server refuse to list kinds in a namespace, and in all of them at once."""
+
+    def refused(request: Request) -> Failure | None:
+        *_, plural = request.path.split("/")
+        if request.method != "GET" or plural not in plurals:
+            return None
+        is_there = f"/namespaces/{space}/" in request.path
+        if "/namespaces/" in request.path and not is_there:
+            return None
+        where = f'in the namespace "{space}"' if is_there else "at the cluster scope"
+        said = f'User "argosy" cannot list resource "{plural}" in API group "" {where}'
+        return failure_of(request, 403, {}, json.dumps({"kind": "Status", "message": said, "details": {}}).encode())
+
+    return refused
+
+
+class Hidden(NamedTuple):
+    """The kinds that may not be listed in paris, in the namespace of the workload, and the word for it."""
+
+    state: str
+    plurals: tuple[str, ...]
+
+
+HIDDEN = [
+    Hidden("KindForbidden", ("deployments",)),
+    Hidden("NamespaceForbidden", ("deployments", "configmaps")),
+]
+
+
+@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.state)
+def test_what_we_may_not_see_of_a_member_moves_and_deletes_nothing(
+    case: Hidden, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = a_fleet_that_moves(tmp_path)
+    everything = [{"apiVersion": "v1", "kind": kind} for kind in ("ConfigMap", "Namespace")]
+    more = [a_config_map("here"), a_config_map("there", namespace="shop")]
+    fleet.repository.commit({"more.yaml": more, "all.yaml": a_policy("all", selectors=everything, placement={})})
+    run(fleet)
+    fleet.members["paris"].faults.append(may_not_list(*case.plurals, space="default"))
+    before, deletions = targets(fleet), [each for each in fleet.members["paris"].writes if each.startswith("DELETE")]
+    for _ in range(3):
+        run(fleet, 301)
+    assert targets(fleet) == before
+    assert [each for each in fleet.members["paris"].writes if each.startswith("DELETE")] == deletions
+    lines = fleet.status(capsys).out.splitlines()
+    number = next(number for number, line in enumerate(lines) if line.startswith(f"paris: {case.state}: "))
+    assert lines[number + 1] == (
+        "  hint: grant what is missing: argosy rbac --cluster paris | kubectl --context paris apply -f -"
+    )
+    found = json.loads(fleet.status(capsys, output="json").out)["clusters"]
+    assert {name: each.get("observation", {}).get("state") for name, each in found.items()} == {
+        "oslo": None,
+        "paris": case.state,
+        "rome": None,
+    }
+
+
+@pytest.mark.parametrize(("spec", "after"), [({}, 2), ({"compatibility": "Karmada"}, 0)], ids=["ours", "Karmada's"])
+def test_an_agent_that_falls_silent_is_no_sign_of_a_dead_cluster(
+    spec: dict[str, Any], after: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    placement = {"clusterTolerations": TOLERATED, "replicaScheduling": weighted(oslo=1, paris=1, rome=1)}
+    only = {"clusterAffinity": {"clusterNames": ["paris"]}}
+    files = {
+        "argosy.yaml": a_fleet(featureGates={"Failover": True}, **spec),
+        "down.yaml": DOWN,
+        "web.yaml": a_deployment("web", replicas=6),
+        "policy.yaml": a_policy("web", selectors=[WEB], placement=placement, failover={"cluster": {}}),
+        "only.yaml": a_policy("only", selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=only),
+    }
+    fleet = MemoryFleet.create(tmp_path / "fleet", dict.fromkeys(NAMES, (1, ROOMY)), files, by_agent=True)
+    fleet.now = float(fleet.repository.git("log", "-1", "--format=%ct"))
+    run(fleet)
+    run(fleet)
+    fleet.repository.commit({"asked.yaml": a_config_map("asked")})
+    for _ in range(5):
+        run_without(fleet, "paris", 301)
+    assert targets(fleet).get("paris", 0) == after
+    found = json.loads(fleet.status(capsys, output="json").out)
+    spot = found["clusters"]["paris"]["observation"]
+    assert (spot["state"], "kubectl -n argosy-system logs" in spot["hint"]) == ("AgentSilent", True)
+    text = fleet.status(capsys).out
+    assert "paris: not applied: the last look at it failed" in text
+    assert ("ClusterUnseen: stays in paris, whose agent has been silent since" in str(found["bindings"])) is bool(after)
+
+
+def run_without(fleet: MemoryFleet, silent: str, seconds: float) -> None:
+    """One pass, the passes of all agents but one, and one more pass."""
+    fleet.now += seconds
+    for number in range(2):
+        fleet._run_pass(None, refuse_orphans, None)
+        for name in fleet.members.keys() - {silent} if not number else ():
+            settle(fleet.members[name])
+            fleet.pull(name)
 
 
 def test_karmada_takes_a_member_that_refuses_us_for_one_that_is_down(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reconciler.observe.cluster_status import MemberObservation
+from reconciler.observe.cluster_status import ClusterState, MemberObservation
 from reconciler.record.agent_branches import AgentBeat, AgentFiles, is_own_path
-from reconciler.record.cluster_files import parse_cluster_record
+from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
 from reconciler.record.heard_words import MOST_SKEW, AgentWord, AgentWords, Said, error_to_record, set_right, word_after
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.repository import CommitInfo
 from reconciler.repository.trailers import RENDERED
+from render.timing import parse_instant
 
 from .fleet_context import FleetContext
 
@@ -32,16 +33,22 @@ def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: Recorde
     tips = {name: tip for name, tip in agents.tips.items() if name not in agents.faulty}
     words = {name: word for name, word in before.items() if name not in tips}
     for name, tip in tips.items():
-        info = context.publication.repository.commit_info(tip)
-        said = Said(commit=tip, time=info.time, asked=_asked(context, recorded, name))
+        manifest = recorded.manifest(cluster_path(name))
+        record = parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=name))
+        at = context.publication.repository.commit_info(tip).time
+        beat = parse_instant(record.heartbeat)
+        said = Said(
+            commit=tip,
+            time=max(at, int(beat.timestamp()) if beat else 0),
+            asked=_asked(context, name, record.applied),
+        )
         words[name] = word_after(before.get(name), said, now, recorded.time)
     return words
 
 
-def _asked(context: FleetContext, recorded: RecordedStatus, name: str) -> int:
+def _asked(context: FleetContext, name: str, applied: str) -> int:
     """Return the time of the mirror's commit that an agent says it applied; 0 where that is not the newest one."""
-    manifest, mirror = recorded.manifest(cluster_path(name)), _mirror(context, name)
-    applied = parse_cluster_record(manifest).applied if manifest else ""
+    mirror = _mirror(context, name)
     return mirror.time if mirror is not None and applied and mirror.trailer(RENDERED) == (applied,) else 0
 
 

@@ -3,18 +3,21 @@
 None of them is a sign that the member is unwell, and nothing leaves it for that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
 
-from reconciler.members.exchange import BLIND
+from reconciler.members.exchange import BLIND, FailureKind
 from reconciler.observe.conditions import condition_of_type
 from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, skew_words
 from reconciler.record.recorded_status import RecordedStatus
+from reconciler.record.work_status import APPLIED
 from render.cluster import Cluster, is_pulling
 from render.failover.health import READY, UNKNOWN
+from render.words import counted, listed
 
 from .staleness import NO_AGENT, NO_AGENT_HINT, SILENT_AGENT_HINT
 
@@ -38,9 +41,50 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
 
 def blind_spots_of(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return why members are not seen, by name; those that are seen have no entry."""
-    records, clocks = recorded.clusters(), wrong_clocks(recorded, members)
-    found = {name: _blind_spot(records.get(name), member) or clocks.get(name) for name, member in members.items()}
-    return {name: spot for name, spot in found.items() if spot is not None}
+    records = recorded.clusters()
+    found = {name: _blind_spot(records.get(name), member) for name, member in members.items()}
+    partly = {**wrong_clocks(recorded, members), **missing_rights(recorded, members)}
+    whole = {name: spot for name, spot in found.items() if spot is not None}
+    return {**partly, **whole}
+
+
+def partly_seen_lines(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> Iterator[str]:
+    """Yield a line for each member of which something is not seen though it answers, with what to do."""
+    found = (*wrong_clocks(recorded, members).items(), *missing_rights(recorded, members).items())
+    for name, spot in sorted(found, key=itemgetter(0)):
+        yield f"\n{name}: {spot.state}: {spot.message}\n  hint: {spot.hint}\n"
+
+
+def missing_rights(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+    """Return what passes or agents may not see of members that answer: a kind, or what is in a namespace.
+
+    A kind that they see elsewhere is hidden by its namespace, and so are several kinds of one namespace alone.
+    """
+    refused: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
+    seen: dict[str, set[str]] = {}
+    for below, by_cluster in recorded.works().items():
+        space, kind, _ = below.split("/", 2)
+        for name in by_cluster.keys() & members.keys():
+            applied = condition_of_type((by_cluster[name].get("status") or {}).get("conditions"), APPLIED)
+            if applied.get("status") == "True":
+                seen.setdefault(name, set()).add(kind)
+            elif str(applied.get("message") or "").startswith(f"{FailureKind.FORBIDDEN}: "):
+                refused.setdefault(name, []).append((space, kind, applied))
+    return {name: _missing(members[name], found, seen.get(name, set())) for name, found in refused.items()}
+
+
+def _missing(member: Cluster, refused: list[tuple[str, str, Mapping[str, Any]]], seen: set[str]) -> BlindSpot:
+    kinds, spaces = {kind for _, kind, _ in refused}, {space for space, _, _ in refused}
+    is_space = len(spaces) == 1 and (bool(kinds & seen) or len(kinds) > 1)
+    what = f"in namespace {next(iter(spaces))}" if is_space else f"of {listed(sorted(kinds))}"
+    first = min(refused, key=lambda each: str(each[2].get("lastTransitionTime") or ""))[2]
+    printing = f"argosy cluster agent {member.name}" if is_pulling(member) else f"argosy rbac --cluster {member.name}"
+    return BlindSpot(
+        state="NamespaceForbidden" if is_space else "KindForbidden",
+        message=f"{counted(len(refused), 'object')} {what} cannot be seen or written: {first.get('message')}",
+        hint=f"grant what is missing: {printing} | kubectl --context {member.name} apply -f -",
+        since=str(first.get("lastTransitionTime") or ""),
+    )
 
 
 def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:

@@ -16,7 +16,7 @@ from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
 
-from .blind_spots import blind_spots_of, wrong_clocks
+from .blind_spots import blind_spots_of, partly_seen_lines
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
@@ -47,8 +47,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
         yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
-    for name, clock in sorted(wrong_clocks(recorded, fleet.members).items()):
-        yield f"\n{name}: {clock.message}\n  hint: {clock.hint}\n"
+    yield from partly_seen_lines(recorded, fleet.members)
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
     listed = [binding for binding in fleet.bindings if wide or _is_notable(binding)]

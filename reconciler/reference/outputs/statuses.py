@@ -55,8 +55,8 @@ OBSERVATION = record(
     {
         "state": text(
             "The way in a word: `Unauthorized`, `Forbidden`, `NoCredentials`, `WrongCluster`, `NameNotResolved`,"
-            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent`, `NoAgent` or"
-            " `ClockWrong`."
+            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent`, `NoAgent`,"
+            " `ClockWrong`, `KindForbidden` or `NamespaceForbidden`."
         ),
         "message?": MESSAGE,
         "hint?": text("What to do about it."),
