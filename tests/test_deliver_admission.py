@@ -120,9 +120,9 @@ def test_what_a_policy_adds_to_one_piece_leaves_with_it(real_cluster: Cluster) -
             real_cluster.apply(wanted)
         assert real_cluster.read("roles", "reader", api)["rules"] == [{**rule, "resourceNames": ["added"]}]
         client = real_cluster.client()
-        assert outcomes(real_cluster.apply(wanted, client=client)) == {
-            "Role.rbac.authorization.k8s.io reader": "unchanged UpToDate"
-        }
+        settled = real_cluster.apply(wanted, client=client)
+        assert outcomes(settled) == {"Role.rbac.authorization.k8s.io reader": "unchanged Settled"}
+        assert lines(settled) == ["reader Rewritten .rules"]
         assert client.writes == []
     eventually(lambda: not is_added(), "the policy is out of force")
     real_cluster.apply(wanted)

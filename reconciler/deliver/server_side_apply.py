@@ -18,6 +18,7 @@ from reconciler.plans.answers import (
     changed_values,
     left_as_it_is,
     rewritten_fields,
+    told_differences,
 )
 from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
 from reconciler.plans.context import PlanContext
@@ -29,7 +30,6 @@ from reconciler.plans.ownership import (
     DifferenceKind,
     FieldDifference,
     Owner,
-    certain_differences,
     differences,
     own_entry,
 )
@@ -278,7 +278,7 @@ def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, c
     found = differences(planned.manifest, live, fields)
     if not found:
         return replace(result, applied=applied)
-    changes = field_changes(planned.manifest, live, certain_differences(found), {context.manager})
+    changes = field_changes(planned.manifest, live, told_differences(planned.manifest, found), {context.manager})
     return replace(
         result,
         applied=applied,

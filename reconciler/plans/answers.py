@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
 from reconciler.members.masking import is_secret, masked_value
-from render.model import Manifest
+from render.model import Manifest, group_of
 
 from .admission import Admission
 from .containment import is_same
@@ -24,6 +24,7 @@ from .field_paths import MISSING, Key, Path, path_text, value_at
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, owned_part
 from .payload import SERVER_METADATA
+from .stages import is_kubernetes_own
 
 UNKNOWN_ANSWER = "?"
 """The place of the digest of an answer that may not be remembered, so that the server is asked again."""
@@ -64,6 +65,24 @@ def _plain_at(value: Manifest, path: Path) -> Any:
 def _digest(parts: Any) -> str:
     text = json.dumps(parts, sort_keys=True, default=str)
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]).decode()
+
+
+def told_differences(want: Manifest, found: Iterable[FieldDifference]) -> tuple[FieldDifference, ...]:
+    """Return the differences that somebody may have made by rewriting what was applied.
+
+    Of what is only filled in these are pieces of Kubernetes' own kinds that have more than is wanted and than servers
+    are known to fill in there. What a custom resource has more is a default of its schema as a rule.
+    """
+    has_forms = is_kubernetes_own(group_of(str(want.get("apiVersion"))))
+    return tuple(
+        each
+        for each in found
+        if each.change is not DifferenceKind.FILLED_IN or (has_forms and _is_piece(value_at(want, each.path)))
+    )
+
+
+def _is_piece(value: Any) -> bool:
+    return isinstance(value, dict | list) and bool(value)
 
 
 def rewritten_fields(
