@@ -18,7 +18,7 @@ from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.in_force import fleet_in_force, known_tip, seen_tip
+from reconciler.publish.in_force import BranchPlace, fleet_in_force, known_tip, seen_tip
 from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
@@ -226,11 +226,15 @@ def _next_flip(publication: Publication, source: Source, previous: Previous, log
 
 
 def _described_source(repository: Repository, head: str) -> Source:
-    """Return the source of a commit, with the settings in force, or that of the last good commit."""
+    """Return the source of a commit, or that of the last good commit.
+
+    Where it names another place for the branches, which nobody has accepted, its settings are those in force.
+    """
     try:
         source = read_source(repository, head)
-        fleet, waiting = fleet_in_force(repository, head, seen_tip)
-        return replace(source, desired=replace(source.desired, fleet=fleet)) if waiting else source
+        fleet, _ = fleet_in_force(repository, head, seen_tip)
+        is_elsewhere = BranchPlace.of(fleet) != BranchPlace.of(source.desired.fleet)
+        return replace(source, desired=replace(source.desired, fleet=fleet)) if is_elsewhere else source
     except InputError as error:
         return last_good_before(error, repository, head).source
 
