@@ -78,12 +78,12 @@ def everything_of(*parts: Objects) -> Work:
         assert not loaded.problems, loaded.problems[0]
         desired = loaded.desired
         rendered = render_pass(Inputs(desired=desired, facts={}, previous=None, source=""))
-        return rendered, list(_warnings(desired))
+        return rendered, list(warnings_of(desired))
 
     return work
 
 
-def _warnings(desired: Any) -> Iterable[object]:
+def warnings_of(desired: Any) -> Iterable[object]:
     yield policy_warnings(desired, facts={}, previous={})
     yield lint_overrides(desired.override_policies, desired.templates, desired.clusters)
     yield list(named_workload_warnings(desired, None))

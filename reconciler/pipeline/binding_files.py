@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from render.model import Manifest, TargetCluster
 from render.parsing import SharedPlacements, binding, binding_manifest
 
 _MARK = "argosy-lines"
+_SHAPE = msgspec.json.Decoder(Binding)
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
 _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
 _LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
@@ -119,7 +121,7 @@ class BindingReader(Struct):
         return parse_documents(content)[0].value, targets, record
 
     def binding(self, plain: PlainBinding) -> Binding:
-        """Return a binding from plain data; KeyError, TypeError or ValueError when it is none."""
+        """Return a binding from plain data, every value of its type; KeyError, TypeError or ValueError for none."""
         manifest, targets, record = plain
         lines: dict[str, Any] = {}
         if targets:
@@ -127,6 +129,8 @@ class BindingReader(Struct):
         if record:
             lines["applied_overrides"] = record
         parsed = binding(manifest, placements=self.placements)
+        # Whoever may push to the branch may write a name that is a list, which would only come up much later.
+        _SHAPE.decode(msgspec.json.encode(parsed))
         return replace(parsed, **lines) if lines else parsed
 
     def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:

@@ -254,6 +254,14 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
             raise GitError(message, hint=_RESTORE) from error
 
 
+def read_beside(name: str, content: bytes, parse: Callable[[bytes], _Value]) -> _Value:
+    """Return what stands in a file at the root of a rendered commit; GitError where it is not as it was written."""
+    try:
+        return parse(content)
+    except (*_WRONG_SHAPES, RecursionError) as error:
+        raise GitError(f"{name} on the rendered branch is not as Argosy writes it", hint=_RESTORE) from error
+
+
 class Previous(Struct, frozen=True, kw_only=True):
     """The last rendered commit: the state that the next decision starts from.
 

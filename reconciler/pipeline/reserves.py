@@ -14,6 +14,7 @@ from render.cluster import Cluster
 from render.documents import emit, parse_documents
 from render.gitobjects import object_id
 from render.model import ARGOSY_API_VERSION
+from render.quantity import parse_quantity
 
 RESERVED_FILE = "reserved.yaml"
 KIND = "Reserved"
@@ -40,9 +41,15 @@ def reserves_file(reserves: Reserves) -> bytes:
 
 
 def parse_reserves(content: bytes) -> Reserves:
-    """Read reserves back from their file."""
+    """Read reserves back from their file; a ValueError, or its like, where it is not as it was written."""
     clusters = parse_documents(content)[0].value["clusters"]
-    return {name: Reserve(facts=each["facts"], amounts=each["reserved"]) for name, each in clusters.items()}
+    found = {name: Reserve(facts=each["facts"], amounts=each["reserved"]) for name, each in clusters.items()}
+    for each in found.values():
+        if not isinstance(each.facts, str):
+            raise TypeError("facts is no text")
+        for amount in each.amounts.values():
+            parse_quantity(amount)
+    return found
 
 
 def with_reserves(clusters: Iterable[Cluster], facts: Facts, reserves: Reserves) -> tuple[Cluster, ...]:

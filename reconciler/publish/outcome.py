@@ -14,7 +14,7 @@ from reconciler.pipeline.eviction_notes import NOTES
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
-from reconciler.pipeline.previous import Previous, RenderedTree
+from reconciler.pipeline.previous import Previous, RenderedTree, read_beside
 from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import (
     NewNames,
@@ -299,13 +299,13 @@ def _failover_inputs(
     return FailoverInputs(
         now=observed.now,
         health=health if is_failing_over(source.desired) else replace(health, conditions={}),
-        taints=parse_taints(taints) if taints else {},
+        taints=read_beside(TAINTS_FILE, taints, parse_taints) if taints else {},
     )
 
 
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
     content = _file_beside(repository, previous, RESERVED_FILE)
-    return parse_reserves(content) if content else {}
+    return read_beside(RESERVED_FILE, content, parse_reserves) if content else {}
 
 
 def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:

@@ -236,7 +236,7 @@ def lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
     if isinstance(value, dict):
         for key, child in value.items():
             if key in _CLUSTER_LISTS and isinstance(child, list):
-                yield f"{path}.{key}", child
+                yield f"{path}.{key}", [each for each in child if isinstance(each, str)]
             elif key != "overriders":
                 yield from lists_of_clusters(child, f"{path}.{key}")
     elif isinstance(value, list):

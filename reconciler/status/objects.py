@@ -153,9 +153,8 @@ def object_text(
     for each in _conditions(binding, recorded, members):
         if each.get("reason") == NOT_SCHEDULED.reason:
             continue  # it was never to be scheduled: it follows what requires it
-        since = f", since {each['lastTransitionTime']}" if each.get("lastTransitionTime") else ""
-        lines.append(f"{each['type']}: {each['status']} {each.get('reason', '')}{since}".rstrip())
-        if each["status"] != "True" and each.get("message"):
+        lines.append(_condition_line(each))
+        if each.get("status") != "True" and each.get("message"):
             lines.append(f"  {each['message']}")
     is_aged = any(each.unsettled for each in objects)
     header = ("CLUSTER", "REPLICAS", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *((SEEN,) if is_aged else ()))
@@ -242,6 +241,13 @@ def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[st
     }
 
 
+def _condition_line(condition: Mapping[str, Any]) -> str:
+    """Return a condition, as far as whoever wrote it says what it is."""
+    since = f", since {condition['lastTransitionTime']}" if condition.get("lastTransitionTime") else ""
+    said = f"{condition['type']}: {condition.get('status') or 'Unknown'} {condition.get('reason') or ''}"
+    return f"{said.rstrip()}{since}" if since else said.rstrip()
+
+
 def cluster_text(
     cluster: str, recorded: RecordedStatus, progress: MemberProgress, *, now: float, every: bool = False
 ) -> str:
@@ -249,14 +255,11 @@ def cluster_text(
     record = recorded.clusters()[cluster]
     status = record.state.status
     lines = [f"cluster {cluster} {record.version}".rstrip()]
-    lines += [
-        f"{each['type']}: {each['status']} {each.get('reason', '')}, since {each['lastTransitionTime']}"
-        for each in status.get("conditions") or ()
-    ]
+    lines += map(_condition_line, status.get("conditions") or ())
     if record.state.failing_since:
         lines.append(f"does not answer since {record.state.failing_since}")
-    if "nodeSummary" in status:
-        lines.append("nodes: {readyNum} of {totalNum} ready".format(**status["nodeSummary"]))
+    if nodes := status.get("nodeSummary"):
+        lines.append(f"nodes: {nodes.get('readyNum', 0)} of {nodes.get('totalNum', 0)} ready")
     if record.deployer:
         lines.append(f"applied by: {record.deployer}")
     converged = recorded.converged(cluster)
