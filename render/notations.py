@@ -4,7 +4,7 @@ import re
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
-_PORTS = 65536
+_PORTS, _LONGEST_PORT = 65536, 9
 
 
 def seconds_in(text: str) -> float | None:
@@ -24,6 +24,6 @@ def address_in(text: str) -> tuple[str, int] | None:
     (('127.0.0.1', 8080), ('::', 8080), None)
     """
     host, _, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and int(port) < _PORTS):
+    if not (port.isascii() and port.isdigit() and len(port) < _LONGEST_PORT and int(port) < _PORTS):
         return None
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)

@@ -52,7 +52,7 @@ def parsed_version(text: str) -> Version | None:
     >>> parsed_version("v1.4.0-rc.1")
     Version(major=1, minor=4, patch=0, pre=('rc', '1'))
     """
-    found = _VERSION.fullmatch(text)
+    found = _VERSION.fullmatch(text) if len(text) <= _LONGEST_RANGE else None
     if found is None:
         return None
     pre = tuple(found["pre"].split(".")) if found["pre"] else ()

@@ -121,7 +121,7 @@ def _changed(before: Any, after: Any, path: str) -> Iterator[str]:
 
 def _encrypted_keys(value: Any) -> Iterator[str]:
     """Yield the keys of a Secret or ConfigMap whose values are files that SOPS encrypted as a whole."""
-    if not isinstance(value, dict) or value.get("kind") not in {"Secret", "ConfigMap"}:
+    if not isinstance(value, dict) or value.get("kind") not in ("Secret", "ConfigMap"):
         return
     for key in ("data", "stringData", "binaryData"):
         part = value.get(key)

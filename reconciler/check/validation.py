@@ -1,7 +1,8 @@
 """Everything worth a warning in a source that loads: warnings of loading, policies that lose, overrides that miss."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.schema_checks import SchemaChecks
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
+from render.boundary import guarded, unexpected_problem
 from render.errors import GitError, Problem
 from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
@@ -175,17 +177,26 @@ def _previous(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Pre
 def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
     policies, clusters = desired.override_policies, desired.clusters
-    overrides = lint_overrides(policies, desired.templates, clusters, line_of=line_of, charts=desired.charts)
-    return (
-        *_unchecked_kinds(desired, _observed_schemas(repository, desired.fleet), line_of),
-        *template_texts(desired.templates, line_of),
-        *pruned_field_warnings(desired.templates, line_of),
-        *_lint_policies(repository, desired, memory, line_of),
-        *_renamed_by_hand(repository, desired, memory, line_of),
-        *named_workload_warnings(desired, line_of),
-        *idle_rule_warnings(desired, line_of),
-        *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
-        *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
+    overrides = partial(lint_overrides, policies, desired.templates, clusters, line_of=line_of, charts=desired.charts)
+    observed = partial(_observed_schemas, repository, desired.fleet)
+    looks: tuple[Callable[[], Iterable[Problem]], ...] = (
+        lambda: _unchecked_kinds(desired, observed(), line_of),
+        partial(template_texts, desired.templates, line_of),
+        partial(pruned_field_warnings, desired.templates, line_of),
+        partial(_lint_policies, repository, desired, memory, line_of),
+        partial(_renamed_by_hand, repository, desired, memory, line_of),
+        partial(named_workload_warnings, desired, line_of),
+        partial(idle_rule_warnings, desired, line_of),
+        lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
+        lambda: unknown_names(loaded.tests, desired, line_of) if line_of else (),
+    )
+    return tuple(each for look in looks for each in _found(look))
+
+
+def _found(look: Callable[[], Iterable[Problem]]) -> tuple[Problem, ...]:
+    """Return what one look finds; an error that nobody thought of is a warning, and ends no other look."""
+    return guarded(
+        lambda: tuple(look()), lambda error: (unexpected_problem("", error, what="some warnings are missing"),)
     )
 
 

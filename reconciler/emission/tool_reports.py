@@ -130,7 +130,7 @@ def _flux_part(found: Manifest) -> PartReport:
     if _at(found, "spec", "suspend") is True:
         message = "its Kustomization is suspended"
         return _with(part, applied, INCOMPLETE, message, _inventory(status, "", ""))
-    if is_stale or ready.get("status") not in {"True", "False"}:
+    if is_stale or str(ready.get("status")) not in {"True", "False"}:
         return part
     reason, message = _text(ready.get("reason")), _text(ready.get("message"))
     if ready["status"] == "True":
@@ -180,7 +180,7 @@ def _argo_part(found: Manifest) -> PartReport:
     if sync.get("status") != "OutOfSync":
         return _with(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
     # One that is tried again without end is told as running; how often it was says that it failed.
-    is_failed = operation.get("phase") in {"Failed", "Error"} or _number(operation.get("retryCount")) > 0
+    is_failed = str(operation.get("phase")) in {"Failed", "Error"} or _number(operation.get("retryCount")) > 0
     if is_failed and last == compared and operation.get("phase") != "Succeeded":
         return _with(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
     if operation.get("phase") == "Succeeded" and last == compared:
@@ -201,7 +201,7 @@ def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]
     failed = {
         _ref(each): _text(each.get("message"))
         for each in map(as_mapping, as_list(_at(operation, "syncResult", "resources")))
-        if each.get("status") in {"SyncFailed", "PruneSkipped"}
+        if str(each.get("status")) in {"SyncFailed", "PruneSkipped"}
     }
     is_told = status.get("resourceHealthSource") != "appTree"
     whole = _text(_at(status, "health", "status"))

@@ -36,7 +36,7 @@ def _defined(manifest: Any) -> tuple[GroupKind, bool] | None:
     if not isinstance(spec, dict) or not isinstance(names, dict):
         return None
     group, kind, scope = spec.get("group"), names.get("kind"), spec.get("scope")
-    if not isinstance(group, str) or not isinstance(kind, str) or scope not in {"Namespaced", "Cluster"}:
+    if not isinstance(group, str) or not isinstance(kind, str) or scope not in ("Namespaced", "Cluster"):
         return None
     return (group, kind), scope == "Namespaced"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.check import validation
 from reconciler.pipeline import claims, stages
 from reconciler.source import karmada_objects, loading, manifests, schema_checks, templates
 from render.binding import Binding
@@ -231,3 +232,12 @@ def test_a_test_that_cannot_be_tried_fails(
     ended = argosy(fleet, capsys, "test")
     assert ended.code == 1
     assert "an unexpected ZeroDivisionError" in ended.out
+
+
+def test_a_warning_that_cannot_be_looked_for_ends_no_other(
+    fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stumble(monkeypatch, validation, "idle_rule_warnings", lambda _desired: True)
+    ended = argosy(fleet, capsys, "validate")
+    assert ended.code == 0
+    assert "some warnings are missing: an unexpected ZeroDivisionError came up" in ended.out

@@ -174,7 +174,7 @@ def _rules(policy: Placed, labels: _Labels) -> tuple[list[Rule], list[Remark]]:
         target, overriders = each.get("targetClusters") or {}, each.get("overriders") or {}
         patches = overriders.get("jsonpatch") or ()
         others = sorted(overriders.keys() - {"jsonpatch"})
-        if others or any(patch.get("operator", "replace") not in _OPERATORS for patch in patches):
+        if others or any(str(patch.get("operator", "replace")) not in _OPERATORS for patch in patches):
             what = f"{policy.subject}: {', '.join(others) or 'an operator'} has no counterpart; write it as jsonpatch"
             remarks.append(refused("overrider-unknown", what))
             continue

@@ -17,7 +17,7 @@ Rule = Callable[[Mapping[str, Any], Steps, Findings], None]
 MOST_PORTS = 65535
 _MOST_PORT_NAME = 15
 _PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
-_PERCENT = re.compile(r"[0-9]+%", re.ASCII)
+_PERCENT = re.compile(r"[0-9]{1,9}%", re.ASCII)
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]+", re.ASCII)
 _MOST_KEY = 253
 

@@ -27,7 +27,8 @@ _CRON_FIELDS = (
     ("day of the week", 0, 6, _DAYS),
 )
 _CRON_WORDS = frozenset({"@annually", "@daily", "@hourly", "@midnight", "@monthly", "@weekly", "@yearly"})
-_CRON_PART = re.compile(r"(?:[*?]|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:/([0-9]+))?", re.ASCII)
+_LONGEST = 10
+_CRON_PART = re.compile(r"(?:[*?]|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:/([0-9]{1,9}))?", re.ASCII)
 
 
 def _check_workload(word: str, spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
@@ -158,7 +159,7 @@ def _is_cron_part(text: str, field: tuple[str, int, int, tuple[str, ...]]) -> bo
 def _cron_number(text: str, names: tuple[str, ...], first: int) -> int:
     """Return a number, or that of a name; -1 for a text that is neither."""
     if text.isdigit():
-        return int(text)
+        return int(text) if len(text) < _LONGEST else -1
     return names.index(text) + first if text in names else -1
 
 
