@@ -304,14 +304,17 @@ def _way_of(fleet: Fleet, member: str) -> Way | None:
 def _waiting_members(before: Fleet, after: Fleet) -> frozenset[str]:
     """Return the members whose way is another one, or that are reached anew and not as all others are.
 
-    One that joins under the context named like it, in a kubeconfig that is in use, is reached as others are.
+    One that joins under the context named like it, in a kubeconfig that is in use, is reached as others are; and so is
+    one that takes the way of a member that is listed no more, as a rename has it, unless others are meant by ``*``.
     """
-    names = {access.name for fleet in (before, after) for access in fleet.clusters}
+    listed = [{access.name for access in fleet.clusters} for fleet in (before, after)]
+    names = listed[0] | listed[1]
+    left = {_way_of(before, name) for name in listed[0] - listed[1] if OTHERS not in names}
     in_use = {access.kubeconfig for access in before.clusters}
     waiting = set()
     for name in names:
         old, new = _way_of(before, name), _way_of(after, name)
-        if new is None or new == old:
+        if new is None or new == old or (old is None and new in left):
             continue
         if old is not None or new[0] not in in_use or new[1] != name:
             waiting.add(name)

@@ -206,6 +206,28 @@ CHANGES = [
         ],
     ),
     Change(
+        "a member that is renamed and keeps its context",
+        IN_USE,
+        {"clusters": [{"name": "uno", "context": "one"}, IN_USE["clusters"][1]]},
+        [
+            ("spec.clusters[one].name: one -> none", False),
+            ("spec.clusters[uno].name: none -> uno", False),
+            ("spec.clusters[one].context: one -> none", False),
+            ("spec.clusters[uno].context: none -> one", False),
+        ],
+    ),
+    Change(
+        "one that takes the way of a member, where all others are meant",
+        {"clusters": [{"name": "*"}, {"name": "one", "context": "good"}]},
+        {"clusters": [{"name": "*"}, {"name": "uno", "context": "good"}]},
+        [
+            ("spec.clusters[one].name: one -> none", False),
+            ("spec.clusters[uno].name: none -> uno", False),
+            ("spec.clusters[one].context: good -> none", True),
+            ("spec.clusters[uno].context: none -> good", True),
+        ],
+    ),
+    Change(
         "two members swapped",
         IN_USE,
         {"clusters": [{"name": "one", "context": "two"}, IN_USE["clusters"][1]]},
