@@ -3,6 +3,8 @@
 Deployments get their status from a stand-in for the controllers, as nothing runs pods here.
 """
 
+import json
+import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -153,3 +155,29 @@ def test_replicas_leave_a_server_that_is_killed_and_its_copy_goes_when_it_is_bac
     waited = at(tainted) - at(failing), at(evicted) - at(tainted)
     assert (waited[0] >= THRESHOLD_SECONDS, waited[1] >= TOLERATED_SECONDS) == (True, True), waited
     assert [each["name"] for each in fleet.recorded(BINDING)["spec"]["clusters"]] == ["oslo", "rome"]
+
+
+def test_a_server_that_refuses_our_token_is_not_down(
+    outage: tuple[dict[str, Member], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It answers 401 to a token that expired, and 403 to a user without rights; neither begins a failover."""
+    members, kubeconfigs = outage
+    fleet, folder = Outage.create(tmp_path, members), tmp_path / "kubeconfigs"
+    shutil.copytree(kubeconfigs, folder)
+    own = (folder / "paris.yaml").read_text()
+    options = ("reconcile", "--kubeconfigs", str(folder))
+    assert argosy(fleet.repository, capsys, *options, "--bootstrap").code == 0
+    tree = fleet.repository.git("rev-parse", "argosy/rendered^{tree}")
+    token = members["paris"].token
+    for other, state in (("expired", "Unauthorized"), (f"{token}-nobody", "Forbidden")):
+        (folder / "paris.yaml").write_text(own.replace(token, other))
+        argosy(fleet.repository, capsys, *options)
+        record = fleet.recorded(PARIS, "argosy/status")
+        conditions = {each["type"]: each for each in record["status"]["conditions"]}
+        assert FAILING not in record["metadata"]["annotations"]
+        assert (conditions["Ready"]["status"], conditions["Observed"]["reason"]) == ("True", state)
+        found = json.loads(argosy(fleet.repository, capsys, "status", "-o", "json").out)["clusters"]["paris"]
+        assert (found["observation"]["state"], found["ready"], bool(found["hint"])) == (state, "Unknown", True)
+    assert fleet.repository.git("rev-parse", "argosy/rendered^{tree}") == tree
+    for member in members.values():
+        member.request("DELETE", f"{WEBS}/web")
