@@ -113,7 +113,7 @@ def test_numbers_that_move_at_every_look_are_shown_with_their_age(
     assert header.split()[-1] == "SEEN"
     assert row.split()[-1] == "ago"
     fleet.run(300)
-    fleet.run(300)
+    fleet.run(420)
     found = shown(fleet, capsys, "hpa/web")
     assert (found["status"]["desiredReplicas"], found.get("unsettledSince")) == (80, None)
     assert "SEEN" not in fleet.status(capsys, "hpa/web").out

@@ -2,7 +2,7 @@
 
 A record is written at every change of what it tells, until the changes come one close after the other: the fifth in a
 row makes it *unsettled*. From then on it is written after pauses that grow from one minute to five, and says since when
-it is unsettled, so that whoever reads it shows its age. The first pause after which nothing differs ends that.
+it is unsettled, so that whoever reads it shows its age. Two minutes after a pause in which nothing differs end that.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,8 @@ from reconciler.observe.cluster_status import seconds_between
 GAP_SECONDS = 300.0
 MOST_AT_ONCE = 5
 LEAST_PAUSE, LONGEST_PAUSE = 60.0, 300.0
+SETTLING_SECONDS = 120.0
+"""The seconds after a pause in which nothing may differ: what has few states is by chance as it was now and then."""
 
 
 class Due(Enum):
@@ -64,7 +66,11 @@ class Streak(Struct, frozen=True, kw_only=True):
         is_waiting = self.is_unsettled and not self.is_over(now)
         if is_waiting and seconds_between(self.last, now) < self.pause:
             return Due.LATER if differs else Due.NEVER
-        return Due.NOW if differs or self.is_unsettled else Due.NEVER
+        return Due.NOW if differs or self._is_settled(now) else Due.NEVER
+
+    def _is_settled(self, now: str) -> bool:
+        """Say whether a record that does not differ has settled: looks after the pause would have found a change."""
+        return self.is_unsettled and seconds_between(self.last, now) >= self.pause + SETTLING_SECONDS
 
     def begun(self, since: str) -> Self:
         """Return a streak that began then, and of which every further change waits."""
@@ -79,5 +85,4 @@ class Streak(Struct, frozen=True, kw_only=True):
             return type(self)(since=now, last=now)
         if differs:
             return replace(self, last=now, times=self.times + 1)
-        is_calm = self.is_unsettled and seconds_between(self.last, now) >= self.pause
-        return replace(self, last=now, times=MOST_AT_ONCE - 1) if is_calm else self
+        return replace(self, last=now, times=MOST_AT_ONCE - 1) if self._is_settled(now) else self
