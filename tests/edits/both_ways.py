@@ -21,6 +21,7 @@ from .fleets import EditedFleet, apply_by_kubectl, lives_of, prepare
 from .objects import Manifest, named, whole_objects
 
 _REFUSED_OF_TEN = 1
+_FORCED = ("--server-side", "--force-conflicts")
 
 
 class Difference(NamedTuple):
@@ -107,16 +108,18 @@ class BothWays:
 
     def _delivered(self, before: Mapping[str, Manifest], after: Mapping[str, Manifest], *options: str) -> Outcome:
         theirs_before, ours_before = lives_of(self.theirs, before), lives_of(self.ours, before)
-        accepted = apply_by_kubectl(self.theirs, after.values(), "--server-side", "--force-conflicts")
+        accepted = apply_by_kubectl(self.theirs, after.values(), *_FORCED)
         said = self._pass(after, *options)
         theirs_after, ours_after = lives_of(self.theirs, after), lives_of(self.ours, after)
-        found = []
-        for name, manifest in after.items():
-            theirs = Side(theirs_before.get(name), theirs_after[name], manifest)
-            ours = Side(ours_before.get(name), ours_after[name], manifest)
-            what = untruth(said.get(name, "unchanged"), theirs, ours, is_accepted=name in accepted)
-            if what:
-                found.append(Difference(name, what, before.get(name, {}), manifest, theirs.after, ours.after))
+        sides = (theirs_before, theirs_after, ours_before, ours_after)
+        found = _differences(before, after, sides, said, accepted)
+        if found:
+            # A pass sends again what was not answered, and a server may make something else of a manifest the second
+            # time, such as an empty piece that it left out at first. So kubectl sends these a second time as well.
+            again = [after[each.name] for each in found if each.name in accepted]
+            apply_by_kubectl(self.theirs, again, *_FORCED)
+            sides = (theirs_before, lives_of(self.theirs, after), ours_before, ours_after)
+            found = _differences(before, after, sides, said, accepted)
         stricter = {name for name in accepted if said.get(name, "").startswith("refused")}
         self._carry_on(before, after, accepted, {each.name for each in found} | stricter)
         unchanged = sum(1 for name in after if name not in said)
@@ -144,6 +147,25 @@ class BothWays:
             self.fleet.commit({name: self.current.get(name, self.whole[name]) for name in found})
         assert run.returncode in {0, 1}, run.stderr + run.stdout
         return self.fleet.words_of(run.stdout) | refused
+
+
+def _differences(
+    before: Mapping[str, Manifest],
+    after: Mapping[str, Manifest],
+    sides: tuple[Mapping[str, Any], ...],
+    said: Mapping[str, str],
+    accepted: set[str],
+) -> list[Difference]:
+    """Return what is not true; ``sides`` are the live objects of kubectl and of Argosy, each before and after."""
+    theirs_before, theirs_after, ours_before, ours_after = sides
+    found = []
+    for name, manifest in after.items():
+        theirs = Side(theirs_before.get(name), theirs_after[name], manifest)
+        ours = Side(ours_before.get(name), ours_after[name], manifest)
+        what = untruth(said.get(name, "unchanged"), theirs, ours, is_accepted=name in accepted)
+        if what:
+            found.append(Difference(name, what, before.get(name, {}), manifest, theirs.after, ours.after))
+    return found
 
 
 def _refused_files(text: str) -> dict[str, str]:

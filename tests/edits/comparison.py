@@ -7,11 +7,13 @@ from typing import Any
 from .objects import Manifest
 
 _SERVERS_OWN = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "selfLink")
+_COUNTER = "deprecated.daemonset.template.generation"
 _PART_OF = "applyset.kubernetes.io/part-of"
 # Each server allocates these by itself.
 _ALLOCATED = ("clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort")
-# The source's checks are stricter here, and name the field: a text that is null was hardly meant to become empty.
-_STRICTER = re.compile(r"must be .*, not null")
+# The source's checks are stricter here, and name the field: a text that is null was hardly meant to become empty, and
+# what a schema requires kubectl refuses as well, where its own checks are not switched off as they are here.
+_STRICTER = re.compile(r"must be .*, not null|required, but missing")
 _FAILED = ("failed", "conflict", "blocked")
 
 
@@ -39,6 +41,7 @@ def compared(live: Manifest | None, manifest: Manifest) -> Any:
     found: Manifest = json.loads(text.replace(live["metadata"]["uid"], "the uid"))
     metadata = {key: value for key, value in found["metadata"].items() if key not in _SERVERS_OWN}
     labels = {key: value for key, value in metadata.pop("labels", {}).items() if key != _PART_OF}
+    metadata["annotations"] = {key: each for key, each in metadata.get("annotations", {}).items() if key != _COUNTER}
     found["metadata"] = {**metadata, **({"labels": labels} if labels else {})}
     return _unallocated(found, manifest)
 
