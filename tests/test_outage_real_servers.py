@@ -110,7 +110,7 @@ class Outage:
 
     def failing_since(self) -> str:
         def asked() -> Any:
-            return self.recorded(PARIS, "argosy/status")["metadata"].get("annotations", {}).get(FAILING)
+            return self.recorded(PARIS, "argosy/status").get("metadata", {}).get("annotations", {}).get(FAILING)
 
         return str(eventually(asked, "a look that fails"))
 
@@ -163,6 +163,8 @@ def test_a_server_that_refuses_our_token_is_not_down(
     """It answers 401 to a token that expired, and 403 to a user without rights; neither begins a failover."""
     members, kubeconfigs = outage
     fleet, folder = Outage.create(tmp_path, members), tmp_path / "kubeconfigs"
+    for member in members.values():  # of another test's fleet
+        member.request("DELETE", f"{WEBS}/web")
     shutil.copytree(kubeconfigs, folder)
     own = (folder / "paris.yaml").read_text()
     options = ("reconcile", "--kubeconfigs", str(folder))
