@@ -9,9 +9,12 @@ from .model import Manifest
 
 
 class NodeClaim(Struct, frozen=True, kw_only=True):
-    """The nodes pods may land on: node selector, tolerations and required node affinity, as in the API."""
+    """The nodes pods may land on: node selector, tolerations and required node affinity, as in the API.
 
-    node_selector: Mapping[str, str] = field(default_factory=dict)
+    They are the template's own, whose values only a server checks: a label may be null there, or a number.
+    """
+
+    node_selector: Mapping[str, Any] = field(default_factory=dict)
     tolerations: tuple[Manifest, ...] = ()
     hard_node_affinity: Manifest | None = None
 

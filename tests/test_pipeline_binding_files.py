@@ -1,6 +1,7 @@
 """Bindings come back from their files as they were, also when somebody wrote them by hand."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit
 from render.binding import Binding, Condition
 from render.documents import emit, parse_documents
+from render.interpreter.requirements import node_claim
 from render.model import ObjectRef, TargetCluster
 from render.parsing import binding_manifest
+from render.resources import ReplicaRequirements
 
 REF = ObjectRef("apps", "Deployment", "shop", "web")
 NAMES = st.one_of(
@@ -86,6 +89,14 @@ def test_a_record_in_another_style_is_passed_over() -> None:
     made = Binding(ref=REF, api_version="apps/v1", applied_overrides=record)
     by_hand = json.dumps(binding_manifest(made), indent=2).encode()
     assert BindingReader().parse(by_hand) == replace(made, applied_overrides="")
+
+
+@pytest.mark.parametrize("value", [None, 5, True, {"a": 1}], ids=str)
+def test_what_a_template_states_of_nodes_comes_back_whatever_it_is(value: Any) -> None:
+    """The next pass ends at a binding that it cannot read, and only a server says that a label is no text."""
+    claim = node_claim({"nodeSelector": {"disk": value}, "tolerations": [{"key": value, "operator": "Exists"}]})
+    made = Binding(ref=REF, api_version="apps/v1", requirements=ReplicaRequirements(node_claim=claim))
+    assert BindingReader().parse(BindingWriter().file_of(made)) == made
 
 
 def test_bindings_that_share_a_list_share_the_value() -> None:

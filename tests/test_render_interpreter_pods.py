@@ -114,6 +114,11 @@ WRONGS = [
         "containers[0].resources.cpu is a boolean, not a quantity",
     ),
     Wrong("no affinity", {"affinity": "near"}, "affinity is a string, not an object"),
+    Wrong(
+        "no required affinity",
+        {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": ["near"]}}},
+        "requiredDuringSchedulingIgnoredDuringExecution is a list, not an object",
+    ),
 ]
 
 

@@ -22,6 +22,7 @@ Amounts = dict[str, int]
 COUNTED = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 TOLERATION = frozenset({"key", "operator", "value", "effect", "tolerationSeconds"})
 BINARY = frozenset({"memory", "ephemeral-storage"})
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
@@ -42,7 +43,7 @@ def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
     required = None
     if spec.get("affinity"):
         affinity = mapping_at(spec, "affinity", "nodeAffinity")
-        required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+        required = None if affinity.get(_REQUIRED) is None else mapping_at(affinity, _REQUIRED)
     if selector is None and not tolerations and required is None:
         return None
     return NodeClaim(
