@@ -276,6 +276,20 @@ def test_a_workload_that_was_unwell_when_sight_was_lost_is_given_its_time_again(
     assert targets(fleet) == {"oslo": 3, "rome": 3}
 
 
+def test_nothing_moves_to_what_cannot_be_seen_though_no_cluster_is_known_to_be_well(tmp_path: Path) -> None:
+    """The copy was unwell when its cluster went down, and all the others refuse us."""
+    fleet = a_fleet_that_moves(tmp_path)
+    live = fleet.members["paris"].objects["deployments.apps", "default", "web"]
+    live["status"] = {"observedGeneration": live["metadata"]["generation"], "replicas": 2, "unavailableReplicas": 2}
+    run(fleet, but="paris")
+    fleet.down = {"paris"}
+    for name in ("oslo", "rome"):
+        fleet.members[name].faults.append(lambda request: failure_of(request, 401, {}, b""))
+    for _ in range(4):
+        run(fleet, 200, but="paris")
+    assert targets(fleet) == {"oslo": 2, "paris": 2, "rome": 2}
+
+
 def test_what_was_left_stays_while_nobody_sees_its_replacement(tmp_path: Path) -> None:
     """A copy that was well when it was last seen replaces nothing."""
     fleet = a_fleet_that_moves(tmp_path)

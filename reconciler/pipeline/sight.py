@@ -56,11 +56,12 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
         return Sight()
     well = {name for name, conditions in found.items() if is_known_well(conditions)}
     unseen = {name: _words(name, conditions) for name, conditions in found.items() if is_unseen(conditions)}
+    is_any_observed = any(found.values())
     return Sight(
         unseen=unseen,
-        unproven=frozenset(found.keys() - well) if well else frozenset(),
+        unproven=frozenset(found.keys() - well) if is_any_observed else frozenset(),
         unwell=frozenset(name for name, conditions in found.items() if conditions and name not in well),
-        is_any_observed=bool(well),
+        is_any_observed=is_any_observed,
     )
 
 
