@@ -156,6 +156,52 @@ def test_a_divided_workload_gives_back_what_is_not_healthy_yet(
     assert (tasks(repository), targets(repository)) == ([], {"oslo": 3, "paris": 2, "rome": 1})
 
 
+ANSWERS, UNSEEN = ("True", "2026-03-01T08:00:00Z"), ("Unknown", "2026-03-01T09:05:30Z")
+
+
+def test_a_replacement_that_nobody_can_see_any_more_gives_nothing_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That it was not seen to be healthy is no sign that it is not: its copies stay."""
+    fleet = failed_over(tmp_path, capsys, FIVE_MINUTES)
+    ready = {"oslo": ANSWERS, "paris": ANSWERS, "rome": UNSEEN}
+    observed(fleet, ready=ready, health={"paris": ("Healthy", "2026-03-01T09:06:00Z"), "rome": WELL})
+    passed(fleet, capsys, "09:06:10")
+    assert (targets(fleet), is_kept(fleet)) == ({"rome": 6}, True)
+
+
+TWO = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("placement", "after"),
+    [
+        ({"replicaScheduling": weighted(paris=1, rome=1, oslo=1)}, {"oslo": 3, "rome": 3}),
+        (TWO, {"oslo": 6, "rome": 6}),
+    ],
+    ids=["divided", "copied"],
+)
+def test_what_comes_back_takes_no_place_of_a_cluster_that_nobody_can_see(
+    placement: dict[str, Any], after: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(
+        "web", selectors=[WEB], placement=placement, propagateDeps=True, failover={"application": FIVE_MINUTES}
+    )
+    repository = Repository.create(tmp_path / "fleet")
+    clusters = {f"{name}.yaml": a_cluster(name) for name in ("oslo", "paris", "rome")}
+    repository.commit({**clusters, "web.yaml": a_deployment("web", replicas=6), "policy.yaml": policy})
+    ready = dict.fromkeys(("oslo", "paris", "rome"), ANSWERS)
+    observed(repository, ready=ready)
+    passed(repository, capsys, "08:00:00", "--bootstrap")
+    observed(repository, ready=ready, health={"oslo": WELL, "paris": ILL, "rome": WELL})
+    passed(repository, capsys, "09:05:01")
+    assert targets(repository) == after
+    back = ("Healthy", "2026-03-01T09:06:00Z")
+    observed(repository, ready={**ready, "rome": UNSEEN}, health={"oslo": WELL, "paris": back, "rome": WELL})
+    passed(repository, capsys, "09:06:10")
+    assert targets(repository) == after
+
+
 def test_a_copy_that_is_kept_for_ever_goes_a_minute_after_it_is_healthy_and_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,7 @@ Karmada's tasks keep what they began with, and end by their replacement or by ti
 failover are looked at, never what somebody else wrote into a binding.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -22,7 +22,9 @@ from .application import REASON as FAILURE
 from .eviction import DIRECTLY, GRACEFULLY, NEVER, Leaving
 from .moves import RECOVERED
 from .taint_eviction import REASON as TAINT
-from .tasks import HEALTHY
+from .tasks import HEALTHY, UNKNOWN_HEALTH
+
+_Targets = tuple[TargetCluster, ...]
 
 SETTLING = 60
 """The seconds for which a copy has to be healthy before it may go although it was to stay for ever."""
@@ -67,11 +69,11 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
     """Return targets and tasks without the tasks of failed copies that are healthy again.
 
     Such a copy is a target again with the replicas that it had, which targets give that are not healthy yet. Where
-    every target runs all replicas, it is one beside them. With affinity groups it is only where no target of the group
-    in use is healthy. Where nobody needs the copy any more it may go, also one that was to stay for ever, once it has
-    been ``steady`` in being healthy.
+    every target runs all replicas, it is one beside them, or in place of one that is not healthy yet where only so many
+    clusters may be targets. With affinity groups it is only where no target of the group in use is healthy. A target of
+    which nobody knows whether it is healthy gives nothing. Where nobody needs the copy any more it may go, also one
+    that was to stay for ever, once it has been ``steady`` in being healthy.
     """
-    is_copied = _is_copied(binding)
     is_grouped = bool(binding.placement and binding.placement.cluster_affinities)
     back: list[str] = []
     for task in state.tasks:
@@ -79,9 +81,9 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
             continue
         targets = None
         if not is_grouped:
-            targets = _joined(state.targets, task) if is_copied else _exchanged(state.targets, task, health)
-        elif not any(health.get(name) == HEALTHY for name in state.target_names):
-            targets = _joined((), task) if is_copied else _exchanged(state.targets, task, health)
+            targets = _giving_back(binding, len(state.targets))(state.targets, task, health)
+        elif all(_gives(name, health) for name in state.target_names):
+            targets = _joined((), task, health) if _is_copied(binding) else _exchanged(state.targets, task, health)
         if targets is not None:
             others = tuple(each for each in state.tasks if each.from_cluster != task.from_cluster)
             state = Leaving(tuple(sorted(targets)), others)
@@ -92,17 +94,37 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
     return Comeback(state, tuple(back))
 
 
-def _joined(targets: tuple[TargetCluster, ...], task: GracefulEvictionTask) -> tuple[TargetCluster, ...]:
+def _giving_back(
+    binding: Binding, count: int
+) -> Callable[[_Targets, GracefulEvictionTask, Mapping[str, str]], _Targets | None]:
+    """Return how targets of a binding, which are so many, make place for a copy that is healthy again."""
+    if not _is_copied(binding):
+        return _exchanged
+    constraints = binding.placement.spread_constraints if binding.placement else ()
+    most = next((each.max_groups for each in constraints if each.spread_by_field == "cluster"), 0)
+    return _replaced if 0 < most <= count else _joined
+
+
+def _gives(name: str, health: Mapping[str, str]) -> bool:
+    """Say whether a target is not healthy yet; nobody knows that of one whose health is unknown."""
+    return health.get(name) not in {HEALTHY, UNKNOWN_HEALTH}
+
+
+def _joined(targets: _Targets, task: GracefulEvictionTask, _health: Mapping[str, str]) -> _Targets:
     return (*targets, TargetCluster(task.from_cluster, task.replicas or 0))
 
 
-def _exchanged(
-    targets: Sequence[TargetCluster], task: GracefulEvictionTask, health: Mapping[str, str]
-) -> tuple[TargetCluster, ...] | None:
+def _replaced(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
+    """Return targets with the cluster of a task in place of one that is not healthy yet; None: each is."""
+    giving = next((target for target in targets if _gives(target.name, health)), None)
+    return _joined(tuple(each for each in targets if each is not giving), task, health) if giving else None
+
+
+def _exchanged(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
     """Return targets of which those that are not healthy gave their replicas to the cluster of a task; None: none."""
     wanted, after = task.replicas or 0, list[TargetCluster]()
     for target in targets:
-        given = min(target.replicas, wanted) if health.get(target.name) != HEALTHY else 0
+        given = min(target.replicas, wanted) if _gives(target.name, health) else 0
         wanted -= given
         if target.replicas > given or not given:
             after.append(TargetCluster(target.name, target.replicas - given))
