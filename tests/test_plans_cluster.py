@@ -3,18 +3,20 @@
 import copy
 from typing import Any, NamedTuple
 
+import pytest
+
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.admission import Admission
 from reconciler.plans.answers import answer_digest
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
-from reconciler.plans.field_paths import parse_path
+from reconciler.plans.conflicts import Decision, OwnershipClaims, decide, decide_conflicts
+from reconciler.plans.field_paths import parse_path, path_text
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import deletion_message
-from reconciler.plans.ownership import Owner, differences
+from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences
 from reconciler.plans.retention import retained, scaled_objects
 from render.model import ObjectRef
 
@@ -289,6 +291,19 @@ def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
         decide(case.owner, parse_path(case.field), OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)
     ]
     assert decisions == [case.want, case.want_overwriting]
+
+
+@pytest.mark.parametrize("difference", [("spec",), ("spec", "podSelector")], ids=path_text)
+def test_who_added_to_a_piece_has_it_also_where_nothing_around_it_is_ours(difference: tuple[str, ...]) -> None:
+    """Only a server said so otherwise: what merely looks announced a change that the pass refuses."""
+    spec = {"podSelector": {"matchLabels": {"a": "1"}}, "policyTypes": ["Ingress"]}
+    want: dict[str, Any] = {"kind": "NetworkPolicy", "spec": spec}
+    taken = {"manager": "mesh", "operation": "Update", "fieldsV1": {"f:spec": {"f:podSelector": {}}}}
+    selector = {"matchLabels": {"a": "1", "b": "2"}}
+    there = {**want, "metadata": {"managedFields": [taken]}, "spec": {**spec, "podSelector": selector}}
+    lost = (FieldDifference(difference, DifferenceKind.LOST),)
+    decided = decide_conflicts(want, there, lost, OwnershipClaims(), ())
+    assert [(change.path, change.manager) for change in decided.failed] == [(".spec.podSelector", "mesh")]
 
 
 def test_replicas_that_an_autoscaler_left_behind_are_nobodys() -> None:

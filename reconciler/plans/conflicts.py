@@ -121,10 +121,23 @@ def _conflicting_paths(want: Manifest, live: Manifest, different: tuple[FieldDif
         if difference.change is not DifferenceKind.DROPPED:
             wanted, present = value_at(want, difference.path), value_at(live, difference.path)
             if present is not MISSING:
-                inside = [item.path for item in value_differences(wanted, present, live, difference.path)]
-                # Somebody who added to a piece owns all of it, and has nothing in it that is wanted otherwise.
-                is_added_to = not inside and is_one_piece(live, difference.path) and not is_same(wanted, present)
-                yield from [difference.path] if is_added_to else inside
+                yield from _contested_paths(wanted, present, live, difference.path)
+
+
+def _contested_paths(want: Any, other: Any, live: Manifest, path: Path) -> Iterator[Path]:
+    """Yield the innermost fields that are wanted otherwise, and the pieces that somebody added to.
+
+    Who added to a piece owns all of it, and has nothing in it that is wanted otherwise.
+    """
+    is_piece = other is not MISSING and is_one_piece(live, path)
+    if isinstance(want, Mapping) and isinstance(other, Mapping) and not is_piece:
+        for name, value in want.items():
+            if path or name not in {"apiVersion", "kind"}:
+                yield from _contested_paths(value, other.get(name, MISSING), live, (*path, name))
+        return
+    inside = [item.path for item in value_differences(want, other, live, path)]
+    is_added_to = is_piece and not inside and not is_same(want, other)
+    yield from [path] if is_added_to else inside
 
 
 def value_differences(want: Any, other: Any, live: Manifest, path: Path = ()) -> Iterator[FieldDifference]:
