@@ -2,12 +2,15 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.command import GitCommand
+from render.boundary import REPORT_IT, guarded, unexpected_words
+from render.errors import GitError
 from render.values import DiscreetStruct
 
 from .content import MOST_BYTES, Files, checked_files, content_digest
@@ -15,6 +18,7 @@ from .credentials import read_credentials
 from .download import Downloads, shown
 from .git_repository import commit_files, git_for, resolved_commit
 from .helm_repository import chart_files, resolved_chart
+from .lock_file import check_fetchable
 from .model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
 from .oci_registry import artifact_files, resolved_artifact
 from .store import ContentStore, content_store
@@ -49,6 +53,7 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
         known = self.store.files(locked.content)
         if known is not None:
             return known
+        check_fetchable(locked)
         files = self._files(ExternalSource(name=locked.name, spec=locked.spec), locked.resolved)
         if content_digest(files) != locked.content:
             raise UnavailableSource(
@@ -96,11 +101,26 @@ def fetch_missing(
     for each in locked:
         if each.vendored or fetcher.store.has(each.content):
             continue
-        try:
-            fetcher.files(each)
-        except UnavailableSource as error:
+        error = guarded(partial(_refusal, fetcher, each), partial(_unexpected, each))
+        if error is not None:
             refused.append(known[each.name].explained(error) if each.name in known else error)
     return tuple(refused)
+
+
+def _refusal(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None:
+    """Fetch what is locked; return why it cannot be had. What git refuses is no more than that, too."""
+    try:
+        fetcher.files(locked)
+    except UnavailableSource as error:
+        return error
+    except GitError as error:
+        return UnavailableSource(f"Source {locked.name!r} cannot be had: {error.message}", hint=error.hint)
+    return None
+
+
+def _unexpected(locked: LockedSource, error: Exception) -> UnavailableSource:
+    """Return the refusal of a Source that led to an error nobody thought of, which ends nothing else."""
+    return UnavailableSource(f"Source {locked.name!r} cannot be had: {unexpected_words(error)}", hint=REPORT_IT)
 
 
 def _resolved_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:

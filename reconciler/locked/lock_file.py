@@ -4,15 +4,23 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import InputError, Problem
 from render.model import ARGOSY_API_VERSION
 
-from .model import LOCK_FILE, Lock, LockedSource
+from .model import LOCK_FILE, Lock, LockedSource, SourceType, UnavailableSource
 
 _KIND = "Lock"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_RESOLVED = {
+    SourceType.GIT: ("commit",),
+    SourceType.OCI: ("digest",),
+    SourceType.HELM: ("url", "digest"),
+    SourceType.HTTP: ("digest",),
+}
+"""What a place was resolved to, at the least."""
 _HEAD = b"# Written by argosy lock. Commit it: a render reads exactly these versions.\n"
 _HINT = "write it anew: argosy lock"
 
@@ -98,3 +106,35 @@ def _fault(entry: Any) -> str:
     vendored = entry.get("vendored", "")
     is_inside = isinstance(vendored, str) and not PurePosixPath(vendored).is_absolute() and ".." not in vendored
     return "" if is_inside else "vendored must be a folder beside argosy.lock"
+
+
+def check_fetchable(locked: LockedSource) -> None:
+    """Check that an entry says where its content is, before anybody is asked; UnavailableSource where it does not.
+
+    Whoever may change the source may have written it, and not argosy lock.
+    """
+    type_ = _type_of(locked.spec)
+    lacking = "an address" if type_ is None else ""
+    for key in _RESOLVED[type_] if type_ else ():
+        text = locked.resolved.get(key, "")
+        if not (_is_readable(text) if key == "url" else text and text.isprintable()):
+            lacking = f"a {key}"
+    if lacking:
+        message = f"{LOCK_FILE} has no entry by which Source {locked.name!r} can be fetched: it lacks {lacking}"
+        raise UnavailableSource(message, hint=f"write it anew: argosy lock --update {locked.name}")
+
+
+def _type_of(spec: Mapping[str, Any]) -> SourceType | None:
+    """Return the kind of place that a spec names with an address that can be read; None where it names none."""
+    found = [each for each in SourceType if each.value in spec]
+    place = spec[found[0].value] if len(found) == 1 else None
+    url = place.get("url") if isinstance(place, dict) else None
+    return found[0] if isinstance(url, str) and _is_readable(url) else None
+
+
+def _is_readable(url: str) -> bool:
+    try:
+        urlsplit(url)
+    except ValueError:
+        return False
+    return bool(url) and url.isprintable()

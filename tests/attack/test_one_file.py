@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.check import validation
+from reconciler.locked import fetching
 from reconciler.pipeline import claims, stages
 from reconciler.source import karmada_objects, loading, manifests, schema_checks, templates
 from render.binding import Binding
@@ -241,3 +242,55 @@ def test_a_warning_that_cannot_be_looked_for_ends_no_other(
     ended = argosy(fleet, capsys, "validate")
     assert ended.code == 0
     assert "some warnings are missing: an unexpected ZeroDivisionError came up" in ended.out
+
+
+UNFETCHABLE = {
+    "no place": ({}, {}),
+    "a number for a place": ({"git": 5}, {"commit": "a"}),
+    "no address": ({"git": {}}, {"commit": "a"}),
+    "a number for an address": ({"git": {"url": 5}}, {"commit": "a"}),
+    "two places": ({"git": {"url": "file:///a"}, "http": {"url": "https://[::1]/a"}}, {"commit": "a", "digest": "a"}),
+    "an address that no git takes": ({"git": {"url": "ext::sh -c true"}}, {"commit": "a"}),
+    "no commit": ({"git": {"url": "file:///nowhere/at/all"}}, {}),
+    "an empty commit": ({"git": {"url": "file:///nowhere/at/all"}}, {"commit": ""}),
+    "a commit with a zero byte": ({"git": {"url": "file:///nowhere/at/all"}}, {"commit": "a\0b"}),
+    "an address with a zero byte": ({"git": {"url": "file:///\0"}}, {"commit": "a"}),
+    "half an address": ({"http": {"url": "https://[::1"}}, {"digest": "a"}),
+    "no host in brackets": ({"http": {"url": "https://a:b@[x]:1/"}}, {"digest": "a"}),
+    "no digest of a file": ({"http": {"url": "http://127.0.0.1:1/"}}, {}),
+    "no registry": ({"oci": {}}, {"digest": "a"}),
+    "no digest of an artifact": ({"oci": {"url": "oci://127.0.0.1:1/a"}}, {}),
+    "no address of a chart": ({"helm": {"url": "http://127.0.0.1:1/", "chart": "a"}}, {"digest": "a"}),
+    "half an address of a chart": (
+        {"helm": {"url": "http://127.0.0.1:1/", "chart": "a"}}, {"url": "https://[", "digest": "a"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", UNFETCHABLE)
+def test_an_entry_of_the_lock_that_nobody_can_fetch_ends_no_pass(
+    why: str, fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, resolved = UNFETCHABLE[why]
+    entry = {"name": "web", "spec": spec, "resolved": resolved, "content": f"sha256:{'a' * 64}"}
+    lock = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock", "sources": [entry]}
+    fleet.commit({"argosy.lock": lock, "web.yaml": a_config_map("web", a="new")})
+    ended = argosy(fleet, capsys, "reconcile", "--dry-run")
+    assert ended.code == 0
+    assert "Source 'web'" in ended.out + ended.err
+    assert "unexpected" not in ended.out + ended.err
+
+
+def test_an_entry_of_the_lock_that_leads_to_a_bug_is_a_warning(
+    fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stumble(monkeypatch, fetching, "commit_files", lambda _: True)
+    entry = {
+        "name": "web", "spec": {"git": {"url": "file:///a"}}, "resolved": {"commit": "a"},
+        "content": f"sha256:{'a' * 64}",
+    }  # fmt: skip
+    fleet.commit({"argosy.lock": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock", "sources": [entry]}})
+    ended = argosy(fleet, capsys, "reconcile", "--dry-run")
+    assert ended.code == 0
+    assert "Source 'web' cannot be had: an unexpected ZeroDivisionError" in ended.err
+    assert "secret" not in ended.err
