@@ -219,3 +219,11 @@ FAILURES = [
 def test_what_git_complains_of_becomes_what_to_do(case: Failure) -> None:
     error = git_error("push", case.stderr.encode(), 128)
     assert (type(error), str(error)) == (case.kind, case.want)
+
+
+@pytest.mark.parametrize("address", ["https://[x/fleet", "https://[::1", "https://me:hidden@[x]/fleet"])
+def test_half_an_address_is_refused_without_what_it_may_hide(address: str) -> None:
+    with pytest.raises(GitError) as refused:
+        without_secrets(address)
+    assert refused.value.message == "the address of a remote cannot be read"
+    assert "hidden" not in str(refused.value)

@@ -77,7 +77,10 @@ def without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
     Within an address they would show in the command line of every process git starts, where anybody can read them.
     """
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:  # half a host in brackets
+        raise GitError("the address of a remote cannot be read", hint="check the address") from error
     if parts.scheme != "https" or "@" not in parts.netloc:
         return address, ()
     person, _, host = parts.netloc.rpartition("@")
