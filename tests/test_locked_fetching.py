@@ -406,3 +406,12 @@ def test_a_bomb_is_left_where_it_passes_the_bound() -> None:
     with pytest.raises(UnavailableSource) as refused:
         unpacked_archive(zeros(120 << 20), "the archive")
     assert refused.value.message == "the archive unpacks to more than 67108864 bytes"
+
+
+@pytest.mark.parametrize(
+    "spec", [{"git": {"url": "https://[x]/a"}}, {"oci": {"url": "oci://[x]/a"}}, {"http": {"url": "https://[::1"}}]
+)
+def test_half_an_address_is_asked_for_nothing(spec: dict[str, Any], fetcher: Fetcher) -> None:
+    with pytest.raises(UnavailableSource) as refused:
+        fetcher.resolved(ExternalSource(name="web", spec=spec))
+    assert str(refused.value).startswith("Source 'web' names no address that can be read")

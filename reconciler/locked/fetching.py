@@ -18,7 +18,7 @@ from .credentials import read_credentials
 from .download import Downloads, shown
 from .git_repository import commit_files, git_for, resolved_commit
 from .helm_repository import chart_files, resolved_chart
-from .lock_file import check_fetchable
+from .lock_file import check_fetchable, is_readable
 from .model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
 from .oci_registry import artifact_files, resolved_artifact
 from .store import ContentStore, content_store
@@ -43,6 +43,8 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
 
     def resolved(self, source: ExternalSource) -> LockedSource:
         """Resolve a Source to one version and fetch its files; UnavailableSource where that is not possible."""
+        if not is_readable(source.place["url"]):
+            raise UnavailableSource(f"{source.title} names no address that can be read", hint="check its url")
         resolved = self._version(source)
         files = self._files(source, resolved)
         digest = self.store.put(files)

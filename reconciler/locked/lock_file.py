@@ -117,7 +117,7 @@ def check_fetchable(locked: LockedSource) -> None:
     lacking = "an address" if type_ is None else ""
     for key in _RESOLVED[type_] if type_ else ():
         text = locked.resolved.get(key, "")
-        if not (_is_readable(text) if key == "url" else text and text.isprintable()):
+        if not (is_readable(text) if key == "url" else text and text.isprintable()):
             lacking = f"a {key}"
     if lacking:
         message = f"{LOCK_FILE} has no entry by which Source {locked.name!r} can be fetched: it lacks {lacking}"
@@ -129,10 +129,11 @@ def _type_of(spec: Mapping[str, Any]) -> SourceType | None:
     found = [each for each in SourceType if each.value in spec]
     place = spec[found[0].value] if len(found) == 1 else None
     url = place.get("url") if isinstance(place, dict) else None
-    return found[0] if isinstance(url, str) and _is_readable(url) else None
+    return found[0] if isinstance(url, str) and is_readable(url) else None
 
 
-def _is_readable(url: str) -> bool:
+def is_readable(url: str) -> bool:
+    """Say whether an address has parts: no host in brackets is cut off, and no letter is one of control."""
     try:
         urlsplit(url)
     except ValueError:
