@@ -19,12 +19,14 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .build import Repository, a_cluster, a_policy, on_clusters
 from .clusters import Member
 from .controllers import controller
+from .waiting import eventually, joined
 
 NAMES = ("member1", "member2", "member3")
 SPACE = "shop"
@@ -230,7 +232,12 @@ def checked_until(end: float, repository: Repository, look: Look) -> None:
                 look.check(name, json.loads(asked.stdout))
             if time.monotonic() >= end:
                 return
-            time.sleep(1)
+            look_at = time.monotonic() + 1
+            eventually(partial(_is_past, look_at), "the next look", pause=0.1)
+
+
+def _is_past(moment: float) -> bool:
+    return time.monotonic() >= moment
 
 
 def status_commits(repository: Repository) -> list[str]:
@@ -283,7 +290,7 @@ def _measured(folder: Path, repository: Repository, look: Look, kubeconfigs: Pat
         checked_until(time.monotonic() + half, repository, look)
         calm = status_commits(repository)[: len(status_commits(repository)) - before]
         unrest.ended.set()
-        unrest.join()
+        joined(unrest)
         passes = running.said.count("pass ended")
         running.ended()
     print(f"while rules fire: {told_commits(busy, half)}")

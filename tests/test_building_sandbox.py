@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.building.confinement import Confinement, SystemBounds, system_bounds
 from reconciler.building.sandbox import Run, RunLimits, run_in_copy
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually, running
 
 PYTHON = Confinement.of(sys.executable)
 PYTHON = Confinement(reads=(*(PYTHON.reads or ()), sys.prefix, sys.base_prefix))
@@ -97,6 +97,29 @@ def _has_ended(pid: int) -> bool:
         return status.read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
         return True
+
+
+def test_a_program_ends_with_a_pass_that_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    hang = f"import os, pathlib; pathlib.Path({str(told)!r}).write_text(str(os.getpid())); [*iter(int, 1)]"
+    code = f"""
+from reconciler.building.confinement import Confinement
+from reconciler.building.sandbox import run_in_copy
+run_in_copy(({sys.executable!r}, "-I", "-c", {hang!r}), {{}}, confinement=Confinement())
+"""
+    with running([sys.executable, "-c", code], cwd=Path(__file__).parent.parent) as argosy:
+        pid = int(eventually(lambda: told.exists() and told.read_text(), "the program that hangs"))
+        argosy.kill()
+        argosy.wait(timeout=SECONDS)
+        eventually(lambda: not _is_alive(pid), "the end of the program", seconds=20)
+
+
+def _is_alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_the_copy_is_private_and_removed_with_what_was_written_beside_it(

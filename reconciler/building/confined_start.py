@@ -7,12 +7,13 @@ bounds there are, by trying to break them.
 
 Files are bounded by Landlock: a tree that is not named cannot be opened, run or changed, whatever the rights of the
 user. The network is closed by a filter of system calls: no socket can be made. Neither needs a right, and neither can
-be taken back by what runs.
+be taken back by what runs. The kernel kills it when whoever started it is killed.
 """
 
 import ctypes
 import json
 import os
+import signal
 import stat
 import struct
 import sys
@@ -21,7 +22,7 @@ NOT_RUN = 126
 """The exit code where the program cannot be run."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
-_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER, _SIGNAL_OF_PARENT = 38, 22, 2, 1
 _EXECUTE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
 _OF_FILES = _EXECUTE | 1 << 1 | _READ_FILE | 1 << 14 | 1 << 15
 _READING = _EXECUTE | _READ_FILE | _READ_FOLDER
@@ -67,6 +68,7 @@ def main() -> int:
 
 def restrict(libc: ctypes.CDLL, reads: list[str] | None, writes: list[str], *, has_local_sockets: bool = False) -> None:
     """Restrict this process as far as the kernel can, for good; ``reads`` is None where files are not bounded."""
+    libc.prctl(_SIGNAL_OF_PARENT, signal.SIGKILL, 0, 0, 0)
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
         if reads is not None:
             restrict_files(libc, reads, writes)

@@ -6,6 +6,7 @@ everywhere, proxies that lead nowhere close the way to a network that programs t
 """
 
 import errno
+import math
 import os
 import shutil
 import signal
@@ -136,7 +137,7 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     """Read what a process prints until it ends, or a bound is met."""
     assert process.stdout is not None
     assert process.stderr is not None
-    _bound_memory(process.pid, limits.memory)
+    _bound_resources(process.pid, limits)
     late, said = threading.Event(), bytearray()
 
     def stop() -> None:
@@ -188,13 +189,19 @@ def _listen(pipe: IO[bytes], said: bytearray) -> None:
             said += chunk[: max(0, _MOST_SAID - len(said))]
 
 
-def _bound_memory(pid: int, most: int) -> None:
-    """Bound the memory of a process where the system can do that to another one."""
+def _bound_resources(pid: int, limits: RunLimits) -> None:
+    """Bound the memory and CPU time of a process where the system can do that to another one.
+
+    The time is for a process whose parent is killed where nothing else ends it then: all that every core can do within
+    its limit, so that nobody meets this bound first.
+    """
     import resource
 
     if hasattr(resource, "prlimit"):
         with suppress(OSError):
-            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
+            seconds = math.ceil(limits.seconds * (os.cpu_count() or 1)) + 1
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
+            resource.prlimit(pid, resource.RLIMIT_AS, (limits.memory, limits.memory))
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 

@@ -37,6 +37,7 @@ from tests.fakes import FakeCluster
 from tests.growth_of_fleets import warnings_of
 from tests.served import serving_members
 from tests.sources import source_of
+from tests.waiting import SECONDS
 from tests.workflows import ROOT
 
 from .mutating import mutated, mutated_value
@@ -260,7 +261,9 @@ class Branches:
         for ref, tip in self.tips.items():
             self.repository.git("update-ref", f"refs/heads/{ref}", tip)
         subprocess.run(
-            ["git", "-C", str(self.repository.path), "update-ref", "-d", "refs/heads/argosy/agent/member1"], check=False
+            ["git", "-C", str(self.repository.path), "update-ref", "-d", "refs/heads/argosy/agent/member1"],
+            check=False,
+            timeout=SECONDS,
         )
         for name, content in self.kept.items():
             (self.cache / name).write_bytes(content)
@@ -284,7 +287,9 @@ class Branches:
         environment = {**os.environ, "GIT_INDEX_FILE": str(self.repository.path.parent / "index")}
 
         def git(*words: str, given: bytes = b"") -> str:
-            done = subprocess.run([*where, *words], input=given, capture_output=True, check=True, env=environment)
+            done = subprocess.run(
+                [*where, *words], input=given, capture_output=True, check=True, env=environment, timeout=SECONDS
+            )
             return done.stdout.decode().strip()
 
         blob = git("hash-object", "-w", "--stdin", given=content)
