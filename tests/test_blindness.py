@@ -290,6 +290,21 @@ def test_nothing_moves_to_what_cannot_be_seen_though_no_cluster_is_known_to_be_w
     assert targets(fleet) == {"oslo": 2, "paris": 2, "rome": 2}
 
 
+def test_the_last_copy_that_we_can_see_stays_where_all_others_are_out_of_sight(tmp_path: Path) -> None:
+    """Every cluster has a copy, so that none is moved: what would be left is known to be well nowhere."""
+    application = {"decisionConditions": {"tolerationSeconds": 300}, "purgeMode": "Directly"}
+    policy = a_policy("web", selectors=[WEB], placement={}, propagateDeps=True, failover={"application": application})
+    files = {"argosy.yaml": a_fleet(), "web.yaml": a_deployment("web", replicas=2), "policy.yaml": policy}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"oslo": (1, ROOMY), "paris": (1, ROOMY), "rome": None}, files)
+    run(fleet)
+    run(fleet, but="paris")
+    fleet.members["oslo"].faults.append(lambda request: failure_of(request, 401, {}, b""))
+    for _ in range(3):
+        run(fleet, 301, but="paris")
+    assert targets(fleet) == {"oslo": 2, "paris": 2, "rome": 2}
+    assert ("deployments.apps", "default", "web") in fleet.members["paris"].objects
+
+
 def test_what_was_left_stays_while_nobody_sees_its_replacement(tmp_path: Path) -> None:
     """A copy that was well when it was last seen replaces nothing."""
     fleet = a_fleet_that_moves(tmp_path)

@@ -38,7 +38,7 @@ from render.timing import Flip, after, earliest, parse_instant, written
 
 from .eviction_notes import REPORTS, UNSEEN, blocked, pausing, sparing, without_note
 from .health import ObservedHealth
-from .schedules import Schedule, has_no_place, refs_gaining_unproven
+from .schedules import Schedule, has_no_place, refs_all_unproven, refs_gaining_unproven
 from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters
 from .under_way import UnderWay, comeback_of, followed_policies, move_of
@@ -140,7 +140,8 @@ def blocked_evictions(done: FailedOver, schedule: Schedule, fleet: Fleet) -> Map
     if not fleet.failover.guard.keeps_last_copy or not done.left:
         return {}
     gaining = refs_gaining_unproven(done.bindings, schedule, done.left)
-    return {ref: left for ref, left in done.left.items() if ref in gaining or has_no_place(schedule, ref)}
+    blind = refs_all_unproven(done.bindings, schedule, done.left)
+    return {ref: left for ref, left in done.left.items() if ref in gaining | blind or has_no_place(schedule, ref)}
 
 
 def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:

@@ -64,6 +64,17 @@ def refs_gaining_unproven(
     return frozenset(binding.ref for binding in after if _is_gaining(moved[binding.ref], binding))
 
 
+def refs_all_unproven(
+    before: Iterable[Binding], schedule: Schedule, among: Container[ObjectRef]
+) -> frozenset[ObjectRef]:
+    """Return the objects that are left with no cluster that is known to be well."""
+    unproven = {binding.ref: binding.unproven for binding in before if binding.unproven and binding.ref in among}
+    after = (binding for binding in schedule.bindings if binding.ref in unproven)
+    return frozenset(
+        binding.ref for binding in after if all(target.name in unproven[binding.ref] for target in binding.targets)
+    )
+
+
 def _is_gaining(before: Binding, after: Binding) -> bool:
     counts = {target.name: target.replicas for target in before.targets}
     return any(
