@@ -134,11 +134,11 @@ def test_a_generator_and_a_file_of_another_folder_are_built_together() -> None:
 
 
 def test_a_complaint_and_an_origin_have_the_paths_of_the_commit() -> None:
-    head = "buildMetadata: [originAnnotations]\nresources: [../base]\n"
+    head = "buildMetadata: [originAnnotations]\nnamePrefix: a-\nresources: [../base]\n"
     base = {"base/kustomization.yaml": "resources: [../shared/one.yaml]\n"}
     built = loaded({**base, "o/kustomization.yaml": head, "shared/one.yaml": MAP})
-    (found,) = built.desired.templates
-    assert found.manifest["metadata"]["annotations"] == {"config.kubernetes.io/origin": "path: ../shared/one.yaml\n"}
+    found = {each.ref.name: each.manifest["metadata"].get("annotations") for each in built.desired.templates}
+    assert found == {"one": None, "a-one": {"config.kubernetes.io/origin": "path: ../shared/one.yaml\n"}}
     broken = loaded({**base, "o/kustomization.yaml": head, "shared/one.yaml": "a: ]\n"})
     assert ".argosy-beside" not in said(broken)
     assert "'../shared/one.yaml'" in said(broken)
