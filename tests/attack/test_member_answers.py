@@ -150,7 +150,7 @@ def test_what_is_no_json_is_no_api_server(why: str) -> None:
         outcome = client_of(wire.host, seconds=0.1).send(GET)
     assert isinstance(outcome, Failure)
     assert (outcome.kind, outcome.message) == (
-        FailureKind.UNREACHABLE,
+        FailureKind.STRANGER,
         f"what answers at {wire.host} is no Kubernetes API server",
     )
 
@@ -200,7 +200,7 @@ ENDLESS: dict[str, tuple[Write, FailureKind]] = {
     ),
     "an encoding nobody asked for": (
         endless(HEAD + b"Content-Encoding: br\r\n\r\n", b" " * 65536),
-        FailureKind.UNREACHABLE,
+        FailureKind.STRANGER,
     ),
 }
 

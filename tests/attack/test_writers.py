@@ -162,6 +162,7 @@ PRINTING = {
     "reconciler/console/log.py": {"sys.stderr"},
     "reconciler/run/passes/process.py": {"sys.stderr"},  # the stream of its log
     "reconciler/console/text.py": {"sys.stdout"},  # asked how wide the terminal is
+    "reconciler/building/confined_start.py": {"sys.stdout", "sys.stderr"},  # a program of its own, read through pipes
     "reconciler/cli.py": {"sys.stdout"},  # flushed, and led away from a reader that is gone
 }
 """The modules that reach a terminal, and by what; everything else goes through the first two."""
