@@ -20,7 +20,7 @@ _RESOLVED = {
     SourceType.HELM: ("url", "digest"),
     SourceType.HTTP: ("digest",),
 }
-"""What a place was resolved to, at the least."""
+"""The fields that a resolved place has at the least."""
 _HEAD = b"# Written by argosy lock. Commit it: a render reads exactly these versions.\n"
 _HINT = "write it anew: argosy lock"
 
