@@ -259,11 +259,18 @@ def test_verbs_that_are_missing_are_named(
     )
     for path in paths:
         members[0].request("DELETE", path)
+    (parent,) = re.findall(r"argosy-default-[0-9a-f]{12}", ended.out)
     assert (ended.code, lines(ended)) == (
         1,
         [
             f"FAIL member member1: permissions: may not {missing}",
             f"       hint: {GRANT}",
+            (
+                "FAIL member member1: objects: it cannot be looked at as passes do: Forbidden: configmaps"
+                f' "{parent}" is forbidden: User "{user}" cannot get resource "configmaps" in API group "" in the'
+                ' namespace "argosy-system"'
+            ),
+            "       hint: grant what is missing: argosy rbac --cluster member1 | kubectl --context member1 apply -f -",
         ],
     ), ended.out
 

@@ -317,6 +317,14 @@ OTHERS = {
     ("", "get", "namespaces"): "may not get namespaces: by kube-system a cluster is known",
     ("", "get", "/version"): "may not get /version: by that path a server is known to be well",
     ("", "create", "selfsubjectrulesreviews.authorization.k8s.io"): "it does not say what is allowed: Forbidden",
+    **{
+        (
+            "",
+            "list",
+            f"{name}.admissionregistration.k8s.io",
+        ): f"may not list {name}.admissionregistration.k8s.io, so that"
+        for name in ("mutatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings")
+    },
 }
 """Every other that it tells."""
 DOCTOR = [(place, verb, resource) for place, verbs, resource in MISSING for verb in verbs.split()]

@@ -97,6 +97,12 @@ class ClusterState(Struct, frozen=True, kw_only=True):
         found = condition_of_type(self.status.get("conditions"), OBSERVED)
         return found if found.get("status") == "False" else {}
 
+    def without_looks(self) -> "ClusterState":
+        """Return the state without what was found by looking at a cluster that is looked at no more."""
+        conditions = [each for each in self.status.get("conditions") or () if each["type"] != OBSERVED]
+        status = {**self.status, "conditions": conditions} if self.status else self.status
+        return replace(self, status=status, failing_since="", unseen_hint="")
+
     def with_capacity_of(self, facts: Manifest) -> "ClusterState":
         """Return the state with the capacity of the facts rendered by, so that it changes when they do."""
         summary = facts.get("resourceSummary")

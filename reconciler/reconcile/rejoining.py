@@ -95,7 +95,7 @@ def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float]
         files: dict[str, bytes | None] = {inventory_path(found.cluster): inventory_file(inventory)}
         record = read_recorded(run.context.status, tip).clusters().get(found.cluster)
         if record is not None:
-            files[cluster_path(found.cluster)] = cluster_file(ClusterRecord(state=record.state))
+            files[cluster_path(found.cluster)] = cluster_file(ClusterRecord(state=record.state.without_looks()))
         return files
 
     run.context.status.commit(made, f"Rejoin {found.cluster}", time=int(clock()))

@@ -10,9 +10,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.observe.cluster_status import ClusterState
 from render.cluster import Cluster, is_pulling
-from render.failover.health import OBSERVED
 from render.fleet import Fleet
 
 from .cluster_files import ClusterRecord
@@ -74,12 +72,5 @@ def as_owned(record: ClusterRecord, owner: ReasonOwner, *, has_reported: bool) -
     if owner is not ReasonOwner.TOOL and record.deployer:
         record = replace(record, deployer="", outcome="", message="", hint="", applied="", deviations=())
     if owner is ReasonOwner.AGENT and not has_reported:
-        record = replace(record, outcome="", message="", hint="", state=_without_looks(record.state))
+        record = replace(record, outcome="", message="", hint="", state=record.state.without_looks())
     return record
-
-
-def _without_looks(state: ClusterState) -> ClusterState:
-    """Return a state without what passes found of a member that they look at no more."""
-    conditions = [each for each in state.status.get("conditions") or () if each["type"] != OBSERVED]
-    status = {**state.status, "conditions": conditions} if state.status else state.status
-    return replace(state, status=status, failing_since="", unseen_hint="")
