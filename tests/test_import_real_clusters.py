@@ -71,6 +71,7 @@ def test_clusters_are_taken_over_without_a_change(
     rest = [line for line in changed(before, shops, SPACE) if not line.endswith("/metadata/generation")]
     assert (migrated.code, rest) == (0, []), migrated
     seen = argosy(repository, capsys, "diff", "--live", *access)
+    assert seen.code == 1
     assert [line for line in seen.out.splitlines() if "spec.replicas" not in line and "  " in line] == [
         "    Deployment.apps takeover/scaled unchanged (UpToDate)"
     ] * len(shops), seen.out

@@ -18,21 +18,8 @@ from .field_paths import MISSING, Key, Path, value_at
 from .field_rules import with_value
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, fields_at, item_steps
+from .retention import FIXED, FieldPath
 
-FieldPath = tuple[str, ...]
-_FIXED: Mapping[str, tuple[FieldPath, ...]] = {
-    "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
-    "PersistentVolumeClaim": (("spec", "volumeName"),),
-    "PersistentVolume": (("spec", "claimRef"),),
-    "Job.batch": (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")),
-    "Pod": (
-        ("spec", "nodeName"),
-        ("spec", "serviceAccountName"),
-        ("spec", "volumes"),
-        ("spec", "containers", "*", "volumeMounts"),
-        ("spec", "initContainers", "*", "volumeMounts"),
-    ),
-}
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [], 0)
 
 
@@ -43,7 +30,7 @@ def with_fixed_fields(
 
     ``rest`` is the plan without them, ``fields`` are those we own by one of the managers in ``ours``.
     """
-    stated = (path for pattern in _FIXED.get(rest.ref.group_kind, ()) for path in _paths(want, pattern, ()))
+    stated = (path for pattern in FIXED.get(rest.ref.group_kind, ()) for path in _paths(want, pattern, ()))
     by_path = {path: tuple(_differences(want, live, fields, path)) for path in stated}
     found = tuple(each for different in by_path.values() for each in different)
     if not found or rest.action not in {Action.UNCHANGED, Action.CONFIGURED}:

@@ -27,9 +27,7 @@ FieldPath = tuple[str, ...]
 Retain = Callable[[Manifest, Manifest], Manifest]
 """From the wanted and the live object to the object to send."""
 
-# The fields that members fill in themselves, as in Karmada's native interpreter; those of webhooks and CRDs are
-# certificates that cert-manager and its like inject.
-_RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
+FIXED: Mapping[str, tuple[FieldPath, ...]] = {
     "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
     "PersistentVolumeClaim": (("spec", "volumeName"),),
     "PersistentVolume": (("spec", "claimRef"),),
@@ -41,6 +39,13 @@ _RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
         ("spec", "containers", "*", "volumeMounts"),
         ("spec", "initContainers", "*", "volumeMounts"),
     ),
+}
+"""The retained fields of objects that no server changes once an object is there, but for a few exceptions."""
+
+# The fields that members fill in themselves, as in Karmada's native interpreter; those of webhooks and CRDs are
+# certificates that cert-manager and its like inject.
+_RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
+    **FIXED,
     "APIService.apiregistration.k8s.io": (("spec", "caBundle"),),
     "CustomResourceDefinition.apiextensions.k8s.io": (("spec", "conversion", "webhook", "clientConfig", "caBundle"),),
     "ValidatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
