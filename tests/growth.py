@@ -20,8 +20,8 @@ from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError
+from render.interpretation.operations import Operation
 from render.interpreter import InterpreterError
-from render.interpreter.operations import Operation
 from render.interpreter.webhooks import Call, Webhook
 from render.matching.exclusions import parse_exclusions
 from render.model import ObjectRef, Template

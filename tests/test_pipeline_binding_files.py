@@ -12,7 +12,7 @@ from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit
 from render.binding import Binding, Condition
 from render.documents import emit, parse_documents
-from render.interpreter.requirements import node_claim
+from render.interpretation.requirements import node_claim
 from render.model import ObjectRef, TargetCluster
 from render.parsing import binding_manifest
 from render.resources import ReplicaRequirements

@@ -9,8 +9,8 @@ from reconciler.pipeline.dependencies import following
 from render.binding import Binding
 from render.bits import members
 from render.cluster_index import LabelIndex
+from render.interpretation.operations import Interpretation
 from render.interpreter import Interpreter
-from render.interpreter.operations import Interpretation
 from render.model import ObjectRef, TargetCluster, Template
 from render.resources import DependentObject
 from render.selectors import matches

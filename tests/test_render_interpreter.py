@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from render.interpretation.operations import Interpretation
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
-from render.interpreter.operations import Interpretation
 from tests.conformance import cases_in
 from tests.conformance.kind_interpret import check
 

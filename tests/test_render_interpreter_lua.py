@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from render.interpretation.operations import InterpreterError
 from render.interpreter.lua.sandbox import Limits, call_script, script_problem
-from render.interpreter.operations import InterpreterError
 
 from .tables import each_row
 

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from render.interpretation.operations import InterpreterError
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
 from render.interpreter.answers import plain_requirements
-from render.interpreter.operations import InterpreterError
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
 
 from .tables import each_row
 

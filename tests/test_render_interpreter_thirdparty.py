@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from render.interpretation.operations import FUNCTION_BY_OPERATION
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.interpreter.answers import plain_component, plain_requirements
-from render.interpreter.operations import FUNCTION_BY_OPERATION
 from render.interpreter.thirdparty import FAMILY_BY_KIND, third_party
 
 from .tables import each_row

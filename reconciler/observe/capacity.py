@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from render.cluster import ResourceModel
-from render.interpreter.requirements import resource_request
+from render.interpretation.requirements import resource_request
 from render.model import Manifest
 from render.quantity import Amount, QuantityFormat, format_quantity, parse_quantity, quantity_format
 

@@ -15,8 +15,8 @@ from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import LiveState, Progress, live_state
 from reconciler.plans.model import PlannedObject
+from render.interpretation.statuses import GENERATION_ANNOTATION
 from render.interpreter import Interpreter, InterpreterError
-from render.interpreter.statuses import GENERATION_ANNOTATION
 from render.model import WORK_API_VERSION, Manifest, ObjectRef
 from render.values import DiscreetStruct
 

@@ -11,9 +11,9 @@ from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.fleet import Fleet
+from render.interpretation.operations import Operation
 from render.interpreter import Interpreter
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
-from render.interpreter.operations import Operation
 from render.interpreter.webhooks import Send, webhooks_of
 from render.model import ObjectRef, Template
 from render.policy import ClusterTaintPolicy, PropagationPolicy

@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.interpreter.operations import Operation
+from render.interpretation.operations import Operation
 from render.interpreter.webhooks import SECRET
 from render.model import Manifest
 

@@ -14,14 +14,22 @@ from typing import Any, Self
 from msgspec import field
 
 from render.boundary import REPORT_IT, unexpected_words
+from render.interpretation.fields import value_at
+from render.interpretation.operations import (
+    FUNCTION_BY_OPERATION,
+    Interpretation,
+    InterpreterError,
+    Items,
+    Layer,
+    Operation,
+    Replicas,
+)
 from render.model import Manifest
 from render.resources import Component, DependentObject
 from render.values import SelectiveStruct
 
 from .answers import missing_part
-from .fields import value_at
 from .native import NATIVE
-from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Layer, Operation, Replicas
 from .thirdparty import third_party
 from .webhooks import Send, Webhook, webhook_interpretation, webhooks_of
 

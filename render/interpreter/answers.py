@@ -2,9 +2,8 @@
 
 from typing import Any
 
+from render.interpretation.fields import integer_at, mapping_at, objects_at, text_at, wrong_type
 from render.resources import Component, DependentObject, NodeClaim, ReplicaRequirements
-
-from .fields import integer_at, mapping_at, objects_at, text_at, wrong_type
 
 
 def requirements_of(answer: Any) -> ReplicaRequirements | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from .operations import Operation
+from render.interpretation.operations import Operation
 
 KIND = "ResourceInterpreterCustomization"
 

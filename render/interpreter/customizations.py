@@ -10,15 +10,22 @@ from typing import Any
 
 from msgspec import Struct
 
+from render.interpretation.fields import INT32, mapping_at, objects_at, text_at, type_name
+from render.interpretation.operations import (
+    FUNCTION_BY_OPERATION,
+    Interpretation,
+    InterpreterError,
+    Items,
+    Operation,
+    Replicas,
+)
 from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, requirements_of
 from .customization_keys import FUNCTION, KIND, RULES
-from .fields import INT32, mapping_at, objects_at, text_at, type_name
 from .lua.conversion import restored, without_empty
 from .lua.sandbox import Limits, ScriptExhausted, call_script
-from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 
 LIMITS = Limits()
 

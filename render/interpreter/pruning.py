@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from render.interpretation.fields import mapping_at, objects_at, text_at, value_at, without_value
+from render.interpretation.operations import InterpreterError
 from render.model import Manifest
 
-from .fields import mapping_at, objects_at, text_at, value_at, without_value
 from .native.storage import TOKEN_TYPE
-from .operations import InterpreterError
 
 METADATA = (
     "creationTimestamp",

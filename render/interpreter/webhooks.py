@@ -16,12 +16,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from render.interpretation.fields import integer_at, list_at, mapping_at, objects_at, text_at, value_at
+from render.interpretation.operations import (
+    FUNCTION_BY_OPERATION,
+    Interpretation,
+    InterpreterError,
+    Items,
+    Operation,
+    Replicas,
+)
 from render.model import CONFIG_API_VERSION, Manifest, group_of
 from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, missing_part, requirements_of
-from .fields import integer_at, list_at, mapping_at, objects_at, text_at, value_at
-from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 
 KIND = "ResourceInterpreterWebhookConfiguration"
 SECRET = ("v1", "Secret")

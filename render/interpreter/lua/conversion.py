@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.interpreter.operations import InterpreterError
+from render.interpretation.operations import InterpreterError
 
 UNSAFE = re.compile(rb"[^ !#-\[\]-~]")
 Path = tuple[str, ...]

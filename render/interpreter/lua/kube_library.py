@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from render.interpretation.fields import mapping_at, type_name
+from render.interpretation.operations import InterpreterError
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
 from render.interpreter.answers import plain_dependency, plain_requirements
-from render.interpreter.fields import mapping_at, type_name
-from render.interpreter.operations import InterpreterError
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
 from render.quantity import Amount, QuantityFormat, format_quantity, parse_quantity, quantity_format
 
 from .conversion import lua_source, without_empty

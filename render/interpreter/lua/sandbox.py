@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from render.interpreter.operations import InterpreterError
+from render.interpretation.operations import InterpreterError
 
 from .conversion import lua_source
 from .kube_library import kube_answer

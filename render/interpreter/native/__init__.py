@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from render.interpreter.operations import Interpretation
+from render.interpretation.operations import Interpretation
 
 from . import batch, network, pods, scaling, storage, workloads
 

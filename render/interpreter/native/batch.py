@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.interpreter.fields import (
+from render.interpretation.fields import (
     integer_at,
     list_at,
     mapping_at,
@@ -13,10 +13,10 @@ from render.interpreter.fields import (
     with_other_integer,
     with_value,
 )
-from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, reflected, summed, without_zeros
+from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.statuses import collected
+from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 

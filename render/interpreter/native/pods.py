@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import mapping_at, objects_at, text_at
-from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected
+from render.interpretation.fields import mapping_at, objects_at, text_at
+from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.statuses import collected, reflected, summed, without_zeros
+from render.interpretation.fields import count_at, mapping_at
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 
 BUDGET_COUNTERS = ("disruptionsAllowed", "expectedPods", "desiredHealthy", "currentHealthy")

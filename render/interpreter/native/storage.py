@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import objects_at, text_at, value_at, with_value
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.statuses import collected
+from render.interpretation.fields import objects_at, text_at, value_at, with_value
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.statuses import collected
 from render.model import Manifest
 
 TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - a type's name, no secret

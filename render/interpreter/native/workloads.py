@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.interpreter.fields import (
+from render.interpretation.fields import (
     count_at,
     integer_at,
     mapping_at,
@@ -15,10 +15,10 @@ from render.interpreter.fields import (
     with_other_integer,
     with_value,
 )
-from render.interpreter.operations import Interpretation, InterpreterError, Items, Replicas
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, generation, reflected, summed, template_generation, without_zeros
+from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, generation, reflected, summed, template_generation, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.interpretation.operations import Interpretation
 from render.interpreter.lua.conversion import without_empty
-from render.interpreter.operations import Interpretation
 
 KRUISE, FLUX = "apps.kruise.io/v1alpha1", "source.toolkit.fluxcd.io/v1beta2"
 FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {

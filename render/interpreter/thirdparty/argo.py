@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.interpreter.fields import mapping_at, objects_at, text_at, value_at, with_value
-from render.interpreter.operations import Interpretation, Replicas
-from render.interpreter.references import Reference, dependents
-from render.interpreter.requirements import node_claim
+from render.interpretation.fields import mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.operations import Interpretation, Replicas
+from render.interpretation.references import Reference, dependents
+from render.interpretation.requirements import node_claim
 from render.model import Manifest
 from render.resources import DependentObject, ReplicaRequirements
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at, with_value
-from render.interpreter.operations import InterpreterError, Items
-from render.interpreter.statuses import GENERATION_ANNOTATION, collected, generation
+from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at, with_value
+from render.interpretation.operations import InterpreterError, Items
+from render.interpretation.statuses import GENERATION_ANNOTATION, collected, generation
 from render.model import Manifest
 
 PARALLELISM = ("spec", "parallelism")

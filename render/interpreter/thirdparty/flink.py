@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from render.interpreter.fields import mapping_at, text_at, value_at
-from render.interpreter.operations import Interpretation, InterpreterError, Items, Replicas
-from render.interpreter.requirements import node_claim
-from render.interpreter.statuses import collected
+from render.interpretation.fields import mapping_at, text_at, value_at
+from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpretation.requirements import node_claim
+from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.quantity import parse_quantity
 from render.resources import Component, ReplicaRequirements

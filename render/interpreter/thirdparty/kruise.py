@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.references import container_references, dependents
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, summed
 from render.interpreter.native.workloads import template_dependencies
-from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import container_references, dependents
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, summed
 from render.model import Manifest
 from render.resources import DependentObject
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, wrong_type
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected
+from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, wrong_type
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import Component, DependentObject
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import count_at, mapping_at
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.statuses import collected
+from render.interpretation.fields import count_at, mapping_at
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.statuses import collected
 from render.model import Manifest
 
 from .common import conditions_of, has_condition, last_values, merged_conditions, reported_fields

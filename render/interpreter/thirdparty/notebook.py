@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import count_at, list_at, mapping_at, text_at
-from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, summed
+from render.interpretation.fields import count_at, list_at, mapping_at, text_at
+from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, summed
 from render.model import Manifest
 
 from .common import made_condition

@@ -7,12 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.references import pod_dependencies
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, summed
 from render.interpreter.lua.kube_library import resource_add
-from render.interpreter.operations import Interpretation, Items, Replicas
-from render.interpreter.references import pod_dependencies
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, summed
 from render.model import Manifest
 from render.quantity import parse_quantity
 from render.resources import Component, DependentObject, ReplicaRequirements

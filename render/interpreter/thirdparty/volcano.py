@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at
-from render.interpreter.operations import Interpretation, Items
-from render.interpreter.requirements import pod_requirements
-from render.interpreter.statuses import collected, summed
+from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at
+from render.interpretation.operations import Interpretation, Items
+from render.interpretation.requirements import pod_requirements
+from render.interpretation.statuses import collected, summed
 from render.model import Manifest
 from render.resources import Component
 
