@@ -290,6 +290,19 @@ class TestHolds:
         assert [item.ref.name for item in applied.left] == ["going"]
         cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
 
+    def test_an_error_holds_the_namespace_that_it_is_in_and_no_other(self, cluster: Cluster) -> None:
+        """Every Namespace stayed, and every CustomResourceDefinition, whatever had failed anywhere."""
+        name = f"{cluster.space}-left"
+        (bad,), left = some(cluster, "bad"), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        within = {**bad, "metadata": {**bad["metadata"], "namespace": name}}
+        refused = Failure(kind=FailureKind.MANIFEST, message="its schema does not fit")
+        inventory = given(cluster, left)
+        client = cluster.client()
+        client.wire = lambda request, send: refused if request.path.endswith("/configmaps/bad") else send(request)
+        chosen: dict[str, Any] = {"inventory": inventory, "client": client, "confirm_all": True}
+        assert outcomes(cluster.apply(within, **chosen))[f"Namespace {name}"] == "kept Held"
+        assert outcomes(cluster.apply(bad, **chosen))[f"Namespace {name}"].startswith("deleted")
+
     def test_a_list_that_failed_holds_its_kind_and_the_namespaces_where_that_is(self, cluster: Cluster) -> None:
         other = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{cluster.space}-other"}}
         kept, going = some(cluster, "kept", "going")

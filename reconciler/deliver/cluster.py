@@ -3,13 +3,12 @@
 What intercepts the writes of others leaves before all of it, unless something of its kind takes its place.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from itertools import groupby
 
 from msgspec.structs import replace
 
 from reconciler.members.exchange import Client, Failure, FailureKind
-from reconciler.members.listing import read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
@@ -18,9 +17,10 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
 from reconciler.plans.stages import CRD, CRDS, intercepts, stage_of
-from render.model import Manifest, ObjectRef
+from render.model import ObjectRef
 
 from .applyset import names_all, narrow_parent, remove_namespace, retire_former, widen_parent
+from .definitions import wait_until_established
 from .lease import await_lease, release_lease, take_lease
 from .prune import carry_out_deletions, rehearsed_deletions
 from .results import FINALIZING, UNDONE, WAITING, ApplySettings, ClusterResult, ObjectResult, object_result
@@ -207,41 +207,6 @@ def _names_made(item: PlannedObject) -> Iterator[str]:
         yield item.ref.name
     elif item.ref.group_kind == CRD and item.desired is not None:
         yield from {kind.group_kind for kind in defined_kinds(item.desired.manifest)}
-
-
-def wait_until_established(context: ApplyContext, results: Sequence[ObjectResult]) -> list[ObjectResult]:
-    """Wait for the CRDs that were written; one that does not become established is a failure."""
-    return in_parallel(lambda result: _established(context, result), results, limit=context.client.concurrency)
-
-
-def _established(context: ApplyContext, result: ObjectResult) -> ObjectResult:
-    if result.is_failure or result.live is None or result.ref.group_kind != CRD:
-        return result
-    resource = context.plan.discovery.resource(str(result.live["apiVersion"]), result.ref.kind)
-    live: Manifest | Failure | None = result.live
-    waited, pause = 0.0, _PAUSE
-    while not _is_established(live):
-        if resource is None or waited >= context.settings.settle_seconds or not context.client.wait(pause):
-            return _not_established(result, live)
-        waited, pause = waited + pause, min(pause * 2, 1.0)
-        live = read_object(context.client, resource, result.ref)
-    return result if isinstance(live, Failure) or live is None else replace(result, live=live)
-
-
-def _is_established(live: Manifest | Failure | None) -> bool:
-    return not isinstance(live, Failure) and live is not None and _status(live, "Established") == "True"
-
-
-def _status(live: Manifest, kind: str) -> str:
-    conditions = (live.get("status") or {}).get("conditions") or ()
-    return next((str(item.get("status")) for item in conditions if item.get("type") == kind), "")
-
-
-def _not_established(result: ObjectResult, live: Manifest | Failure | None) -> ObjectResult:
-    is_refused = isinstance(live, dict) and _status(live, "NamesAccepted") == "False"
-    message = "its names clash with another kind's" if is_refused else "it is not established yet"
-    hint = "see `kubectl describe crd`; custom resources of its kind wait for it"
-    return replace(result, action=Action.FAILED, reason="NotEstablished", message=message, hint=hint)
 
 
 def _deleted(

@@ -15,6 +15,7 @@ from reconciler.plans.prune import UNKNOWN
 from reconciler.plans.stages import CRD, deletion_wave
 from render.model import Manifest, ObjectRef
 
+from .definitions import is_established
 from .former_versions import with_served_versions
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
@@ -43,6 +44,8 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[Obj
     if ref.group_kind == CRD:
         resources = [item for item in _served(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][:1]
         namespace = ""
+        if not resources and _may_hide_objects(client, plan, ref):
+            return "its objects cannot be listed, for the cluster serves none of its versions"
     else:
         resources = [item for item in _served(plan.discovery) if item.is_namespaced]
         namespace = ref.name
@@ -52,13 +55,21 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[Obj
     listed = in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
     for listing, objects in zip(listings, listed, strict=True):
         if isinstance(objects, Failure):
-            if objects.kind is FailureKind.NOT_SERVED:
+            is_gone = objects.kind is FailureKind.NOT_SERVED
+            if is_gone and (ref.group_kind != CRD or not _may_hide_objects(client, plan, ref)):
                 continue
             return f"{listing.resource.group_kind} could not be listed in it"
         others = [other for other, live in objects.items() if other not in going and _counts(other, live, plan)]
         if others:
             return f"{others[0]} is in it" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
     return ""
+
+
+def _may_hide_objects(client: Client, plan: Plan, ref: ObjectRef) -> bool:
+    """Return whether there may be objects of a kind that is not served: it once was, or nobody knows."""
+    resource = plan.discovery.preferred(ref.group, ref.kind)
+    live = None if resource is None else read_object(client, resource, ref)
+    return isinstance(live, Failure) or (live is not None and is_established(live))
 
 
 def _served(discovery: Discovery) -> list[Resource]:
@@ -128,17 +139,28 @@ def _rediscovered(context: ApplyContext) -> ApplyContext:
 
 
 def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef], discovery: Discovery) -> PlannedObject:
-    """Keep an object that something failed may still need, or that is unwanted only because of that failure.
-
-    That is what shares its namespace, what goes with a namespace or kind of which something failed, and the objects of
-    a kind that failed. Objects of the whole cluster have nothing to do with each other.
-    """
+    """Keep an object that something failed may still need, or that is unwanted only because of that failure."""
     if item.action not in DELETIONS:
         return item
     for ref in failed:
-        if _shares_namespace(ref, item.ref) or item.ref.group_kind in _LAST or _defines(ref, item.ref, discovery):
+        if _concerns(ref, item.ref, discovery):
             return replace(item, action=Action.KEPT, reason="Held", message=f"{ref} failed, which may concern it")
     return item
+
+
+def _concerns(failed: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
+    """Return whether the failure of one object may be a reason to keep another.
+
+    That is what shares its namespace, the namespace that it is in, its definition, and the objects that it defines.
+    Any other objects have nothing to do with each other.
+    """
+    is_in_it = ref.group_kind == "Namespace" and ref.name == failed.namespace
+    return (
+        is_in_it
+        or _shares_namespace(failed, ref)
+        or _defines(failed, ref, discovery)
+        or _defines(ref, failed, discovery)
+    )
 
 
 def _shares_namespace(failed: ObjectRef, ref: ObjectRef) -> bool:
