@@ -3,14 +3,11 @@
 from collections import Counter
 from typing import Any, NamedTuple
 
-import pytest
-
-from reconciler.source.built_in_kinds import BUILT_IN
 from reconciler.source.facts import ClusterFacts
 from reconciler.source.kind_scopes import Scopes
 from reconciler.source.well_known_kinds import WELL_KNOWN
 from render.fleet import Fleet, KindScope
-from tests.clusters import Member
+from render.kinds import BUILT_IN
 from tests.tables import each_row
 
 
@@ -139,17 +136,3 @@ def test_the_table_of_well_known_kinds_loses_nothing() -> None:
         "ImageStream",
         "Route",
     }
-
-
-@pytest.mark.cluster
-def test_a_real_api_server_agrees(members: tuple[Member, ...]) -> None:
-    served = {}
-    versions = [each["groupVersion"] for group in members[0].read("/apis")["groups"] for each in group["versions"]]
-    for path in ("/api/v1", *(f"/apis/{version}" for version in versions)):
-        # The definition of a custom group may be gone by now: other tests use the same members.
-        for resource in (members[0].read(path) or {"resources": []})["resources"]:
-            if "/" not in resource["name"]:
-                group = path.removeprefix("/apis/").rpartition("/")[0] if path != "/api/v1" else ""
-                served[group, resource["kind"]] = resource["namespaced"]
-    own = {kind: scope for kind, scope in served.items() if "." not in kind[0] or kind[0].endswith(".k8s.io")}
-    assert {kind: BUILT_IN.get(kind) for kind in own} == own

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
-from reconciler.source.built_in_kinds import BUILT_IN
 from render.documents import document_texts, emit, read_documents
+from render.kinds import SCOPES
 from render.model import group_of, is_opaque
 
 from .closures import Closure
@@ -178,7 +178,7 @@ def _in_namespace(each: _Listed, namespace: str) -> _Listed:
         if "namespace" in each.value["metadata"]:
             raise _NotSimpleError
         return each
-    if BUILT_IN.get((group, kind)) is not True or kind in _REFERRING or group.endswith("karmada.io"):
+    if SCOPES.get((group, kind)) is not True or kind in _REFERRING or group.endswith("karmada.io"):
         raise _NotSimpleError
     if each.value["metadata"].get("namespace") == namespace:
         return each

@@ -10,7 +10,7 @@ from reconciler.observe.admission import ADMISSION_GROUP, ADMISSION_KINDS
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
-from reconciler.source.built_in_kinds import BUILT_IN
+from render.kinds import BUILT_IN
 from render.model import Manifest, ObjectRef, group_of
 
 _AUTOSCALERS = ("autoscaling/v2", "HorizontalPodAutoscaler")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from overrides.lint import LineOf
-from reconciler.source.built_in_kinds import BUILT_IN
 from reconciler.source.desired import Desired
 from reconciler.source.lines import template_problem
 from render.errors import Problem
 from render.interpretation.fields import value_at
 from render.interpreter.pruning import pruned
+from render.kinds import BUILT_IN
 from render.model import ObjectRef, Template, is_opaque
 from render.rescheduling.descheduling import is_divided_by_room
 from render.words import nearest

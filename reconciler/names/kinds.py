@@ -7,36 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from render.errors import UnknownName
+from render.kinds import BUILT_IN
 from render.model import ObjectRef, Template
 from render.words import listed, nearest
 
 from .subjects import unknown_name
-
-_SHORT_NAMES = {
-    ("", "ConfigMap"): ("cm",),
-    ("", "Endpoints"): ("ep",),
-    ("", "LimitRange"): ("limits",),
-    ("", "Namespace"): ("ns",),
-    ("", "PersistentVolume"): ("pv",),
-    ("", "PersistentVolumeClaim"): ("pvc",),
-    ("", "Pod"): ("po",),
-    ("", "ReplicationController"): ("rc",),
-    ("", "ResourceQuota"): ("quota",),
-    ("", "Service"): ("svc",),
-    ("", "ServiceAccount"): ("sa",),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): ("crd", "crds"),
-    ("apps", "DaemonSet"): ("ds",),
-    ("apps", "Deployment"): ("deploy",),
-    ("apps", "ReplicaSet"): ("rs",),
-    ("apps", "StatefulSet"): ("sts",),
-    ("autoscaling", "HorizontalPodAutoscaler"): ("hpa",),
-    ("batch", "CronJob"): ("cj",),
-    ("networking.k8s.io", "Ingress"): ("ing",),
-    ("networking.k8s.io", "NetworkPolicy"): ("netpol",),
-    ("policy", "PodDisruptionBudget"): ("pdb",),
-    ("scheduling.k8s.io", "PriorityClass"): ("pc",),
-    ("storage.k8s.io", "StorageClass"): ("sc",),
-}
 
 
 def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterator[str]:
@@ -45,7 +20,8 @@ def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterato
     >>> sorted(spellings(ObjectRef("", "ConfigMap", "", "x"), "v1", {}))
     ['cm', 'configmap', 'configmaps']
     """
-    known = [ref.kind, _plural(ref.kind), *_SHORT_NAMES.get((ref.group, ref.kind), ())]
+    built_in = BUILT_IN.get((ref.group, ref.kind))
+    known = [ref.kind, _plural(ref.kind), *(built_in.short_names if built_in else ())]
     known += [name for name in (names.get("plural"), names.get("singular")) if isinstance(name, str)]
     known += [name for name in names.get("shortNames") or () if isinstance(name, str)]
     for name in dict.fromkeys(each.lower() for each in known):

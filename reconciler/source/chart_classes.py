@@ -23,10 +23,10 @@ from render.bits import Mask, members
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.fleet import Fleet
+from render.kinds import BUILT_IN
 from render.model import Manifest, ObjectRef
 from render.parsing.selectors import cluster_affinity
 
-from .built_in_kinds import BUILT_IN
 from .facts import FactsOf, with_facts
 from .karmada_objects import admitted_kind, load_karmada_objects
 from .kubernetes_schemas import minor_version

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from render.documents import read_documents
+from render.kinds import GroupKind
 
-from .built_in_kinds import GroupKind
 from .files import MAX_FILE_SIZE, SUFFIXES, SYMLINK, SourceFile
 from .manifests import ParseCache, ParsedBlob, ReadBlobs
 

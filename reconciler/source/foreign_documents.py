@@ -6,9 +6,9 @@ their programs use the same machinery; no API server stores them.
 
 from typing import Any
 
+from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, group_of
 
-from .built_in_kinds import BUILT_IN
 from .files import Reason
 
 _CONFIGURATION_GROUPS = frozenset(

@@ -24,9 +24,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from render.fleet import Fleet
+from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
 
-from .built_in_kinds import BUILT_IN, GroupKind
 from .definitions import defined_scopes
 from .desired import Desired
 from .facts import Facts
@@ -83,7 +83,7 @@ class Scopes(Struct, frozen=True, kw_only=True):
 
     def _known(self, group: str, kind: str) -> bool | None:
         key = group, kind
-        for told in (BUILT_IN, self.defined):
+        for told in (SCOPES, self.defined):
             if key in told:
                 return told[key]
         for look in (self.elsewhere, self.observed, _well_known):

@@ -23,13 +23,13 @@ from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
+from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest
 from render.values import SelectiveStruct
 from render.words import listed
 
 from .broken import Broken, broken_by, told_by_source
 from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
-from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
     absent_listed_clusters,

@@ -16,10 +16,10 @@ from render.admission.findings import NAME_BY_TYPE
 from render.boundary import guarded, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
+from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, group_of
 
 from .built_files import BuiltFile
-from .built_in_kinds import BUILT_IN
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
 from .foreign_documents import foreign_reason, is_half_manifest, is_wholly_encrypted
 

@@ -10,10 +10,10 @@ from functools import cache
 from msgspec import Struct, field
 
 from render.admission import AdmittedKind
+from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, group_of
 from render.words import nearest
 
-from .built_in_kinds import BUILT_IN
 from .fleet_file import FleetSource
 from .karmada_objects import admitted_kind, source_kinds
 from .manifests import FieldProblem, LocatedManifest

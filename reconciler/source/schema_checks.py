@@ -18,13 +18,13 @@ from render.admission.findings import Findings
 from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
+from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
 from render.schemas.published import written_schema
 from render.values import DiscreetStruct
 
 from .built_files import BuiltFile
-from .built_in_kinds import BUILT_IN, GroupKind
 from .definitions import defined_scopes
 from .kubernetes_schemas import KubernetesSchemas, minor_version, shipped_schemas
 from .manifests import FieldProblem, LocatedManifest, RightManifests

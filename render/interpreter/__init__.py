@@ -24,12 +24,12 @@ from render.interpretation.operations import (
     Operation,
     Replicas,
 )
+from render.kinds import NATIVE
 from render.model import Manifest
 from render.resources import Component, DependentObject
 from render.values import SelectiveStruct
 
 from .answers import missing_part
-from .native import NATIVE
 from .thirdparty import third_party
 from .webhooks import Send, Webhook, webhook_interpretation, webhooks_of
 

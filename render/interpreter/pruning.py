@@ -5,9 +5,8 @@ from typing import Any
 
 from render.interpretation.fields import mapping_at, objects_at, text_at, value_at, without_value
 from render.interpretation.operations import InterpreterError
+from render.kinds.configuration import TOKEN_TYPE
 from render.model import Manifest
-
-from .native.storage import TOKEN_TYPE
 
 METADATA = (
     "creationTimestamp",

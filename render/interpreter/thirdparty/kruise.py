@@ -8,7 +8,7 @@ from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import container_references, dependents
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.statuses import collected, summed
-from render.interpreter.native.workloads import template_dependencies
+from render.kinds.workloads import template_dependencies
 from render.model import Manifest
 from render.resources import DependentObject
 

@@ -9,6 +9,8 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
+from .kind import BuiltInKind, plain_kinds
+
 BALANCED = "LoadBalancer"
 
 
@@ -97,13 +99,42 @@ def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]
     )
 
 
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("v1", "Service"): Interpretation(
-        retain=retain_allocated, reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy
+KINDS = (
+    BuiltInKind(
+        group="",
+        kind="Service",
+        version="v1",
+        is_namespaced=True,
+        short_names=("svc",),
+        interpretation=Interpretation(
+            retain=retain_allocated, reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy
+        ),
     ),
-    ("networking.k8s.io/v1", "Ingress"): Interpretation(
-        aggregate=aggregated_ingress, health=has_address, dependencies=ingress_dependencies
+    BuiltInKind(group="", kind="Endpoints", version="v1", is_namespaced=True, short_names=("ep",)),
+    BuiltInKind(group="discovery.k8s.io", kind="EndpointSlice", version="v1", is_namespaced=True),
+    BuiltInKind(
+        group="networking.k8s.io",
+        kind="Ingress",
+        version="v1",
+        is_namespaced=True,
+        short_names=("ing",),
+        interpretation=Interpretation(
+            aggregate=aggregated_ingress, health=has_address, dependencies=ingress_dependencies
+        ),
     ),
-    ("multicluster.x-k8s.io/v1alpha1", "ServiceImport"): Interpretation(dependencies=imported_dependencies),
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+    BuiltInKind(
+        group="networking.k8s.io", kind="NetworkPolicy", version="v1", is_namespaced=True, short_names=("netpol",)
+    ),
+    BuiltInKind(
+        group="multicluster.x-k8s.io",
+        kind="ServiceImport",
+        version="v1alpha1",
+        is_namespaced=True,
+        interpretation=Interpretation(dependencies=imported_dependencies),
+    ),
+    *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
+    *plain_kinds("multicluster.x-k8s.io", "ServiceExport", is_namespaced=True),
+    *plain_kinds("networking.k8s.io", "IPAddress", is_namespaced=False, short_names=("ip",)),
+    *plain_kinds("networking.k8s.io", "IngressClass ServiceCIDR", is_namespaced=False),
+)
+"""The kinds by which pods are reached; those of ``extensions`` are served no more."""

@@ -20,6 +20,7 @@ from render.interpretation.statuses import collected, reflected, summed, without
 from render.model import Manifest
 from render.resources import DependentObject
 
+from .kind import BuiltInKind
 from .workloads import template_dependencies
 
 PARALLELISM = ("spec", "parallelism")
@@ -136,16 +137,29 @@ def aggregated_cron_job(_template: Manifest, items: Items) -> Any:
     return {field: value for field, value in status.items() if value}
 
 
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("batch/v1", "Job"): Interpretation(
-        replicas=job_replicas,
-        revise=revise_parallelism,
-        replica_field=PARALLELISM,
-        retain=retain_identity,
-        aggregate=aggregated_job,
-        reflect=reflect_job,
-        dependencies=template_dependencies,
+KINDS = (
+    BuiltInKind(
+        group="batch",
+        kind="Job",
+        version="v1",
+        is_namespaced=True,
+        interpretation=Interpretation(
+            replicas=job_replicas,
+            revise=revise_parallelism,
+            replica_field=PARALLELISM,
+            retain=retain_identity,
+            aggregate=aggregated_job,
+            reflect=reflect_job,
+            dependencies=template_dependencies,
+        ),
     ),
-    ("batch/v1", "CronJob"): Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+    BuiltInKind(
+        group="batch",
+        kind="CronJob",
+        version="v1",
+        is_namespaced=True,
+        short_names=("cj",),
+        interpretation=Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
+    ),
+)
+"""The kinds that run pods until these are done."""

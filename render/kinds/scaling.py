@@ -1,12 +1,13 @@
 """Disruption budgets and horizontal autoscalers."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
+
+from .kind import BuiltInKind
 
 BUDGET_COUNTERS = ("disruptionsAllowed", "expectedPods", "desiredHealthy", "currentHealthy")
 AUTOSCALER_COUNTERS = ("currentReplicas", "desiredReplicas")
@@ -46,12 +47,22 @@ def aggregated_autoscaler(template: Manifest, items: Items) -> Any:
     return without_zeros(counters, ("currentReplicas",))
 
 
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("policy/v1", "PodDisruptionBudget"): Interpretation(
-        reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met
+KINDS = (
+    BuiltInKind(
+        group="policy",
+        kind="PodDisruptionBudget",
+        version="v1",
+        is_namespaced=True,
+        short_names=("pdb",),
+        interpretation=Interpretation(reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met),
     ),
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): Interpretation(
-        reflect=reflect_autoscaler, aggregate=aggregated_autoscaler
+    BuiltInKind(
+        group="autoscaling",
+        kind="HorizontalPodAutoscaler",
+        version="v2",
+        is_namespaced=True,
+        short_names=("hpa",),
+        interpretation=Interpretation(reflect=reflect_autoscaler, aggregate=aggregated_autoscaler),
     ),
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+)
+"""The kinds that change how many pods of others there are, or keep them there."""

@@ -22,6 +22,8 @@ from render.interpretation.statuses import collected, generation, reflected, sum
 from render.model import Manifest
 from render.resources import DependentObject
 
+from .kind import BuiltInKind, plain_kinds
+
 REPLICA_FIELD = ("spec", "replicas")
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 
@@ -208,17 +210,48 @@ def _scaled(counters: Counters, **special: Any) -> Interpretation:
     return Interpretation(**{**functions, **special})
 
 
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("apps/v1", "Deployment"): _scaled(DEPLOYMENT, retain=retain_replicas),
-    ("apps/v1", "ReplicaSet"): _scaled(REPLICA_SET, health=is_replica_set_available),
-    ("apps/v1", "StatefulSet"): _scaled(
-        STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
+KINDS = (
+    BuiltInKind(
+        group="apps",
+        kind="Deployment",
+        version="v1",
+        is_namespaced=True,
+        short_names=("deploy",),
+        interpretation=_scaled(DEPLOYMENT, retain=retain_replicas),
     ),
-    ("apps/v1", "DaemonSet"): Interpretation(
-        aggregate=aggregation(DAEMON_SET),
-        reflect=reflection(DAEMON_SET),
-        health=is_daemon_set_available,
-        dependencies=template_dependencies,
+    BuiltInKind(
+        group="apps",
+        kind="ReplicaSet",
+        version="v1",
+        is_namespaced=True,
+        short_names=("rs",),
+        interpretation=_scaled(REPLICA_SET, health=is_replica_set_available),
     ),
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+    BuiltInKind(
+        group="apps",
+        kind="StatefulSet",
+        version="v1",
+        is_namespaced=True,
+        short_names=("sts",),
+        interpretation=_scaled(
+            STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
+        ),
+    ),
+    BuiltInKind(
+        group="apps",
+        kind="DaemonSet",
+        version="v1",
+        is_namespaced=True,
+        short_names=("ds",),
+        interpretation=Interpretation(
+            aggregate=aggregation(DAEMON_SET),
+            reflect=reflection(DAEMON_SET),
+            health=is_daemon_set_available,
+            dependencies=template_dependencies,
+        ),
+    ),
+    BuiltInKind(group="", kind="ReplicationController", version="v1", is_namespaced=True, short_names=("rc",)),
+    *plain_kinds("apps", "ControllerRevision", is_namespaced=True),
+    *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
+)
+"""The kinds that run pods for as long as they are there; those of ``extensions`` are served no more."""

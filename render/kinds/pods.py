@@ -11,6 +11,8 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
+from .kind import BuiltInKind, plain_kinds
+
 PHASES = ("Failed", "Pending", "Running", "Succeeded")
 LIVE_FIELDS = ("nodeName", "serviceAccountName", "volumes")
 CONTAINER_STATUSES = ("containerStatuses", "initContainerStatuses")
@@ -78,13 +80,21 @@ def is_pod_healthy(observed: Manifest) -> bool:
     )
 
 
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("v1", "Pod"): Interpretation(
-        replicas=pod_replicas,
-        retain=retain_placement,
-        aggregate=aggregated_pod,
-        dependencies=own_dependencies,
-        health=is_pod_healthy,
-    )
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+KINDS = (
+    BuiltInKind(
+        group="",
+        kind="Pod",
+        version="v1",
+        is_namespaced=True,
+        short_names=("po",),
+        interpretation=Interpretation(
+            replicas=pod_replicas,
+            retain=retain_placement,
+            aggregate=aggregated_pod,
+            dependencies=own_dependencies,
+            health=is_pod_healthy,
+        ),
+    ),
+    *plain_kinds("", "PodTemplate", is_namespaced=True),
+)
+"""Pods, and pods that nothing runs yet."""

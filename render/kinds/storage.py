@@ -1,14 +1,14 @@
-"""Persistent volumes, their claims, secrets and service accounts, with the fields that members fill in themselves."""
+"""Persistent volumes and their claims, with the fields that members fill in themselves."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from render.interpretation.fields import objects_at, text_at, value_at, with_value
+from render.interpretation.fields import text_at, value_at, with_value
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.statuses import collected
 from render.model import Manifest
 
-TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - a type's name, no secret
+from .kind import BuiltInKind, plain_kinds
+
 VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
 
 
@@ -48,30 +48,28 @@ def aggregated_volume(_template: Manifest, items: Items) -> Any:
     return {"phase": phase} if phase else {}
 
 
-def retain_token(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep a service account token, which the member's controller writes."""
-    data = observed.get("data")
-    return {**desired, "data": data} if desired.get("type") == TOKEN_TYPE and data is not None else desired
-
-
-def retain_secrets(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the secrets a member added to the service account, after the template's own."""
-    return {**desired, **{field: _merged(desired, observed, field) for field in ("secrets", "imagePullSecrets")}}
-
-
-def _merged(desired: Manifest, observed: Manifest, field: str) -> list[Mapping[str, Any]]:
-    first_by_name: dict[str, Mapping[str, Any]] = {}
-    for reference in (*objects_at(desired, field), *objects_at(observed, field)):
-        first_by_name.setdefault(text_at(reference, "name"), reference)
-    return list(first_by_name.values())
-
-
-KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("v1", "PersistentVolumeClaim"): Interpretation(
-        retain=retain_volume_name, aggregate=aggregated_claim, health=is_bound
+KINDS = (
+    BuiltInKind(
+        group="",
+        kind="PersistentVolumeClaim",
+        version="v1",
+        is_namespaced=True,
+        short_names=("pvc",),
+        interpretation=Interpretation(retain=retain_volume_name, aggregate=aggregated_claim, health=is_bound),
     ),
-    ("v1", "PersistentVolume"): Interpretation(retain=retain_claim, aggregate=aggregated_volume),
-    ("v1", "Secret"): Interpretation(retain=retain_token),
-    ("v1", "ServiceAccount"): Interpretation(retain=retain_secrets),
-}
-"""The interpretation of each kind, by apiVersion and kind."""
+    BuiltInKind(
+        group="",
+        kind="PersistentVolume",
+        version="v1",
+        is_namespaced=False,
+        short_names=("pv",),
+        interpretation=Interpretation(retain=retain_claim, aggregate=aggregated_volume),
+    ),
+    BuiltInKind(group="storage.k8s.io", kind="StorageClass", version="v1", is_namespaced=False, short_names=("sc",)),
+    *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True),
+    *plain_kinds("storage.k8s.io", "CSIDriver CSINode VolumeAttachment", is_namespaced=False),
+    *plain_kinds("storage.k8s.io", "VolumeAttributesClass", is_namespaced=False, short_names=("vac",)),
+    *plain_kinds("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
+    *plain_kinds("internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False),
+)
+"""Volumes, and the storage of API servers themselves."""

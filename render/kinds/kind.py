@@ -1,0 +1,50 @@
+"""A built-in kind as one value: every rule that goes by the kind alone is a field of it.
+
+A kind that is no more than a name with a scope is made by ``plain_kinds``. Each other one says of every field what it
+is, or names the field in ``has_no``, so that nothing about a new kind is forgotten (a test asks).
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from render.interpretation.operations import Interpretation
+
+GroupKind = tuple[str, str]
+"""A group and a kind; every version of a kind has the same scope."""
+
+
+class BuiltInKind(Struct, frozen=True, kw_only=True):
+    """The rules about a kind of Kubernetes, Karmada or Argosy that need no cluster to be known.
+
+    ``version`` is the one that Kubernetes serves today, and the only one that ``interpretation`` is about: to Karmada's
+    native interpreter another version is another kind. ``short_names`` are those that kubectl knows.
+    """
+
+    group: str
+    kind: str
+    is_namespaced: bool
+    version: str = ""
+    short_names: tuple[str, ...] = ()
+    interpretation: Interpretation = Interpretation()
+    has_no: tuple[str, ...] = ()
+
+    @property
+    def api_version(self) -> str:
+        """The group and version, as manifests have them."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def group_kind(self) -> str:
+        """The kind with its group, as in messages: ``Deployment.apps``."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+def plain_kinds(
+    group: str, kinds: str, *, is_namespaced: bool, short_names: tuple[str, ...] = ()
+) -> Iterator[BuiltInKind]:
+    """Yield kinds of a group that no rule is about; what every kind can do holds for them."""
+    return (
+        BuiltInKind(group=group, kind=kind, is_namespaced=is_namespaced, short_names=short_names)
+        for kind in kinds.split()
+    )
