@@ -14,6 +14,7 @@ from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResu
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired
+from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes
 from .build import a_config_map
@@ -55,10 +56,12 @@ def a_widget(cluster: Cluster, name: str, version: str = "v2", **spec: str) -> d
     return {"apiVersion": f"{group_of(cluster)}/{version}", "kind": "Widget", "metadata": metadata, "spec": spec}
 
 
-def passed(cluster: Cluster, *manifests: dict[str, Any], held: Inventory, client: Recorder | None = None) -> Any:
+def passed(
+    cluster: Cluster, *manifests: dict[str, Any], held: Inventory, client: Recorder | None = None, **chosen: Any
+) -> Any:
     """One visit of a pass: observed, planned and applied, in as many rounds as it takes."""
     desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(manifests))
-    job = ClusterJob(desired=desired, inventory=held, options=cluster.options())
+    job = ClusterJob(desired=desired, inventory=held, options=cluster.options(**chosen))
     how = ApplySettings(settle_seconds=QUICK.settle_seconds, version=QUICK.version, holder=QUICK.holder)
     sender = client or cluster.client()
     (report,) = apply_fleet([job], lambda _name, _deadline: sender, FleetOptions(apply=how))
@@ -155,11 +158,8 @@ class TestConversion:
         )
 
 
-@pytest.mark.cluster
-def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(real_cluster: Cluster) -> None:
-    """It was refused in that pass, for webhooks are applied last, and applied in the next one."""
-    cluster = real_cluster
-    settings, name = a_config_map("settings", namespace=cluster.space, a="1"), f"{cluster.space}-guard"
+def a_guard(cluster: Cluster, policy: str) -> dict[str, Any]:
+    """A webhook over the ConfigMaps of the test's namespace that nobody answers."""
     webhook = {
         "name": "guard.example.com",
         "clientConfig": {"url": "https://127.0.0.1:1/"},
@@ -167,16 +167,26 @@ def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(re
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": cluster.space}},
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
+        "failurePolicy": policy,
     }
     head = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
-    strict, lenient = (
-        {**head, "metadata": {"name": name}, "webhooks": [{**webhook, "failurePolicy": policy}]}
-        for policy in ("Fail", "Ignore")
-    )
-    passed(cluster, settings, strict, held=Inventory(cluster="member1"))
-    tried = a_config_map("tried", namespace=cluster.space)
-    path = f"{cluster.path('configmaps')}?dryRun=All"
+    return {**head, "metadata": {"name": f"{cluster.space}-guard"}, "webhooks": [webhook]}
+
+
+def await_refusal(cluster: Cluster) -> None:
+    """Wait until the server has heard of the guard over the ConfigMaps."""
+    tried, path = a_config_map("tried", namespace=cluster.space), f"{cluster.path('configmaps')}?dryRun=All"
     eventually(lambda: cluster.server.request("POST", path, tried)[0] >= 400, "the refusal of a ConfigMap")
+
+
+@pytest.mark.cluster
+def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(real_cluster: Cluster) -> None:
+    """It was refused in that pass, for webhooks are applied last, and applied in the next one."""
+    cluster = real_cluster
+    settings, name = a_config_map("settings", namespace=cluster.space, a="1"), f"{cluster.space}-guard"
+    strict, lenient = a_guard(cluster, "Fail"), a_guard(cluster, "Ignore")
+    passed(cluster, settings, strict, held=Inventory(cluster="member1"))
+    await_refusal(cluster)
     report = passed(cluster, {**settings, "data": {"a": "2"}}, lenient, held=cluster.inventory(settings, strict))
     assert outcomes(applied_of(report)) == {
         "ConfigMap settings": "configured Changed",
@@ -185,6 +195,36 @@ def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(re
     assert applied_of(report).outcome is ApplyOutcome.CONVERGED
     assert cluster.read("configmaps", "settings")["data"] == {"a": "2"}
     passed(cluster, settings, held=cluster.inventory(settings, lenient))
+
+
+@pytest.mark.cluster
+def test_what_the_first_round_sent_is_not_sent_again_in_the_second(real_cluster: Cluster) -> None:
+    """A server leaves out the piece that an edit made empty, and refuses the same manifest the second time."""
+    cluster = real_cluster
+    settings, strict, lenient = (
+        a_config_map("settings", namespace=cluster.space, a="1"),
+        a_guard(cluster, "Fail"),
+        a_guard(cluster, "Ignore"),
+    )
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": f"{cluster.space}-all"},
+        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "1"}}]},
+    }
+    passed(cluster, settings, strict, role, held=Inventory(cluster="member1"))
+    await_refusal(cluster)
+    changed = ({**settings, "data": {"a": "2"}}, lenient, {**role, "aggregationRule": {}})
+    client, held = cluster.client(), cluster.inventory(settings, strict, role)
+    report = passed(cluster, *changed, held=held, client=client, changed=frozenset(map(ObjectRef.of, changed)))
+    assert outcomes(applied_of(report)) == {
+        "ConfigMap settings": "configured Changed",
+        f"ValidatingWebhookConfiguration.admissionregistration.k8s.io {cluster.space}-guard": "configured Changed",
+        f"ClusterRole.rbac.authorization.k8s.io {cluster.space}-all": "configured Changed",
+    }
+    assert [each.rpartition("/")[2] for each in client.writes if "clusterroles" in each] == [f"{cluster.space}-all"]
+    assert applied_of(report).outcome is ApplyOutcome.CONVERGED
+    passed(cluster, settings, held=cluster.inventory(settings, lenient, role))
 
 
 FAULTS = {

@@ -246,6 +246,10 @@ class _FleetRun:
     def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
         """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""
         assert first.applied is not None
+        # What the first round sent is not sent again: a server may refuse a second time what it took the first time.
+        inventory = job.inventory
+        answers = (inventory.answered or frozenset()) | first.applied.answers
+        job = replace(job, inventory=replace(inventory, answered=answers))
         observed, plan = self._planned(client.within(self._options.observe_seconds), job)
         if plan.refusal:
             return first
