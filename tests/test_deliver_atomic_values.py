@@ -287,3 +287,19 @@ def test_a_property_that_git_takes_out_of_a_definition_leaves_the_cluster(real_c
     live = real_cluster.server.read(path)
     found = live["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     assert ("required" in found, sorted(found["properties"])) == (False, ["groups", "size"])
+
+
+def test_what_a_server_adds_to_a_new_object_alone_leaves_with_the_second_apply(real_cluster: Cluster) -> None:
+    """Admission taints a new Node, whose taints are one piece; applied once more it has those of its manifest alone."""
+    path, wanted = f"/api/v1/nodes/{real_cluster.space}", [{"key": "a", "value": "1", "effect": "NoSchedule"}]
+    metadata = {"name": real_cluster.space}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": wanted}}
+    real_cluster.apply(node)
+    added = real_cluster.server.read(path)["spec"]["taints"]
+    assert [each["key"] for each in added] == ["a", "node.kubernetes.io/not-ready"]
+    assert [str(each.action) for each in real_cluster.apply(node).results] == ["configured"]
+    assert real_cluster.server.read(path)["spec"]["taints"] == wanted
+    client = real_cluster.client()
+    assert set(outcomes(real_cluster.apply(node, client=client)).values()) == {"unchanged UpToDate"}
+    assert client.writes == []
+    real_cluster.server.request("DELETE", path)

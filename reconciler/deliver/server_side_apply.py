@@ -46,6 +46,9 @@ _TRIES = 5
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND, FailureKind.FORMER_VERSION})
+_COMPLETED_AT_CREATION = frozenset({"Node", "Pod"})
+"""The kinds to whose new objects a server's own admission adds items in lists that are one piece: taints, tolerations.
+"""
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
 
 
@@ -253,8 +256,10 @@ def _accepted(planned: PlannedObject, answer: Answer, context: ApplyContext) -> 
     live = named_kind(planned.resource, answer.body)
     result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
     if answer.status == HTTPStatus.CREATED:
-        # Some webhooks rewrite objects at their creation alone, so that applying once more may have another answer.
-        is_final = not context.plan.admission.may_change(planned.resource)
+        # What rewrites objects at their creation alone makes another answer of applying them once more: some webhooks
+        # do, and servers themselves with some kinds.
+        is_rewritten = planned.ref.group_kind in _COMPLETED_AT_CREATION
+        is_final = not (is_rewritten or context.plan.admission.may_change(planned.resource))
         answer_id = result.answer_id if is_final else result.answer_id and UNKNOWN_ANSWER
         return replace(result, action=Action.CREATED, answer_id=answer_id)
     if planned.action is Action.CREATED:
