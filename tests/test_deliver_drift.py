@@ -102,6 +102,25 @@ class TestForeignFields:
         assert told == [(".data.added", "Foreign", "kubectl-edit")]
         assert client.writes == []
 
+    def test_replicas_that_a_manifest_hands_over_are_no_addition_and_stay(self, cluster: Cluster) -> None:
+        """Kubectl owns those of a workload that it applied before an autoscaler came."""
+        web = a_deployment("web", namespace=cluster.space, replicas=None)
+        cluster.apply(web)
+        cluster.edit("deployments", "web", {"spec": {"replicas": 3, "paused": True}}, api="apis/apps/v1")
+        for is_removed, told in ((False, [".spec.paused"]), (True, []), (False, [])):
+            (result,) = cluster.apply(web, remove_foreign=is_removed).results
+            assert [change.path for change in result.foreign] == told
+            live = cluster.read("deployments", "web", "apis/apps/v1")
+            assert (live["spec"]["replicas"], live["spec"].get("paused", False)) == (3, bool(told))
+
+    def test_replicas_of_anything_else_are_a_field_like_others(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        widget = {**settings, "metadata": {**settings["metadata"], "name": "size"}}
+        cluster.apply(widget)
+        cluster.edit("configmaps", "size", {"data": {"replicas": "3"}})
+        (result,) = cluster.apply(widget).results
+        assert [change.path for change in result.foreign] == [".data.replicas"]
+
     def test_they_go_where_that_is_wished(self, cluster: Cluster) -> None:
         settings = a_config_map("settings", namespace=cluster.space, a="1")
         cluster.apply(settings)

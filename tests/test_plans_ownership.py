@@ -344,6 +344,11 @@ def test_foreign_fields_are_what_people_own_and_we_do_not() -> None:
         an_entry("kubectl-annotate", {"f:metadata": {"f:annotations": {".": {}, "f:note": {}, "f:team": {}}}}),
     )
     want = {"metadata": {"annotations": {"team": "shop"}}, "spec": {"a": 1}, "items": [{"name": "a", "v": 1}]}
+    handed_over = {("spec", "b"), ("spec", "c")}
+    assert [path_text(path) for _, path in foreign_fields(want, live, "argosy", handed_over)] == [
+        '.items[name="b"]',
+        ".metadata.annotations.note",
+    ]
     assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(want, live, "argosy")] == [
         ("kubectl-edit", ".spec.b"),
         ("kubectl-set", '.items[name="b"]'),

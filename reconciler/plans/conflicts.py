@@ -207,9 +207,11 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
     )
 
 
-def foreign_changes(want: Manifest, live: Manifest, manager: str) -> tuple[FieldChange, ...]:
-    """Return the fields that people added, which applying never removes."""
+def foreign_changes(
+    want: Manifest, live: Manifest, manager: str, handed_over: Container[Path]
+) -> tuple[FieldChange, ...]:
+    """Return the fields that people added, which applying never removes, but for those that are handed over to them."""
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
-        for owner, path in foreign_fields(want, live, manager)
+        for owner, path in foreign_fields(want, live, manager, handed_over)
     )

@@ -14,11 +14,12 @@ from render.template_annotations import CONFLICT_RESOLUTION
 
 from .admission import Admission
 from .conflicts import OwnershipClaims
+from .field_paths import Path
 from .field_rules import claims_of, rules_of, with_rules
 from .model import DesiredObject, PlanOptions
 from .ownership import Fields, Owner, foreign_fields
 from .payload import as_sent
-from .retention import left_to_owners, retained
+from .retention import handed_over, left_to_owners, retained
 
 
 class PlanContext(Struct, frozen=True, kw_only=True):
@@ -62,6 +63,11 @@ class PlanContext(Struct, frozen=True, kw_only=True):
         return self.desired.conflict_resolution is ConflictResolution.OVERWRITE
 
     @property
+    def handed_over(self) -> frozenset[Path]:
+        """The fields that are for others to set where the manifest, or what is sent of it, leaves them out."""
+        return handed_over(self.desired.ref, self.desired.manifest, autoscaled=self.is_autoscaled)
+
+    @property
     def claims(self) -> OwnershipClaims:
         """The claims of the object's policy and rules on fields that others own."""
         is_unscaled = self.are_scalers_known and not self.is_autoscaled
@@ -85,11 +91,13 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context
     return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
 
 
-def replaced_managers(want: Manifest, live: Manifest, options: PlanOptions) -> tuple[str, ...]:
+def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> tuple[str, ...]:
     """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
+    options = context.options
     wanted = options.migrate_from
     if options.remove_foreign:
-        wanted |= {owner.manager for owner, _ in foreign_fields(want, live, options.applyset.manager)}
+        foreign = foreign_fields(want, live, options.applyset.manager, context.handed_over)
+        wanted |= {owner.manager for owner, _ in foreign}
     if not wanted:
         return ()
     owners = [

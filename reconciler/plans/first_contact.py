@@ -24,7 +24,7 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     ours = {context.options.applyset.manager}
     asked, want = want, ruled_manifest(want, live, {}, context, ours)
     left = left_fields(asked, want, live, ours)
-    base = replace(base, manifest=want, migrate=replaced_managers(want, live, context.options), yielded=left)
+    base = replace(base, manifest=want, migrate=replaced_managers(want, live, context), yielded=left)
     different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
     changes = field_changes(want, live, different, ours)
     if any(_is_certain(value_at(want, each.path), value_at(live, each.path)) for each in different):

@@ -216,7 +216,8 @@ def _own_object_as_far_as_it_can_change(
         decided = decide_conflicts(want, live, certain, context.claims, ours)
         found = differences(decided.want, live, fields) if decided.yielded else found
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign, migrate = foreign_changes(decided.want, live, manager), replaced_managers(decided.want, live, options)
+    foreign = foreign_changes(decided.want, live, manager, context.handed_over)
+    migrate = replaced_managers(decided.want, live, context)
     if manager != options.applyset.manager:
         migrate = (manager, *migrate)
     if foreign or decided.yielded or left:

@@ -317,8 +317,13 @@ def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
             yield step.value
 
 
-def foreign_fields(want: Manifest, live: Manifest, manager: str) -> tuple[tuple[Owner, Path], ...]:
-    """Return the fields that people added to what is wanted of an object, which applying never removes."""
+def foreign_fields(
+    want: Manifest, live: Manifest, manager: str, handed_over: Container[Path] = ()
+) -> tuple[tuple[Owner, Path], ...]:
+    """Return the fields that people added to what is wanted of an object, which applying never removes.
+
+    Those that are ``handed_over`` are for others to set, and no addition.
+    """
     ours = own_entry(live, manager)
     own = (ours or {}).get("fieldsV1") or {}
     foreign = []
@@ -327,7 +332,8 @@ def foreign_fields(want: Manifest, live: Manifest, manager: str) -> tuple[tuple[
             str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
         )
         if owner.is_person and not owner.subresource:
-            foreign += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, want, ())]
+            beyond = _beyond(entry.get("fieldsV1") or {}, own, want, ())
+            foreign += [(owner, path) for path in beyond if path not in handed_over]
     return tuple(foreign)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from render.interpreter import Interpreter
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+_SCALED = frozenset({"Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "ReplicationController"})
 _SCALERS = {"HorizontalPodAutoscaler", "ScaledObject"}
 _DEFAULT_TARGET = {"ScaledObject": ("apps/v1", "Deployment")}
 
@@ -86,6 +87,15 @@ def _retained_paths(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscale
         yield _REPLICAS
     if ref.group_kind == "Secret" and want.get("type") == "kubernetes.io/service-account-token":
         yield _TOKEN_DATA
+
+
+def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozenset[FieldPath]:
+    """Return the fields that a manifest hands over to others by leaving them out: the replicas of what is scaled.
+
+    Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number.
+    """
+    is_scaled = ref.group_kind in _SCALED or autoscaled or _asks_to_retain(want)
+    return frozenset({_REPLICAS} if is_scaled else ())
 
 
 def _asks_to_retain(manifest: Manifest) -> bool:
