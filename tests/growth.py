@@ -29,6 +29,7 @@ from render.patterns import matches_whole
 from render.quantity import parse_quantity
 from render.selectors import ClusterAffinity, LabelSelector, Requirement, matches
 from tests.build import a_config_map
+from tests.growth_of_builds import BUILDS
 from tests.growth_of_fleets import FLEETS
 from tests.sources import source_of
 
@@ -180,5 +181,5 @@ BUDGETS = (
     Budget(row="clusters listed that are not there", size=500, work=_absent),
     Budget(row="fields that nobody knows", size=500, work=_unknown_fields),
     Budget(row="text that is printed", size=5_000, work=_text),
-    *(Budget(row=row, size=size, work=work) for row, size, work in FLEETS),
+    *(Budget(row=row, size=size, work=work) for row, size, work in (*FLEETS, *BUILDS)),
 )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from overrides.lint import lint_overrides
-from reconciler.building.builder import SourceBuilder
 from reconciler.building.charts import volatile_calls
 from reconciler.check.policies import policy_warnings
 from reconciler.check.source_warnings import (
@@ -18,7 +17,6 @@ from reconciler.check.source_warnings import (
 )
 from reconciler.locked.lock_file import parsed_lock
 from reconciler.pipeline.stages import Inputs, render_pass
-from reconciler.source.build import Caches
 from reconciler.source.deployers.generators.syntax import parsed_template
 from reconciler.source.loading import load_source
 from reconciler.trial.trials import trial_of
@@ -362,24 +360,6 @@ def files(size: int) -> Work:
     return lambda: load_source(source.files, read=source.read)
 
 
-def kustomizations(size: int) -> Work:
-    """Kustomizations that each build upon the one before."""
-    made = {f"k{number}/kustomization.yaml": f"resources: [../k{number - 1}]\n".encode() for number in range(1, size)}
-    first = {"k0/kustomization.yaml": b"resources: [a.yaml]\n", "k0/a.yaml": a_file([a_config_map("c")])}
-    source = source_of({**first, **made})
-    build = SourceBuilder(path="")
-    return lambda: load_source(source.files, read=source.read, caches=Caches(build=build))
-
-
-def resources_of_a_kustomization(size: int) -> Work:
-    """A kustomization that lists as many files."""
-    made = {f"{number}.yaml": a_file([a_config_map(f"c{number}")]) for number in range(size)}
-    listing = emit({"resources": sorted(made)})
-    source = source_of({**made, "kustomization.yaml": listing})
-    build = SourceBuilder(path="")
-    return lambda: load_source(source.files, read=source.read, caches=Caches(build=build))
-
-
 def braces(size: int) -> Work:
     """A file of a chart with braces that are never closed, and calls of chance that are."""
     chart = {"templates/a.yaml": b"{{ uuidv4 }}\n" * size + b"{" * size}
@@ -447,8 +427,6 @@ FLEETS: tuple[tuple[str, int, Callable[[int], Work]], ...] = (
     ("definitions of kinds", 50, definitions),
     ("objects that are defined twice", 200, duplicates),
     ("files and folders", 200, files),
-    ("kustomizations upon each other", 20, kustomizations),
-    ("resources of a kustomization", 100, resources_of_a_kustomization),
     ("braces in a chart", 2_000, braces),
     ("actions of a template", 2_000, go_templates),
     ("entries of argosy.lock", 200, locked),

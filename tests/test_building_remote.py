@@ -13,6 +13,7 @@ from reconciler.source.build import Caches
 from reconciler.source.external import implied_source
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
+from tests.growth_of_builds import overlays_of_a_locked_base
 from tests.sources import Content, source_of
 from tests.test_building_flux import FLEET, MAP, a_kustomization
 from tests.test_building_kustomize import a_builder, objects_of, said
@@ -308,3 +309,9 @@ def test_what_flux_builds_or_adds_of_another_repository_is_implied(store: Conten
     places = [{"url": OTHER}, {"url": OTHER, "ref": "v1"}]
     names = sorted(implied_source(SourceType.GIT, each).name for each in places)
     assert [each.name for each in found.locked.implied] == names
+
+
+def test_as_many_overlays_as_a_fleet_has_clusters_may_build_upon_one_locked_base(store: ContentStore) -> None:
+    found = overlays_of_a_locked_base(1_500, store)()
+    assert found.problems == ()
+    assert len(found.desired.templates) == 1_500

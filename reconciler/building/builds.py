@@ -187,7 +187,8 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
     closure, output = outcome.closure, outcome.output
     documents = read_documents(output)[0]
     values = [document.value for document in documents]
-    written = [file for file in closure.files if file.path in {*closure.resources, *closure.kustomizations}]
+    writing = {*closure.resources, *closure.kustomizations}
+    written = [file for file in closure.files if file.path in writing]
     found = origins.of(values, written, closure.kustomizations[0])
     shown = tuple(Origin(closure.shown(each.path), each.line) for each in found)
     left_out: tuple[LeftOutOfBuild, ...] = ()

@@ -56,14 +56,14 @@ class Walk(Struct):
     than that the build names it.
 
     ``owned`` are the files that are parts of the build and nothing else: all but manifests outside the folders of the
-    kustomizations that list them, which stay what they are.
+    kustomizations that list them, which stay what they are. ``kustomizations`` are in the order of the walk.
     """
 
     known: Kustomizations
     found: dict[str, SourceFile] = field(default_factory=dict)
     refusal: BuildRefusal | None = None
     beyond: dict[str, SourceFile] = field(default_factory=dict)
-    kustomizations: list[str] = field(default_factory=list)
+    kustomizations: dict[str, None] = field(default_factory=dict)
     resources: set[str] = field(default_factory=set)
     owned: set[str] = field(default_factory=set)
     plugins: set[str] = field(default_factory=set)
@@ -81,8 +81,7 @@ class Walk(Struct):
             for file, parsed in self.known.at(visit.folder):
                 self._add(file)
                 self.owned.add(file.path)
-                if file.path not in self.kustomizations:
-                    self.kustomizations.append(file.path)
+                self.kustomizations.setdefault(file.path)
                 for inner in self._visits(visit, file, parsed):
                     if inner not in seen:
                         seen.add(inner)
@@ -93,7 +92,7 @@ class Walk(Struct):
         """Refuse to build a folder of which the walk led to an error nobody thought of."""
         file = self.known.at(folder)[0][0]
         self._add(file)
-        self.kustomizations = self.kustomizations or [file.path]
+        self.kustomizations = self.kustomizations or {file.path: None}
         self._refuse(BuildRefusal(file, unexpected_problem(file.path, error, what="is not built")))
 
     def _refuse_mixtures(self, built: Collection[str]) -> None:

@@ -99,8 +99,9 @@ class FolderBuilds(Struct, kw_only=True):
         file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
         before = StandIn(tuple((each.path, each.id) for each, _ in found), path)
         stand_in = known.stand_ins.get(path) or before
-        added = with_locked(known.with_edited(file, edited, content, stand_in), self.locked, [folder])
-        closure = closure_of(added, folder)
+        own = known.copy()
+        own.edit(file, edited, content, stand_in)
+        closure = closure_of(with_locked(own, self.locked, [folder]), folder)
         return _Prepared(request=request, closure=replace(closure, is_printed=request.is_printed))
 
     def _kustomizations(self, tree: SourceTree, folder: str) -> Kustomizations:

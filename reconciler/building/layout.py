@@ -9,10 +9,8 @@ kustomize never has to be allowed to read beside a kustomization.
 """
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -27,6 +25,8 @@ from .tree import joined
 _MARK = b"\xef\xbb\xbf"
 _ASIDE = ".argosy-beside"
 """The folder, below that of a kustomization, for files that it names elsewhere."""
+_MOST_DIGITS = 9
+"""Digits of the number of a moved file, and the slash behind them."""
 
 
 class Moved(NamedTuple):
@@ -41,11 +41,13 @@ class Moved(NamedTuple):
 class PrivateCopy(NamedTuple):
     """The files of a private copy by their paths, and those that stand elsewhere than in the commit.
 
-    ``has_origins``: kustomize writes into objects which file each came from. ``fault`` is why it may not be built.
+    ``aside`` is the folder that those are in. ``has_origins``: kustomize writes into objects which file each came from.
+    ``fault`` is why it may not be built.
     """
 
     files: Mapping[str, bytes]
     moved: tuple[Moved, ...] = ()
+    aside: str = _ASIDE
     has_origins: bool = False
     fault: str = ""
 
@@ -57,15 +59,29 @@ class PrivateCopy(NamedTuple):
 
     def shown_output(self, output: bytes) -> bytes:
         """Return what was built with the origins that kustomize would write into it without moved files."""
-        for each in self.moved if self.has_origins else ():
-            origin = re.compile(rb"(?<=: )([^\n]*?)" + re.escape(each.place.encode()))
-            output = origin.sub(partial(_origin, text=each.text), output)
-        return output
+        aside = f"{self.aside}/".encode()
+        if not self.has_origins or not self.moved or aside not in output:
+            return output
+        return b"\n".join(self._shown_line(line, aside) if aside in line else line for line in output.split(b"\n"))
+
+    def _shown_line(self, line: bytes, aside: bytes) -> bytes:
+        """Return a line with the path that kustomize would write down in it, where it has that of a moved file.
+
+        Each line is looked through once, however long it is: it may be anybody's data.
+        """
+        head, colon, value = line.partition(b": ")
+        before, _, place = value.partition(aside)
+        number = place[:_MOST_DIGITS].partition(b"/")[0]
+        moved = self.moved[int(number)] if number.isdigit() and int(number) < len(self.moved) else None
+        name = b"" if moved is None else moved.place.encode("utf-8", "surrogateescape").removeprefix(aside)
+        if moved is None or not place.startswith(name):
+            return line
+        return head + colon + _origin(before, moved.text) + place.removeprefix(name)
 
 
-def _origin(found: re.Match[bytes], text: str) -> bytes:
+def _origin(found: bytes, text: str) -> bytes:
     """Return the path that kustomize writes down for a text, in a folder that it came to by the path before it."""
-    before = found[1].decode("utf-8", "surrogateescape")
+    before = found.decode("utf-8", "surrogateescape")
     quote = before[:1] if before[:1] in {"'", '"'} else ""
     path = posixpath.normpath(posixpath.join(before.removeprefix(quote), text))
     return f"{quote}{path}".encode("utf-8", "surrogateescape")
@@ -78,6 +94,7 @@ def private_copy(closure: Closure, contents: Mapping[bytes, bytes]) -> PrivateCo
     return PrivateCopy(
         files=layout.files,
         moved=tuple(layout.moved.values()),
+        aside=layout.aside,
         has_origins=has_origins[0] if has_origins else False,
         fault=next(_taken_variables(closure, layout.originals), ""),
     )

@@ -15,6 +15,8 @@ from reconciler.source.manifests import ReadBlobs
 from render.documents import read_documents
 
 _GENERATED = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+_LONGEST = 253
+"""Characters that a name may have in Kubernetes."""
 
 
 class _Written(NamedTuple):
@@ -37,7 +39,8 @@ class Origins(Struct):
         for file in files:
             for kind, name, line in self._manifests(file):
                 by_kind.setdefault(kind, {}).setdefault(name, Origin(file.path, line))
-        return tuple(_origin(value, by_kind) or Origin(default) for value in built)
+        known = {kind: _Candidates.of(by_name) for kind, by_name in by_kind.items()}
+        return tuple(_origin(value, known) or Origin(default) for value in built)
 
     def _manifests(self, file: SourceFile) -> list[_Written]:
         if file.id not in self._written:
@@ -61,11 +64,31 @@ def _written_in(value: Any, line: int) -> Iterable[_Written]:
                 yield _Written(kind, str(item.get("name")), 0)
 
 
-def _origin(value: Any, by_kind: Mapping[str, Mapping[str, Origin]]) -> Origin | None:
+class _Candidates(NamedTuple):
+    """The manifests of a kind by their names, and the lengths of these, the longest first."""
+
+    by_name: Mapping[str, Origin]
+    lengths: Sequence[int]
+
+    @classmethod
+    def of(cls, by_name: Mapping[str, Origin]) -> "_Candidates":
+        return cls(by_name, sorted({len(name) for name in by_name if len(name) <= _LONGEST}, reverse=True))
+
+    def origin(self, name: str) -> Origin | None:
+        """Return the origin of a built name: of parts of one length that which sorts last."""
+        if name in self.by_name:
+            return self.by_name[name]
+        # To look each part of a name up takes as long for many manifests as for few.
+        for length in self.lengths if len(name) <= _LONGEST else ():
+            every = {name[start : start + length] for start in range(len(name) - length + 1)}
+            parts = every & self.by_name.keys()
+            if parts:
+                return self.by_name[max(parts)]
+        return None
+
+
+def _origin(value: Any, known: Mapping[str, _Candidates]) -> Origin | None:
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         return None
-    candidates, name = by_kind.get(str(value.get("kind")), {}), str(value["metadata"].get("name"))
-    if name in candidates:
-        return candidates[name]
-    parts = [each for each in candidates if each in name]
-    return candidates[max(parts, key=lambda each: (len(each), each))] if parts else None
+    candidates = known.get(str(value.get("kind")))
+    return candidates.origin(str(value["metadata"].get("name"))) if candidates else None

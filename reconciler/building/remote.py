@@ -94,12 +94,15 @@ def with_locked(known: Kustomizations, locked: LockedTrees, folders: Iterable[st
     if locked.locked is None:
         return known
     unseen = sorted(each for each in folders if each in known.folders)
-    seen = set(unseen)
+    seen, is_own = set(unseen), False
     while unseen:
         folder = unseen.pop()
         for file, parsed in known.at(folder):
             found = list(_contents(known, folder, parsed.references, locked))
-            known = _edited(known, file, found) if found else known
+            if found and not is_own:
+                known, is_own = known.copy(), True
+            if found:
+                _edit(known, file, found)
         fresh = {*known.bases_of(folder)} - seen
         seen |= fresh
         unseen += sorted(fresh)
@@ -144,12 +147,12 @@ def _content(reference: Reference, locked: LockedTrees) -> tuple[LockedContent, 
     return (LockedContent(tree.name, "", tree), path) if tree else None
 
 
-def _edited(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) -> Kustomizations:
-    """Return the same tree with the content of Sources in it, and a kustomization that names it there."""
+def _edit(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) -> None:
+    """Put the content of Sources into a tree, and a kustomization that names it there."""
     folder = file.path.rpartition("/")[0]
     places = {}
     for each in found:
-        known = _mounted(known, each.content)
+        _mount_content(known, each.content)
         path = posixpath.join(_mount(each.content), each.path) if each.path else _mount(each.content)
         places[each.reference.text] = posixpath.relpath(path, folder or ".")
     documents, _ = read_documents(known.read([file.id])[file.id])
@@ -157,7 +160,7 @@ def _edited(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) ->
     content = emit(document)
     before = known.stand_ins.get(file.path) or StandIn(((file.path, file.id),), file.path)
     other = UncommittedFile(file.path, FILE_MODE, object_id("blob", content), len(content))
-    return known.with_edited(other, document, content, before)
+    known.edit(other, document, content, before)
 
 
 def _renamed(value: Any, places: Mapping[str, str]) -> Any:
@@ -172,15 +175,14 @@ def _mount(content: LockedContent) -> str:
     return posixpath.join(MOUNT, content.name, content.folder).rstrip("/")
 
 
-def _mounted(known: Kustomizations, content: LockedContent) -> Kustomizations:
-    """Return the same tree with the content of a Source in a folder of its own."""
-    base = _mount(content)
-    if any(path.startswith(f"{base}/") for path in known.stand_ins):
-        return known
-    files = content.tree.files
+def _mount_content(known: Kustomizations, content: LockedContent) -> None:
+    """Put the content of a Source into a folder of its own, where it is not there yet."""
+    base, files = _mount(content), content.tree.files
+    if any(f"{base}/{file.path}" in known.stand_ins for file in files[:1]):
+        return
     moved = [UncommittedFile(f"{base}/{file.path}", file.mode, file.id, file.size) for file in files]
     stand_ins = {
         file.path: StandIn(content.tree.inputs, f"{content.name}:{before.path}")
         for file, before in zip(moved, files, strict=True)
     }
-    return known.with_files(moved, content.tree.read, stand_ins)
+    known.add(moved, content.tree.read, stand_ins)

@@ -2,7 +2,7 @@
 
 import hashlib
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -35,25 +35,46 @@ class StandIn(NamedTuple):
     shown: str
 
 
+class _TreeContents(Struct):
+    """The contents of a tree: those ``of_commit``, those that were ``written`` for a build, and others by their ids."""
+
+    of_commit: ReadBlobs
+    written: dict[bytes, bytes] = field(default_factory=dict)
+    elsewhere: dict[bytes, ReadBlobs] = field(default_factory=dict)
+
+    def __call__(self, wanted: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        rest: dict[int, tuple[ReadBlobs, set[bytes]]] = {}
+        for id_ in wanted:
+            if id_ in self.written:
+                found[id_] = self.written[id_]
+            else:
+                read = self.elsewhere.get(id_, self.of_commit)
+                rest.setdefault(id(read), (read, set()))[1].add(id_)
+        for read, ids in rest.values():
+            found.update(read(ids))
+        return found
+
+
 class Kustomizations(Struct):
     """The kustomizations of a tree, each read once.
 
     ``stand_ins`` are files that were written for a build, by path; ``unavailable`` are bases of Sources whose content
-    cannot be had, by their text.
+    cannot be had, by their text. What is edited is a ``copy``, once for all edits: there may be as many as folders.
     """
 
-    files: Mapping[str, SourceFile]
-    read: ReadBlobs
+    files: dict[str, SourceFile]
+    read: "_TreeContents"
     cache: ParseCache | None = None
     _parsed: dict[bytes, Kustomization] = field(default_factory=dict)
     _by_folder: dict[str, list[SourceFile]] = field(default_factory=dict)
-    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    stand_ins: dict[str, StandIn] = field(default_factory=dict)
     unavailable: dict[str, UnavailableSource] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Iterable[SourceFile], read: ReadBlobs, cache: ParseCache | None = None) -> "Kustomizations":
         """Return the kustomizations of a tree."""
-        known = cls({file.path: file for file in files}, read, cache)
+        known = cls({file.path: file for file in files}, _TreeContents(read), cache)
         for path, file in known.files.items():
             folder, _, name = path.rpartition("/")
             if name in KUSTOMIZATIONS and is_plain(file):
@@ -62,9 +83,9 @@ class Kustomizations(Struct):
         return known
 
     @property
-    def folders(self) -> frozenset[str]:
+    def folders(self) -> KeysView[str]:
         """The folders with a kustomization."""
-        return frozenset(self._by_folder)
+        return self._by_folder.keys()
 
     @property
     def has_remote_bases(self) -> bool:
@@ -92,40 +113,33 @@ class Kustomizations(Struct):
         """Return the content of a file."""
         return self.read([file.id])[file.id]
 
-    def with_edited(
-        self, file: SourceFile, document: Mapping[str, Any], content: bytes, stand_in: StandIn
-    ) -> "Kustomizations":
-        """Return the same tree with another kustomization in place of all that the folder of this file has."""
-        folder = file.path.rpartition("/")[0]
+    def copy(self) -> "Kustomizations":
+        """Return the same tree, to be edited."""
         return replace(
             self,
-            files={**self.files, file.path: file},
-            read=_read_with(self.read, {file.id: content}),
-            _parsed={**self._parsed, file.id: parsed_kustomization(document)},
-            _by_folder={**self._by_folder, folder: [file]},
-            stand_ins={**self.stand_ins, file.path: stand_in},
+            files={**self.files},
+            read=_TreeContents(self.read.of_commit, {**self.read.written}, {**self.read.elsewhere}),
+            _parsed={**self._parsed},
+            _by_folder={**self._by_folder},
+            stand_ins={**self.stand_ins},
         )
 
-    def with_files(
-        self, files: Sequence[SourceFile], read: ReadBlobs, stand_ins: Mapping[str, StandIn]
-    ) -> "Kustomizations":
-        """Return the same tree with further files."""
-        ids = {file.id for file in files}
+    def edit(self, file: SourceFile, document: Mapping[str, Any], content: bytes, stand_in: StandIn) -> None:
+        """Put another kustomization in place of all that the folder of this file has."""
+        self.files[file.path] = file
+        self.read.written[file.id] = content
+        self._parsed[file.id] = parsed_kustomization(document)
+        self._by_folder[file.path.rpartition("/")[0]] = [file]
+        self.stand_ins[file.path] = stand_in
 
-        def read_all(wanted: Iterable[bytes]) -> Mapping[bytes, bytes]:
-            every = set(wanted)
-            return {**read(every & ids), **self.read(every - ids)}
-
+    def add(self, files: Sequence[SourceFile], read: ReadBlobs, stand_ins: Mapping[str, StandIn]) -> None:
+        """Add further files."""
         added = Kustomizations.of(files, read, self.cache)
-        found = [each for folder in added.folders for each in added.at(folder)]
-        return replace(
-            self,
-            files={**self.files, **added.files},
-            read=read_all,
-            _parsed={**self._parsed, **{file.id: parsed for file, parsed in found}},
-            _by_folder={**self._by_folder, **{each: [file for file, _ in added.at(each)] for each in added.folders}},
-            stand_ins={**self.stand_ins, **stand_ins},
-        )
+        self.files.update(added.files)
+        self.read.elsewhere.update((file.id, read) for file in files)
+        self._parsed.update((file.id, parsed) for folder in added.folders for file, parsed in added.at(folder))
+        self._by_folder.update((folder, [file for file, _ in added.at(folder)]) for folder in added.folders)
+        self.stand_ins.update(stand_ins)
 
     def _parse(self, files: Sequence[SourceFile]) -> None:
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
@@ -138,14 +152,6 @@ class Kustomizations(Struct):
         fresh = {key_by_id[id_]: _stored(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline}
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
-
-
-def _read_with(read: ReadBlobs, contents: Mapping[bytes, bytes]) -> ReadBlobs:
-    def read_all(wanted: Iterable[bytes]) -> Mapping[bytes, bytes]:
-        every = set(wanted)
-        return {**read(every - contents.keys()), **{id_: contents[id_] for id_ in every & contents.keys()}}
-
-    return read_all
 
 
 def _stored(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:
