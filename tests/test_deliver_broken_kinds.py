@@ -73,6 +73,13 @@ def applied_of(report: ClusterReport) -> ClusterResult:
     return report.applied
 
 
+def found_by_the_doctor(cluster: Cluster, *manifests: dict[str, Any]) -> list[str]:
+    """Return what the doctor says of the objects of a cluster, beside that all is granted."""
+    question = MemberQuestion(desired=ClusterDesired(cluster="member1", objects=desired_objects(manifests)))
+    asking = MemberAsking(open_client=lambda _name, _deadline: cluster.client(), applyset=cluster.applyset)
+    return [check.state for check in member_checks([question], asking) if check.name == "objects"]
+
+
 @pytest.fixture
 def broken(real_cluster: Cluster) -> Iterator[Cluster]:
     """A cluster with widgets that can no longer be read: two stored in v1, while the definition stores v2."""
@@ -146,16 +153,24 @@ class TestConversion:
 
     def test_the_doctor_lists_as_a_pass_does(self, broken: Cluster) -> None:
         cluster = broken
-        objects = desired_objects([a_definition(cluster, BROKEN), a_widget(cluster, "kept")])
-        question = MemberQuestion(desired=ClusterDesired(cluster="member1", objects=objects))
-        asking = MemberAsking(open_client=lambda _name, _deadline: cluster.client(), applyset=cluster.applyset)
-        checks = {check.name: check for check in member_checks([question], asking)}
-        found = checks["objects"]
         message = f"the conversion webhook of Widget in {group_of(cluster)}/v1 fails"
-        assert (found.is_well, found.state) == (
-            False,
-            f"it cannot list Widget.{group_of(cluster)}: ConversionFailed: {message}",
-        )
+        assert found_by_the_doctor(cluster, a_definition(cluster, BROKEN), a_widget(cluster, "kept")) == [
+            f"it cannot list Widget.{group_of(cluster)}: ConversionFailed: {message}"
+        ]
+
+    def test_the_doctor_writes_as_a_pass_does(self, broken: Cluster) -> None:
+        """In the version that they are stored in they can be listed, and not be written: it said that all was well."""
+        cluster = broken
+        message = f"the conversion webhook of Widget in {group_of(cluster)}/v1 fails"
+        known, kept = a_config_map("known", namespace=cluster.space), a_widget(cluster, "kept", "v1", a="2")
+        held = cluster.inventory(kept)
+        tried = outcomes(applied_of(passed(cluster, kept, held=held)))
+        assert tried[f"Widget.{group_of(cluster)} kept"] == "failed ConversionFailed"
+        for wanted in (kept, a_widget(cluster, "new", "v1")):
+            assert found_by_the_doctor(cluster, a_definition(cluster, BROKEN), known, wanted) == [
+                f"it cannot write Widget.{group_of(cluster)}: ConversionFailed: {message}"
+            ]
+        assert cluster.read("configmaps", "known") is None
 
 
 def a_guard(cluster: Cluster, policy: str) -> dict[str, Any]:

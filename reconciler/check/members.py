@@ -20,7 +20,7 @@ from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, observe_cl
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired
+from reconciler.plans.model import ClusterDesired, PlanOptions
 from reconciler.plans.stages import CRD
 from reconciler.source.kubernetes_schemas import minor_version
 from render.model import ObjectRef, group_of
@@ -28,6 +28,7 @@ from render.words import counted, listed
 
 from .permissions import missing_permissions, needs_of, permission_lines, seeing_needs, unserved_kinds
 from .prerequisites import Check
+from .writing import unwritable_kinds
 
 MOST_SECONDS = 30.0
 MOST_SKEW = 30.0
@@ -222,7 +223,7 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
 
 
 def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is_granted: bool) -> Iterator[Check]:
-    """Look at the objects as a pass does, and tell the kinds that cannot be read; missing rights are told elsewhere."""
+    """Tell the kinds that cannot be read or written as a pass does both; missing rights are told elsewhere."""
     inventory = question.inventory or Inventory(cluster=question.cluster)
     observed = observe_cluster(client, question.desired, inventory, applyset)
     if observed.failure is not None:
@@ -235,6 +236,11 @@ def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is
         if is_granted or failure.kind is not FailureKind.FORBIDDEN:
             verb = "read" if " " in subject else "list"
             state = f"it cannot {verb} {subject}: {failure.kind}: {failure.message}"
+            yield Check(name="objects", is_well=False, state=state, hint=failure.hint)
+    if is_granted:
+        options = PlanOptions(applyset=applyset)
+        for kind, failure in unwritable_kinds(client, question.desired, observed, inventory, options):
+            state = f"it cannot write {kind}: {failure.kind}: {failure.message}"
             yield Check(name="objects", is_well=False, state=state, hint=failure.hint)
 
 

@@ -42,9 +42,10 @@ def command(log: Log, /, **options: Any) -> int:
 
     The members that passes apply to are asked, all at once and each for half a minute at most: do the credentials do,
     is it the cluster that is recorded, which version it has, does its clock go like the one here, does it serve the
-    kinds of its tree, and may the user read, apply and delete them. One that is well has one line; what is only worth
-    knowing, such as a Kubernetes that is older than what an apply builds upon, is a warning. Members of a fleet
-    that is only rendered are not asked, unless an option says which or how.
+    kinds of its tree, may the user read, apply and delete them, and can they be read and, by a dry run, written. One
+    that is well has one line; what is only worth knowing, such as a Kubernetes that is older than what an apply
+    builds upon, is a warning. Members of a fleet that is only rendered are not asked, unless an option says which or
+    how.
     """
     chosen = DoctorOptions(**options, is_asked=any(map(is_given, AccessOptions.names())))
     if chosen.offline:
