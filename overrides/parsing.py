@@ -1,22 +1,10 @@
 """OverridePolicies and ClusterOverridePolicies from admitted objects."""
 
-from collections.abc import Iterable
-
 from render.model import Manifest
 from render.parsing.selectors import cluster_affinity, resource_selectors
 
-from .policy import (
-    CommandArgsOverrider,
-    FieldOverrider,
-    ImageOverrider,
-    LabelAnnotationOverrider,
-    OverridePolicy,
-    Overriders,
-    PlaintextOverrider,
-    RuleWithCluster,
-)
-
-Plains = Iterable[Manifest] | None
+from .overriders import OVERRIDER_TYPES
+from .policy import OverridePolicy, OverriderList, Overriders, RuleWithCluster
 
 
 def override_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> OverridePolicy:
@@ -48,51 +36,5 @@ def _rule(plain: Manifest, *, path: str) -> RuleWithCluster:
 
 
 def _overriders(plain: Manifest) -> Overriders:
-    return Overriders(
-        image=tuple(map(_image_overrider, plain.get("imageOverrider") or ())),
-        command=tuple(map(_command_args_overrider, plain.get("commandOverrider") or ())),
-        args=tuple(map(_command_args_overrider, plain.get("argsOverrider") or ())),
-        labels=tuple(map(_label_annotation_overrider, plain.get("labelsOverrider") or ())),
-        annotations=tuple(map(_label_annotation_overrider, plain.get("annotationsOverrider") or ())),
-        field=tuple(map(_field_overrider, plain.get("fieldOverrider") or ())),
-        plaintext=_operations(plain.get("plaintext"), pointer="path"),
-    )
-
-
-def _image_overrider(plain: Manifest) -> ImageOverrider:
-    predicate = plain.get("predicate")
-    return ImageOverrider(
-        component=plain["component"],
-        operator=plain["operator"],
-        value=plain.get("value") or "",
-        predicate=None if predicate is None else predicate["path"],
-    )
-
-
-def _command_args_overrider(plain: Manifest) -> CommandArgsOverrider:
-    return CommandArgsOverrider(
-        container_name=plain["containerName"], operator=plain["operator"], value=tuple(plain.get("value") or ())
-    )
-
-
-def _label_annotation_overrider(plain: Manifest) -> LabelAnnotationOverrider:
-    return LabelAnnotationOverrider(operator=plain["operator"], value=plain["value"])
-
-
-def _field_overrider(plain: Manifest) -> FieldOverrider:
-    return FieldOverrider(
-        field_path=plain["fieldPath"],
-        json=_operations(plain.get("json"), pointer="subPath"),
-        yaml=_operations(plain.get("yaml"), pointer="subPath"),
-    )
-
-
-def _operations(plain: Plains, *, pointer: str) -> tuple[PlaintextOverrider, ...]:
-    return tuple(
-        PlaintextOverrider(
-            path=each[pointer],
-            operator=each["operator"],
-            value=each.get("value"),
-        )
-        for each in plain or ()
-    )
+    lists = (OverriderList(each, tuple(map(each.parse, plain.get(each.name) or ()))) for each in OVERRIDER_TYPES)
+    return Overriders(tuple(each for each in lists if each.overriders))

@@ -5,7 +5,7 @@ Karmada is more lenient than RFC 6901: text before the first slash is ignored, a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from render.words import counted, nearest
@@ -33,6 +33,17 @@ def tokens_of(path: str) -> tuple[str, ...] | None:
     if not slash:
         return None
     return tuple(unescaped(token) for token in rest.split("/"))
+
+
+def first_field(path: str) -> Iterator[str | None]:
+    """Yield the top-level field that a path leads through: None for the whole document, nothing if it leads nowhere.
+
+    >>> list(first_field("/metadata/labels")), list(first_field("")), list(first_field("replicas"))
+    (['metadata'], [None], [])
+    """
+    tokens = tokens_of(path)
+    if tokens is not None:
+        yield tokens[0] if tokens else None
 
 
 def unescaped(token: str) -> str:

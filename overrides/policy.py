@@ -1,77 +1,42 @@
 """OverridePolicy and ClusterOverridePolicy as values: selected templates, target clusters and edits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from render.selectors import ClusterAffinity, ResourceSelector
 
-
-class PlaintextOverrider(Struct, frozen=True, kw_only=True):
-    """One RFC 6902 operation (add, remove, replace); a missing value is null, as in Karmada."""
-
-    path: str
-    operator: str
-    value: Any = None
+from .overriders.overrider_type import OverriderType
 
 
-class ImageOverrider(Struct, frozen=True, kw_only=True):
-    """An edit of one component (Registry, Repository, Tag) of image references; ``predicate`` is a JSON pointer."""
+class OverriderList(Struct, frozen=True):
+    """The overriders of one type in a rule, in their order."""
 
-    component: str
-    operator: str
-    value: str = ""
-    predicate: str | None = None
+    type: OverriderType[Any]
+    overriders: tuple[Any, ...]
 
 
-class CommandArgsOverrider(Struct, frozen=True, kw_only=True):
-    """Words added to or removed from the command or the args of a container."""
+class Overriders(Struct, frozen=True):
+    """The edits of one rule: a list for each type that the rule has, in the order in which types apply."""
 
-    container_name: str
-    operator: str
-    value: tuple[str, ...] = ()
-
-
-class LabelAnnotationOverrider(Struct, frozen=True, kw_only=True):
-    """Labels or annotations added, replaced where present, or removed."""
-
-    operator: str
-    value: Mapping[str, str] = field(default_factory=dict)
-
-
-class FieldOverrider(Struct, frozen=True, kw_only=True):
-    """Patch operations inside a JSON or YAML text that is the value of ``field_path``."""
-
-    field_path: str
-    json: tuple[PlaintextOverrider, ...] = ()
-    yaml: tuple[PlaintextOverrider, ...] = ()
-
-
-class Overriders(Struct, frozen=True, kw_only=True):
-    """The edits of one rule, by type.
-
-    They run in the fixed order image, command, args, labels, annotations, field, plaintext, whatever their order in
-    YAML.
-    """
-
-    image: tuple[ImageOverrider, ...] = ()
-    command: tuple[CommandArgsOverrider, ...] = ()
-    args: tuple[CommandArgsOverrider, ...] = ()
-    labels: tuple[LabelAnnotationOverrider, ...] = ()
-    annotations: tuple[LabelAnnotationOverrider, ...] = ()
-    field: tuple[FieldOverrider, ...] = ()
-    plaintext: tuple[PlaintextOverrider, ...] = ()
+    lists: tuple[OverriderList, ...] = ()
 
     @property
     def may_harm(self) -> bool:
-        """True where they can make a right object wrong: images, commands and labels stay texts, whatever they say."""
-        return bool(self.plaintext or self.field)
+        """True where they can make a right object wrong."""
+        return any(each.type.may_harm for each in self.lists)
 
     @property
     def may_annotate(self) -> bool:
         """True where they can write an annotation."""
-        return bool(self.annotations) or self.may_harm
+        return any(each.type.may_annotate for each in self.lists)
+
+    def __iter__(self) -> Iterator[tuple[str, OverriderType[Any], Any]]:
+        """Yield each overrider with its place, such as ``imageOverrider[0]``, and its type."""
+        for each in self.lists:
+            for index, overrider in enumerate(each.overriders):
+                yield f"{each.type.name}[{index}]", each.type, overrider
 
 
 class RuleWithCluster(Struct, frozen=True, kw_only=True):

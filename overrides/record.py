@@ -9,16 +9,8 @@ from render.model import Manifest
 
 from .errors import PolicyOrigin
 from .jsontext import json_text
-from .policy import (
-    CommandArgsOverrider,
-    FieldOverrider,
-    ImageOverrider,
-    LabelAnnotationOverrider,
-    OverridePolicy,
-    Overriders,
-    PlaintextOverrider,
-    RuleWithCluster,
-)
+from .overriders import RECORDED_TYPES
+from .policy import OverridePolicy, Overriders, RuleWithCluster
 
 APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides"
 APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides"
@@ -74,47 +66,6 @@ def _json(rules: Iterable[AppliedRule]) -> str:
 
 
 def overriders_of(overriders: Overriders) -> dict[str, Any]:
-    """Return overriders as plain data in the API's spelling, empty lists left out."""
-    lists = {
-        "plaintext": [_plaintext(each, "path") for each in overriders.plaintext],
-        "imageOverrider": [_image(each) for each in overriders.image],
-        "commandOverrider": [_words(each) for each in overriders.command],
-        "argsOverrider": [_words(each) for each in overriders.args],
-        "labelsOverrider": [_entries(each) for each in overriders.labels],
-        "annotationsOverrider": [_entries(each) for each in overriders.annotations],
-        "fieldOverrider": [_field(each) for each in overriders.field],
-    }
-    return {key: value for key, value in lists.items() if value}
-
-
-def _plaintext(overrider: PlaintextOverrider, path: str) -> dict[str, Any]:
-    return {path: overrider.path, "operator": overrider.operator, "value": overrider.value}
-
-
-def _image(overrider: ImageOverrider) -> dict[str, Any]:
-    predicate = {} if overrider.predicate is None else {"predicate": {"path": overrider.predicate}}
-    return {
-        **predicate,
-        "component": overrider.component,
-        "operator": overrider.operator,
-        **_given("value", overrider.value),
-    }
-
-
-def _words(overrider: CommandArgsOverrider) -> dict[str, Any]:
-    words = _given("value", list(overrider.value))
-    return {"containerName": overrider.container_name, "operator": overrider.operator, **words}
-
-
-def _entries(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
-    return {"operator": overrider.operator, "value": dict(sorted(overrider.value.items()))}
-
-
-def _field(overrider: FieldOverrider) -> dict[str, Any]:
-    patches = {"json": overrider.json, "yaml": overrider.yaml}
-    formats = {name: [_plaintext(each, "subPath") for each in patch] for name, patch in patches.items() if patch}
-    return {"fieldPath": overrider.field_path, **formats}
-
-
-def _given(key: str, value: Any) -> dict[str, Any]:
-    return {key: value} if value else {}
+    """Return overriders as plain data in the API's spelling and order, empty lists left out."""
+    by_type = {each.type.name: list(map(each.type.plain, each.overriders)) for each in overriders.lists}
+    return {each.name: by_type[each.name] for each in RECORDED_TYPES if each.name in by_type}

@@ -1,6 +1,6 @@
 """Policies compiled for a fleet: each rule with the clusters it targets, its edits and the fields it reaches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from render.cluster_index import ClusterIndex
 from .draft import Draft
 from .edits import CompiledEdit, compiled_edits
 from .errors import OverrideError, Refused
-from .pointer import tokens_of
 from .policy import OverridePolicy, Overriders
 from .record import AppliedRule, applied_rule
 
@@ -58,37 +57,14 @@ def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
     A rule that ran on one object need not run again on another with the very same values there. ``kind`` counts for
     nothing: no rule changes it, and a template has one.
 
-    >>> from .policy import LabelAnnotationOverrider, PlaintextOverrider
-    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1")
-    >>> reach_of(Overriders(labels=(LabelAnnotationOverrider(operator="remove"),), plaintext=(add,)))
+    >>> from .parsing import override_policy
+    >>> add, labels = {"path": "/data/a", "operator": "add"}, {"operator": "remove", "value": {"a": ""}}
+    >>> spec = {"overriders": {"plaintext": [add], "labelsOverrider": [labels]}}
+    >>> reach_of(override_policy({"metadata": {"name": "p"}, "spec": spec}).rules[0].overriders)
     ('data', 'metadata')
     """
-    fields = set(_fields(overriders))
+    fields = {field for _, type_, overrider in overriders for field in type_.reach(overrider)}
     return None if None in fields else tuple(sorted(field for field in fields if field is not None))
-
-
-def _fields(overriders: Overriders) -> Iterator[str | None]:
-    if overriders.labels or overriders.annotations:
-        yield "metadata"
-    if overriders.command or overriders.args:
-        yield "spec"
-    for image in overriders.image:
-        if image.predicate is None:
-            yield "spec"
-        else:
-            # Karmada reads the image by the path's segments as they are, and writes it by the decoded ones.
-            yield image.predicate.strip("/").partition("/")[0]
-            yield from _first(image.predicate)
-    for field in overriders.field:
-        yield from _first(field.field_path)
-    for operation in overriders.plaintext:
-        yield from _first(operation.path)
-
-
-def _first(path: str) -> Iterator[str | None]:
-    tokens = tokens_of(path)
-    if tokens is not None:
-        yield tokens[0] if tokens else None
 
 
 def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overrides.draft import Draft
-from overrides.overriders.plaintext import operations, patch_draft
-from overrides.policy import PlaintextOverrider
+from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
 from reconciler.cli import run
 from render.federations.plain_clusters.defaults import without_defaults
 from render.federations.plain_clusters.front_end import LiveCluster, converted_clusters, read_cluster, split

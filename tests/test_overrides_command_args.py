@@ -6,8 +6,7 @@ import pytest
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.command_args import override_words
-from overrides.policy import CommandArgsOverrider
+from overrides.overriders.command_args import CommandArgsOverrider, override_words
 
 from .tables import each_row
 

@@ -6,8 +6,8 @@ import pytest
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.field import field_patch, override_field
-from overrides.policy import FieldOverrider, PlaintextOverrider
+from overrides.overriders.field import FieldOverrider, field_patch, override_field
+from overrides.overriders.plaintext import PlaintextOverrider
 
 from .tables import each_row
 

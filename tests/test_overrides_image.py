@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.image import ImageReference, override_images, parse_image, with_component
-from overrides.policy import ImageOverrider
+from overrides.overriders.image import ImageOverrider, ImageReference, override_images, parse_image, with_component
 
 from .tables import each_row
 

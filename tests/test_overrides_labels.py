@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.draft import Draft
-from overrides.overriders.labels import override_entries
-from overrides.policy import LabelAnnotationOverrider
+from overrides.overriders.labels import LabelAnnotationOverrider, override_entries
 
 ABSENT: Any = object()
 

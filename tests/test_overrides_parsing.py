@@ -1,16 +1,12 @@
 """Admitted override policies become values, field by field."""
 
+from overrides.overriders.command_args import ARGS_OVERRIDER, COMMAND_OVERRIDER, CommandArgsOverrider
+from overrides.overriders.field import FIELD_OVERRIDER, FieldOverrider
+from overrides.overriders.image import IMAGE_OVERRIDER, ImageOverrider
+from overrides.overriders.labels import ANNOTATIONS_OVERRIDER, LABELS_OVERRIDER, LabelAnnotationOverrider
+from overrides.overriders.plaintext import PLAINTEXT, PlaintextOverrider
 from overrides.parsing import override_policy
-from overrides.policy import (
-    CommandArgsOverrider,
-    FieldOverrider,
-    ImageOverrider,
-    LabelAnnotationOverrider,
-    OverridePolicy,
-    Overriders,
-    PlaintextOverrider,
-    RuleWithCluster,
-)
+from overrides.policy import OverridePolicy, OverriderList, Overriders, RuleWithCluster
 from render.selectors import ClusterAffinity, ResourceSelector
 
 
@@ -55,25 +51,45 @@ def test_every_field_of_an_override_policy_is_read() -> None:
             RuleWithCluster(overriders=Overriders(), path="spec.overrideRules[0]"),
             RuleWithCluster(
                 overriders=Overriders(
-                    image=(
-                        ImageOverrider(component="Tag", operator="remove"),
-                        ImageOverrider(component="Tag", operator="add", value="-eu", predicate="/spec/i"),
-                    ),
-                    command=(CommandArgsOverrider(container_name="web", operator="add", value=("-v",)),),
-                    args=(CommandArgsOverrider(container_name="web", operator="remove"),),
-                    labels=(LabelAnnotationOverrider(operator="add", value={"region": "eu"}),),
-                    annotations=(LabelAnnotationOverrider(operator="remove", value={"note": ""}),),
-                    field=(
-                        FieldOverrider(field_path="/data/x", json=(PlaintextOverrider(path="/y", operator="remove"),)),
-                        FieldOverrider(
-                            field_path="/data/z",
-                            yaml=(PlaintextOverrider(path="/y", operator="add", value=[1]),),
+                    (
+                        OverriderList(
+                            IMAGE_OVERRIDER,
+                            (
+                                ImageOverrider(component="Tag", operator="remove"),
+                                ImageOverrider(component="Tag", operator="add", value="-eu", predicate="/spec/i"),
+                            ),
                         ),
-                    ),
-                    plaintext=(
-                        PlaintextOverrider(path="/a", operator="add"),
-                        PlaintextOverrider(path="/b", operator="replace", value=False),
-                    ),
+                        OverriderList(
+                            COMMAND_OVERRIDER,
+                            (CommandArgsOverrider(container_name="web", operator="add", value=("-v",)),),
+                        ),
+                        OverriderList(ARGS_OVERRIDER, (CommandArgsOverrider(container_name="web", operator="remove"),)),
+                        OverriderList(
+                            LABELS_OVERRIDER, (LabelAnnotationOverrider(operator="add", value={"region": "eu"}),)
+                        ),
+                        OverriderList(
+                            ANNOTATIONS_OVERRIDER, (LabelAnnotationOverrider(operator="remove", value={"note": ""}),)
+                        ),
+                        OverriderList(
+                            FIELD_OVERRIDER,
+                            (
+                                FieldOverrider(
+                                    field_path="/data/x", json=(PlaintextOverrider(path="/y", operator="remove"),)
+                                ),
+                                FieldOverrider(
+                                    field_path="/data/z",
+                                    yaml=(PlaintextOverrider(path="/y", operator="add", value=[1]),),
+                                ),
+                            ),
+                        ),
+                        OverriderList(
+                            PLAINTEXT,
+                            (
+                                PlaintextOverrider(path="/a", operator="add"),
+                                PlaintextOverrider(path="/b", operator="replace", value=False),
+                            ),
+                        ),
+                    )
                 ),
                 target_cluster=ClusterAffinity(cluster_names=("eu-1",)),
                 path="spec.overrideRules[1]",
@@ -97,7 +113,9 @@ def test_the_deprecated_form_is_one_rule() -> None:
         name="all",
         rules=(
             RuleWithCluster(
-                overriders=Overriders(labels=(LabelAnnotationOverrider(operator="add", value={"a": "b"}),)),
+                overriders=Overriders(
+                    (OverriderList(LABELS_OVERRIDER, (LabelAnnotationOverrider(operator="add", value={"a": "b"}),)),)
+                ),
                 target_cluster=ClusterAffinity(exclude=("eu-1",)),
                 path="spec",
             ),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.plaintext import operations, patch_draft
-from overrides.policy import PlaintextOverrider
+from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
 
 from .tables import each_row
 

@@ -14,7 +14,7 @@ from render.errors import Problem
 from render.model import Template
 
 from .conflicts import conflict_findings
-from .edits import image_value_findings, renames
+from .edits import certain_findings
 from .selectors import unmatched_selectors, unmatched_targets
 from .trials import effect_findings, trials_of
 
@@ -33,7 +33,7 @@ def lint_overrides(
     """Return the warnings about override policies, given the templates, charts and clusters they meet, sorted."""
     index = ClusterIndex(clusters)
     trials = trials_of(policies, templates, index)
-    certain = [*unmatched_targets(policies, index), *image_value_findings(policies), *renames(policies)]
+    certain = [*unmatched_targets(policies, index), *certain_findings(policies)]
     known = {(finding.origin, finding.field) for finding in certain}
     findings = [
         *certain,

@@ -7,8 +7,6 @@ from msgspec import Struct, field
 
 from overrides.errors import LintFinding
 from overrides.matching import priority_of
-from overrides.pointer import escaped, tokens_of
-from overrides.policy import Overriders
 from overrides.record import AppliedRule
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
@@ -16,8 +14,6 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .trials import Chain, Trials
-
-_REMOVED = object()
 
 
 class Setting(Struct, frozen=True):
@@ -89,27 +85,6 @@ def _why(lost: Setting, won: Setting, chain: Chain) -> str:
 
 def settings_of(applied: AppliedRule) -> Iterator[Setting]:
     """Yield the settings of a rule in order; an edit whose result depends on the value before is none."""
-    for field_, path, value in _settings(applied.overriders):
-        yield Setting(applied, f"{applied.rule}.overriders.{field_}", path, value)
-
-
-def _settings(overriders: Overriders) -> Iterator[tuple[str, str, Any]]:
-    for index, image in enumerate(overriders.image):
-        if image.operator != "add":
-            component = "" if image.operator == "remove" else image.value
-            where = image.predicate or "all images"
-            yield f"imageOverrider[{index}]", f"the {image.component.lower()} of {where}", component
-    for name, field_ in (("labels", overriders.labels), ("annotations", overriders.annotations)):
-        for index, entries in enumerate(field_):
-            for key, value in entries.value.items():
-                path = escaped(("metadata", name, key))
-                yield f"{name}Overrider[{index}]", path, _REMOVED if entries.operator == "remove" else value
-    for index, operation in enumerate(overriders.plaintext):
-        tokens = tokens_of(operation.path)
-        if tokens and not _is_insertion(operation.operator, tokens[-1]):
-            patched = _REMOVED if operation.operator == "remove" else operation.value
-            yield f"plaintext[{index}]", escaped(tokens), patched
-
-
-def _is_insertion(operator: str, last: str) -> bool:
-    return operator != "replace" and (last == "-" or last.lstrip("+-").isdigit())
+    for place, type_, overrider in applied.overriders:
+        for path, value in type_.settings(overrider):
+            yield Setting(applied, f"{applied.rule}.overriders.{place}", path, value)

@@ -1,9 +1,8 @@
 """Every rule tried on every template it selects, in every class of clusters: its effects, and the rules beside it.
 
-Findings are the edits that can be applied to none of the objects, change none of them, or mangle images.
+Findings are the edits that can be applied to none of the objects, change none of them, or damage some.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
@@ -12,8 +11,8 @@ from overrides.draft import Draft
 from overrides.edits import CompiledEdit
 from overrides.engine import Overridden, OverrideEngine
 from overrides.errors import LintFinding, PolicyOrigin, Refused
-from overrides.overriders.image import parse_image, selected_images
-from overrides.policy import ImageOverrider, OverridePolicy
+from overrides.overriders.overrider_type import Complaint
+from overrides.policy import OverridePolicy
 from overrides.record import AppliedRule
 from overrides.rules import CompiledRule, compiled_rule
 from render.bits import Mask
@@ -28,16 +27,16 @@ Place = tuple[PolicyOrigin, str]
 class EditTrial(Struct, kw_only=True):
     """The outcome of the runs of one edit.
 
-    ``refusals`` are counted by the refusal's place, message and hint; ``unreadable`` are objects it left an image in
-    that cannot be parsed, ``undigested`` those in which an image lost its digest.
+    ``refusals`` are counted by the refusal's place, message and hint; ``damaged`` are the objects that it harmed, by
+    the complaint about it; ``idle_hint`` says why an edit of this type may change nothing.
     """
 
+    idle_hint: str = ""
     runs: int = 0
     objects: set[ObjectRef] = field(default_factory=set)
     has_effect: bool = False
     refusals: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    unreadable: set[ObjectRef] = field(default_factory=set)
-    undigested: set[ObjectRef] = field(default_factory=set)
+    damaged: dict[Complaint, set[ObjectRef]] = field(default_factory=dict)
 
 
 class Chain(Struct, kw_only=True):
@@ -85,15 +84,14 @@ def _note_chain(trials: Trials, template: Template, overridden: Overridden) -> N
 def _try_rules(trials: Trials, template: Template, applied: Sequence[AppliedRule]) -> None:
     manifest = template.manifest
     for record in applied:
-        for index, edit in enumerate(trials.rule(record).edits):
-            trial = trials.by_place.setdefault((record.origin, edit.field), EditTrial())
+        for edit in trials.rule(record).edits:
+            trial = trials.by_place.setdefault((record.origin, edit.field), EditTrial(idle_hint=edit.type.idle_hint))
             trial.runs += 1
             trial.objects.add(template.ref)
             after = _try(trial, edit, manifest)
             if after is None:
                 return
-            if index < len(record.overriders.image):
-                _note_images(trial, record.overriders.image[index], manifest, after)
+            _note_damage(trial, edit, manifest, after)
             manifest = after
 
 
@@ -110,33 +108,10 @@ def _try(trial: EditTrial, edit: CompiledEdit, manifest: Manifest) -> Manifest |
     return after
 
 
-def _note_images(trial: EditTrial, overrider: ImageOverrider, before: Manifest, after: Manifest) -> None:
-    """Note images the next reader could not use; image overriders come first among the edits of a rule."""
-    ref = ObjectRef.of(before)
-    for (_, old), (_, new) in zip(selected_images(before, overrider), selected_images(after, overrider), strict=True):
-        if not _is_readable(new):
-            trial.unreadable.add(ref)
-        if overrider.component != "Tag" and "@" in (old or "") and "@" not in (new or ""):
-            trial.undigested.add(ref)
-
-
-def _is_readable(image: str | None) -> bool:
-    try:
-        parse_image(image or "")
-    except Refused:
-        return False
-    return True
-
-
-_HINTS = {
-    "imageOverrider": "images are found in Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs; elsewhere"
-    " name the field by predicate.path",
-    "commandOverrider": "check containerName and the kind of the objects",
-    "argsOverrider": "check containerName and the kind of the objects",
-    "labelsOverrider": "replace and remove touch only keys that exist",
-    "annotationsOverrider": "replace and remove touch only keys that exist",
-}
-_LIST = re.compile(r"\.overriders\.([A-Za-z]+)")
+def _note_damage(trial: EditTrial, edit: CompiledEdit, before: Manifest, after: Manifest) -> None:
+    for overrider in edit.overriders:
+        for complaint in edit.type.damage(overrider, before, after):
+            trial.damaged.setdefault(complaint, set()).add(ObjectRef.of(before))
 
 
 def effect_findings(trials: Trials) -> Iterator[LintFinding]:
@@ -144,7 +119,7 @@ def effect_findings(trials: Trials) -> Iterator[LintFinding]:
     for place, trial in trials.by_place.items():
         yield from _unusable(place, trial)
         yield from _idle(place, trial)
-        yield from _mangled(place, trial)
+        yield from _damaged(place, trial)
 
 
 def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
@@ -158,25 +133,15 @@ def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
 
 
 def _idle(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
-    match = _LIST.search(place[1])
-    hint = _HINTS.get(match[1]) if match else None
-    if hint and not trial.has_effect and not trial.refusals:
+    if trial.idle_hint and not trial.has_effect and not trial.refusals:
         message = f"changes nothing in {_selected(trial)}"
-        yield LintFinding(origin=place[0], field=place[1], message=message, hint=hint)
+        yield LintFinding(origin=place[0], field=place[1], message=message, hint=trial.idle_hint)
 
 
-def _mangled(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
-    if trial.unreadable:
-        names = listed(sorted(map(str, trial.unreadable)))
-        yield LintFinding(origin=place[0], field=place[1], message=f"leaves what is no image in {names}")
-    if trial.undigested:
-        names = listed(sorted(map(str, trial.undigested)))
-        yield LintFinding(
-            origin=place[0],
-            field=place[1],
-            message=f"drops the digest of an image that has a tag, too, in {names}",
-            hint="write the image in the template with a tag or a digest, not both",
-        )
+def _damaged(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
+    for complaint, objects in trial.damaged.items():
+        message = f"{complaint.message} in {listed(sorted(map(str, objects)))}"
+        yield LintFinding(origin=place[0], field=place[1], message=message, hint=complaint.hint)
 
 
 def _selected(trial: EditTrial) -> str:

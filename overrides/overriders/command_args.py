@@ -4,14 +4,29 @@ Karmada's traps are kept: a container without the field gets one (an empty list,
 that name is no error.
 """
 
+from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from overrides.draft import Draft
 from overrides.errors import Refused
 from overrides.pointer import escaped
-from overrides.policy import CommandArgsOverrider
+from render.admission.findings import Findings
+from render.admission.schema import Record, Text
+from render.admission.shared_schema import TEXT, TEXTS
+from render.model import Manifest
 
 from .containers import containers_of
+from .overrider_type import Change, OverriderType, no_pointer, no_settings, one_by_one
+
+
+class CommandArgsOverrider(Struct, frozen=True, kw_only=True):
+    """Words added to or removed from the command or the args of a container."""
+
+    container_name: str
+    operator: str
+    value: tuple[str, ...] = ()
 
 
 def override_words(draft: Draft, overrider: CommandArgsOverrider, *, field: str) -> None:
@@ -39,3 +54,48 @@ def _edited(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
             return [word for word in words if word not in overrider.value]
         case _:  # Karmada's API refuses replace; past the API it changes nothing.
             return list(words)
+
+
+def _parsed(plain: Manifest) -> CommandArgsOverrider:
+    return CommandArgsOverrider(
+        container_name=plain["containerName"], operator=plain["operator"], value=tuple(plain.get("value") or ())
+    )
+
+
+def _plain(overrider: CommandArgsOverrider) -> dict[str, Any]:
+    words = {"value": list(overrider.value)} if overrider.value else {}
+    return {"containerName": overrider.container_name, "operator": overrider.operator, **words}
+
+
+def _change(overrider: CommandArgsOverrider, *, field: str) -> Change:
+    return partial(override_words, overrider=overrider, field=field)
+
+
+def _reach(_overrider: CommandArgsOverrider) -> tuple[str]:
+    return ("spec",)
+
+
+def _warn(entry: Manifest, path: str, findings: Findings) -> None:
+    if not entry.get("value"):
+        findings.warning(f"{path}.value", f"without words, {entry['operator']} changes nothing")
+
+
+def _words_overrider(field: str) -> OverriderType[CommandArgsOverrider]:
+    return OverriderType(
+        name=f"{field}Overrider",
+        item=Record({"containerName!": TEXT, "operator!": Text(choices=("add", "remove")), "value": TEXTS}),
+        parse=_parsed,
+        plain=_plain,
+        edits=one_by_one(partial(_change, field=field)),
+        reach=_reach,
+        pointer=no_pointer,
+        settings=no_settings,
+        warn=_warn,
+        idle_hint="check containerName and the kind of the objects",
+        may_harm=False,
+        may_annotate=False,
+    )
+
+
+COMMAND_OVERRIDER = _words_overrider("command")
+ARGS_OVERRIDER = _words_overrider("args")

@@ -5,6 +5,8 @@ its keys and the spelling of its numbers; YAML without comments, keys sorted, it
 """
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -12,13 +14,34 @@ from msgspec import Struct
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
-from overrides.pointer import index_of, missing, tokens_of
-from overrides.policy import FieldOverrider
+from overrides.pointer import first_field, index_of, missing, tokens_of
+from render.admission.findings import Findings
+from render.admission.schema import ListOf, Record
+from render.admission.shared_schema import TEXT
 from render.documents import emit, read_documents
+from render.model import Manifest
 
-from .plaintext import PatchOperation, operations, patch_draft
+from .overrider_type import Change, OverriderType, no_settings, one_by_one
+from .plaintext import (
+    PatchOperation,
+    PlaintextOverrider,
+    operations,
+    parsed_operation,
+    patch_draft,
+    plain_operation,
+)
+from .shared_admission import check_pointer, operation_schema, warn_of_pointer
 
+_FORMATS = ("json", "yaml")
 _ITEM_INDENT = re.compile("^(?:- |  )", re.MULTILINE)
+
+
+class FieldOverrider(Struct, frozen=True, kw_only=True):
+    """Patch operations inside a JSON or YAML text that is the value of ``field_path``."""
+
+    field_path: str
+    json: tuple[PlaintextOverrider, ...] = ()
+    yaml: tuple[PlaintextOverrider, ...] = ()
 
 
 def parse_yaml(text: str) -> Any:
@@ -118,3 +141,72 @@ def _located(refusal: Refused, overrider: FieldPatch) -> Refused:
     subject = f"the text at {overrider.path}"
     message = f"{subject}: {refusal.message}" if within else f"{subject} {refusal.message}"
     return Refused(message, hint=refusal.hint, within=within)
+
+
+def _parsed(plain: Manifest) -> FieldOverrider:
+    patches = {
+        name: tuple(parsed_operation(each, pointer="subPath") for each in plain.get(name) or ()) for name in _FORMATS
+    }
+    return FieldOverrider(field_path=plain["fieldPath"], **patches)
+
+
+def _plain(overrider: FieldOverrider) -> dict[str, Any]:
+    patches = {"json": overrider.json, "yaml": overrider.yaml}
+    formats = {
+        name: [plain_operation(each, pointer="subPath") for each in patch] for name, patch in patches.items() if patch
+    }
+    return {"fieldPath": overrider.field_path, **formats}
+
+
+def _change(overrider: FieldOverrider) -> Change:
+    return partial(override_field, overrider=field_patch(overrider))
+
+
+def _reach(overrider: FieldOverrider) -> Iterable[str | None]:
+    return first_field(overrider.field_path)
+
+
+def _pointer(overrider: FieldOverrider) -> str:
+    return overrider.field_path
+
+
+def _check(entry: Manifest, path: str, findings: Findings) -> None:
+    patches = {name: entry.get(name) or () for name in _FORMATS}
+    if all(patches.values()):
+        findings.problem(path, "json and yaml exclude each other", hint="keep the one the field is written in")
+    elif not any(patches.values()):
+        findings.problem(path, "required: either json or yaml", hint="add the operations", kind="Required")
+    check_pointer(entry.get("fieldPath") or "", f"{path}.fieldPath", findings)
+    for here, each in _placed(patches, path):
+        check_pointer(each.get("subPath") or "", f"{here}.subPath", findings)
+        has_value = each.get("value") is not None
+        if each.get("operator") == "remove" and has_value:
+            findings.problem(f"{here}.value", "means nothing with operator remove", hint="leave it out")
+        if each.get("operator") in {"add", "replace"} and not has_value:
+            findings.problem(f"{here}.value", f"required with operator {each['operator']}")
+
+
+def _placed(patches: Mapping[str, Iterable[Manifest]], path: str) -> Iterator[tuple[str, Manifest]]:
+    for name, patch in patches.items():
+        yield from ((f"{path}.{name}[{index}]", each) for index, each in enumerate(patch))
+
+
+def _warn_unchecked(entry: Manifest, path: str, findings: Findings) -> None:
+    warn_of_pointer(entry["fieldPath"], f"{path}.fieldPath", findings)
+    if not (entry.get("json") or entry.get("yaml")):
+        findings.warning(path, "changes nothing: it has neither json nor yaml")
+
+
+FIELD_OVERRIDER = OverriderType(
+    name="fieldOverrider",
+    item=Record({"fieldPath!": TEXT, **dict.fromkeys(_FORMATS, ListOf(operation_schema("subPath")))}),
+    parse=_parsed,
+    plain=_plain,
+    edits=one_by_one(_change),
+    reach=_reach,
+    pointer=_pointer,
+    settings=no_settings,
+    check=_check,
+    warn_unchecked=_warn_unchecked,
+    is_seen_beside_rules=False,
+)

@@ -7,6 +7,8 @@
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -14,11 +16,16 @@ from msgspec.structs import replace
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import as_pointer, escaped, index_of, missing
-from overrides.policy import ImageOverrider, PlaintextOverrider
+from overrides.pointer import as_pointer, escaped, first_field, index_of, missing
+from render.admission.findings import Findings
+from render.admission.schema import Record, Text
+from render.admission.shared_schema import TEXT
+from render.model import Manifest
 
 from .containers import containers_of
-from .plaintext import operations, patch_draft
+from .overrider_type import Change, Complaint, OverriderType, one_by_one
+from .plaintext import PlaintextOverrider, operations, patch_draft
+from .shared_admission import OPERATOR, check_pointer, warn_of_pointer
 
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}"
@@ -32,6 +39,15 @@ _ONLY_TAG = re.compile(_TAG)
 _ONLY_DIGEST = re.compile(_DIGEST)
 _DIGEST_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _LONGEST_PATH = 255
+
+
+class ImageOverrider(Struct, frozen=True, kw_only=True):
+    """An edit of one component (Registry, Repository, Tag) of image references; ``predicate`` is a JSON pointer."""
+
+    component: str
+    operator: str
+    value: str = ""
+    predicate: str | None = None
 
 
 class ImageReference(Struct, frozen=True):
@@ -97,14 +113,14 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
             draft.writable(keys)["image"] = new
 
 
-def selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
+def _selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
     """Return the images an overrider selects, each with its path."""
     if overrider.predicate is not None:
         return [(overrider.predicate, _addressed(manifest, overrider.predicate))]
     return [(escaped((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]
 
 
-def is_tag_or_digest(version: str) -> bool:
+def _is_tag_or_digest(version: str) -> bool:
     """Say whether a text can stand as the tag or the digest of an image."""
     return bool(_ONLY_TAG.fullmatch(version) or _ONLY_DIGEST.fullmatch(version))
 
@@ -184,3 +200,138 @@ def _why_unreadable(image: str) -> str:
     if _REFERENCE.fullmatch(image.lower()):
         return "has upper-case letters in the repository"
     return "is not an image: [registry/]repository[:tag][@digest]"
+
+
+_SAMPLE = ImageReference(registry="registry.example", repository="app", tag="v1")
+
+
+def _complaints(overrider: ImageOverrider) -> Iterator[Complaint]:
+    """Yield why a value is ignored, or makes a reference that cannot be read."""
+    if overrider.component == "Tag":
+        yield from _tag_complaints(overrider)
+        return
+    image = str(with_component(_SAMPLE, overrider))
+    made = f"makes {image!r} of {str(_SAMPLE)!r}"
+    try:
+        read = parse_image(image)
+    except Refused as refusal:
+        yield Complaint(f"{made}, which {refusal.message}", _scheme_hint(overrider.value))
+        return
+    if overrider.component == "Registry" and overrider.operator != "remove" and overrider.value and not read.registry:
+        hint = "a registry has a '.' or a ':', or is localhost"
+        yield Complaint(f"{made}, in which {overrider.value!r} is no registry", hint)
+
+
+def _tag_complaints(overrider: ImageOverrider) -> Iterator[Complaint]:
+    value, operator = overrider.value, overrider.operator
+    bare = value.lstrip(":@")
+    hint = f"write {bare!r}" if bare != value and _is_tag_or_digest(bare) else ""
+    if operator == "replace" and not _is_tag_or_digest(value):
+        yield Complaint(f"is ignored: {value!r} is neither a tag nor a digest", hint)
+    elif operator == "add" and not _is_tag_or_digest(f"x{value}"):
+        yield Complaint(f"is ignored: no tag can end with {value!r}", hint)
+
+
+def _scheme_hint(value: str) -> str:
+    _, scheme, rest = value.partition("://")
+    return f"write {rest.rstrip('/')!r}" if scheme else ""
+
+
+def _damage(overrider: ImageOverrider, before: Manifest, after: Manifest) -> Iterator[Complaint]:
+    """Yield what the next reader of the images could not use, or misses."""
+    images = _selected_images(before, overrider), _selected_images(after, overrider)
+    for (_, old), (_, new) in zip(*images, strict=True):
+        if not _is_readable(new):
+            yield Complaint("leaves what is no image")
+        if overrider.component != "Tag" and "@" in (old or "") and "@" not in (new or ""):
+            hint = "write the image in the template with a tag or a digest, not both"
+            yield Complaint("drops the digest of an image that has a tag, too,", hint)
+
+
+def _is_readable(image: str | None) -> bool:
+    try:
+        parse_image(image or "")
+    except Refused:
+        return False
+    return True
+
+
+def _parsed(plain: Manifest) -> ImageOverrider:
+    predicate = plain.get("predicate")
+    return ImageOverrider(
+        component=plain["component"],
+        operator=plain["operator"],
+        value=plain.get("value") or "",
+        predicate=None if predicate is None else predicate["path"],
+    )
+
+
+def _plain(overrider: ImageOverrider) -> dict[str, Any]:
+    predicate = {} if overrider.predicate is None else {"predicate": {"path": overrider.predicate}}
+    value = {"value": overrider.value} if overrider.value else {}
+    return {**predicate, "component": overrider.component, "operator": overrider.operator, **value}
+
+
+def _change(overrider: ImageOverrider) -> Change:
+    return partial(override_images, overrider=overrider)
+
+
+def _reach(overrider: ImageOverrider) -> Iterable[str | None]:
+    if overrider.predicate is None:
+        return ("spec",)
+    # Karmada reads the image by the path's segments as they are, and writes it by the decoded ones.
+    return (overrider.predicate.strip("/").partition("/")[0], *first_field(overrider.predicate))
+
+
+def _pointer(overrider: ImageOverrider) -> str | None:
+    return overrider.predicate
+
+
+def _settings(overrider: ImageOverrider) -> Iterator[tuple[str, Any]]:
+    if overrider.operator != "add":
+        component = "" if overrider.operator == "remove" else overrider.value
+        yield f"the {overrider.component.lower()} of {overrider.predicate or 'all images'}", component
+
+
+def _check(entry: Manifest, path: str, findings: Findings) -> None:
+    check_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
+
+
+def _warn(entry: Manifest, path: str, findings: Findings) -> None:
+    operator, value = entry["operator"], entry.get("value")
+    if operator == "remove" and value:
+        findings.warning(f"{path}.value", "means nothing with operator remove")
+    elif not value and (operator == "add" or (operator == "replace" and entry["component"] == "Tag")):
+        findings.warning(f"{path}.value", f"without a value, {operator} changes nothing")
+
+
+def _warn_unchecked(entry: Manifest, path: str, findings: Findings) -> None:
+    warn_of_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
+
+
+IMAGE_OVERRIDER = OverriderType(
+    name="imageOverrider",
+    item=Record(
+        {
+            "predicate": Record({"path!": TEXT}),
+            "component!": Text(choices=("Registry", "Repository", "Tag")),
+            "operator!": OPERATOR,
+            "value": TEXT,
+        }
+    ),
+    parse=_parsed,
+    plain=_plain,
+    edits=one_by_one(_change),
+    reach=_reach,
+    pointer=_pointer,
+    settings=_settings,
+    check=_check,
+    warn=_warn,
+    warn_unchecked=_warn_unchecked,
+    complaints=_complaints,
+    damage=_damage,
+    idle_hint="images are found in Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs; elsewhere"
+    " name the field by predicate.path",
+    may_harm=False,
+    may_annotate=False,
+)

@@ -3,14 +3,32 @@
 Adding sets, replacing and removing touch only keys that are there; none of them can fail.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
+from msgspec import Struct, field
+
 from overrides.draft import Draft
-from overrides.policy import LabelAnnotationOverrider
+from overrides.pointer import escaped
+from render.admission.findings import Findings
+from render.admission.metadata import check_annotations, check_labels
+from render.admission.schema import Record
+from render.admission.shared_schema import LABELS
+from render.admission.syntax import label_key_fault, label_value_fault
 from render.model import Manifest
 
+from .overrider_type import REMOVED, Change, OverriderType, no_pointer, one_by_one
+from .shared_admission import OPERATOR
+
 Field = Literal["labels", "annotations"]
+
+
+class LabelAnnotationOverrider(Struct, frozen=True, kw_only=True):
+    """Labels or annotations added, replaced where present, or removed."""
+
+    operator: str
+    value: Mapping[str, str] = field(default_factory=dict)
 
 
 def entries_of(manifest: Manifest, field: Field) -> Mapping[str, str] | None:
@@ -44,3 +62,72 @@ def _edit(entries: dict[str, Any], operator: str, edits: Mapping[str, str]) -> N
             del entries[key]
     else:
         entries.update(edits)
+
+
+_ITEM = Record({"operator!": OPERATOR, "value!": LABELS})
+_IDLE_HINT = "replace and remove touch only keys that exist"
+
+
+def _parsed(plain: Manifest) -> LabelAnnotationOverrider:
+    return LabelAnnotationOverrider(operator=plain["operator"], value=plain["value"])
+
+
+def _plain(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
+    return {"operator": overrider.operator, "value": dict(sorted(overrider.value.items()))}
+
+
+def _change(overrider: LabelAnnotationOverrider, *, field: Field) -> Change:
+    return partial(override_entries, overrider=overrider, field=field)
+
+
+def _reach(_overrider: LabelAnnotationOverrider) -> tuple[str]:
+    return ("metadata",)
+
+
+def _settings(overrider: LabelAnnotationOverrider, *, field: Field) -> Iterator[tuple[str, Any]]:
+    for key, value in overrider.value.items():
+        yield escaped(("metadata", field, key)), REMOVED if overrider.operator == "remove" else value
+
+
+def _check_labels(entry: Manifest, path: str, findings: Findings) -> None:
+    check_labels(entry.get("value") or {}, f"{path}.value", findings)
+
+
+def _check_annotations(entry: Manifest, path: str, findings: Findings) -> None:
+    check_annotations(entry.get("value") or {}, f"{path}.value", findings)
+
+
+def _warn_of_unchecked_labels(entry: Manifest, path: str, findings: Findings) -> None:
+    for key, value in entry["value"].items():
+        if fault := label_key_fault(key) or label_value_fault(value):
+            findings.warning(f"{path}.value", f"{fault}, so clusters will refuse the object")
+
+
+LABELS_OVERRIDER = OverriderType(
+    name="labelsOverrider",
+    item=_ITEM,
+    parse=_parsed,
+    plain=_plain,
+    edits=one_by_one(partial(_change, field="labels")),
+    reach=_reach,
+    pointer=no_pointer,
+    settings=partial(_settings, field="labels"),
+    check=_check_labels,
+    warn_unchecked=_warn_of_unchecked_labels,
+    idle_hint=_IDLE_HINT,
+    may_harm=False,
+    may_annotate=False,
+)
+ANNOTATIONS_OVERRIDER = OverriderType(
+    name="annotationsOverrider",
+    item=_ITEM,
+    parse=_parsed,
+    plain=_plain,
+    edits=one_by_one(partial(_change, field="annotations")),
+    reach=_reach,
+    pointer=no_pointer,
+    settings=partial(_settings, field="annotations"),
+    check=_check_annotations,
+    idle_hint=_IDLE_HINT,
+    may_harm=False,
+)

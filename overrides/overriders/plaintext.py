@@ -1,12 +1,15 @@
 """The plaintext overrider: RFC 6902 patches that add, replace and remove, with Karmada's leniencies.
 
+All operations of a rule are one patch, which is applied as a whole after the overriders of every other type.
+
 An operation is compiled once per rule into one of jsonpatch's, its path normalised to RFC 6902. To apply it, the path
 is resolved against the document - a path that Karmada refuses is refused here, with a reason - the containers on the
 way are made writable, and jsonpatch does the edit in place.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jsonpatch
@@ -14,8 +17,12 @@ from msgspec import Struct
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import as_pointer, container_keys, escaped, index_of, missing, tokens_of
-from overrides.policy import PlaintextOverrider
+from overrides.pointer import as_pointer, container_keys, escaped, first_field, index_of, missing, tokens_of
+from render.admission.findings import Findings
+from render.model import Manifest
+
+from .overrider_type import REMOVED, Change, OverriderType, all_at_once
+from .shared_admission import operation_schema, warn_of_pointer
 
 _KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
     "add": jsonpatch.AddOperation,
@@ -23,6 +30,14 @@ _KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
     "remove": jsonpatch.RemoveOperation,
 }
 _LENIENT_INDEX = re.compile(r"[+-][0-9]+|0[0-9]+")
+
+
+class PlaintextOverrider(Struct, frozen=True, kw_only=True):
+    """One RFC 6902 operation (add, remove, replace); a missing value is null, as in Karmada."""
+
+    path: str
+    operator: str
+    value: Any = None
 
 
 class PatchOperation(Struct, frozen=True):
@@ -37,6 +52,16 @@ class PatchOperation(Struct, frozen=True):
     tokens: tuple[str, ...] | None
     value: Any
     patch: jsonpatch.PatchOperation | None
+
+
+def parsed_operation(plain: Manifest, *, pointer: str) -> PlaintextOverrider:
+    """Return the operation of an entry; ``pointer`` is the name of its path."""
+    return PlaintextOverrider(path=plain[pointer], operator=plain["operator"], value=plain.get("value"))
+
+
+def plain_operation(overrider: PlaintextOverrider, *, pointer: str) -> dict[str, Any]:
+    """Return an operation as an entry; ``pointer`` is the name of its path."""
+    return {pointer: overrider.path, "operator": overrider.operator, "value": overrider.value}
 
 
 def operations(overriders: Sequence[PlaintextOverrider]) -> tuple[PatchOperation, ...]:
@@ -101,3 +126,51 @@ def _new_document(operation: PatchOperation) -> Any:
     if not isinstance(operation.value, dict | list):
         raise Refused("the empty path replaces the whole object, and the value is no object")
     return operation.value
+
+
+def _change(overriders: Sequence[PlaintextOverrider]) -> Change:
+    return partial(patch_draft, patch=operations(overriders))
+
+
+def _settings(overrider: PlaintextOverrider) -> Iterator[tuple[str, Any]]:
+    tokens = tokens_of(overrider.path)
+    if tokens and not _is_insertion(overrider.operator, tokens[-1]):
+        yield escaped(tokens), REMOVED if overrider.operator == "remove" else overrider.value
+
+
+def _is_insertion(operator: str, last: str) -> bool:
+    return operator != "replace" and (last == "-" or last.lstrip("+-").isdigit())
+
+
+def _warn(operation: Manifest, path: str, findings: Findings) -> None:
+    pointer, operator = operation["path"], operation["operator"]
+    has_value = operation.get("value") is not None
+    warn_of_pointer(pointer, f"{path}.path", findings)
+    if not pointer:
+        findings.warning(f"{path}.path", "is empty: it means the whole object")
+    if operator == "remove" and has_value:
+        findings.warning(f"{path}.value", "means nothing with operator remove")
+    elif operator != "remove" and not has_value:
+        findings.warning(f"{path}.value", f"without a value, {operator} sets null")
+
+
+def _reach(overrider: PlaintextOverrider) -> Iterable[str | None]:
+    return first_field(overrider.path)
+
+
+def _pointer(overrider: PlaintextOverrider) -> str:
+    return overrider.path
+
+
+PLAINTEXT = OverriderType(
+    name="plaintext",
+    item=operation_schema("path"),
+    parse=partial(parsed_operation, pointer="path"),
+    plain=partial(plain_operation, pointer="path"),
+    edits=all_at_once(_change),
+    reach=_reach,
+    pointer=_pointer,
+    settings=_settings,
+    warn=_warn,
+    is_recorded_first=True,
+)
