@@ -175,6 +175,19 @@ def test_an_object_without_the_namespace_its_kind_needs_is_blocked() -> None:
     assert told(plan([loose], [])) == ["loose blocked NamespaceRequired"]
 
 
+def test_an_object_that_cannot_be_planned_is_left_alone_and_no_other_with_it() -> None:
+    """Somebody edited the rendered branch, or a server answers what nobody thought of."""
+    broken = a_config_map("broken")
+    listed = {**broken, "metadata": {**broken["metadata"], "labels": [{"a": "b"}]}}
+    made = plan([a_config_map("a"), listed], [])
+    assert told(made) == ["a created Missing", "broken blocked Malformed"]
+    assert made.objects[1].message == "its manifest on the rendered branch has labels that are no map"
+    odd = live(a_config_map("odd"), managedFields=[[]])
+    made = plan([a_config_map("a"), a_config_map("odd")], [odd])
+    assert told(made) == ["a created Missing", "odd blocked InternalError"]
+    assert made.objects[1].message.startswith("an unexpected ")
+
+
 def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> None:
     """A mutating webhook rewrites a value we own: applying it again and again would change nothing."""
     wanted = a_config_map("a", x="1")

@@ -7,12 +7,15 @@ in between is planned again, by the same rules.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
+from render.boundary import INTERNAL, REPORT_IT, guarded, unexpected_words
 from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
 
@@ -42,7 +45,8 @@ def make_plan(
         return plan
     wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
     context = _context(wanted, desired, observed, inventory, options)
-    objects = sorted((_planned(item, context) for item in wanted), key=lambda item: sort_key(item.ref))
+    made = (guarded(partial(_planned, item, context), partial(_unplanned, item)) for item in wanted)
+    objects = sorted(made, key=lambda item: sort_key(item.ref))
     hold = _prune_hold(desired, observed, inventory, options)
     deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)
     plan = replace(
@@ -271,9 +275,9 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
     if desired.ref in context.duplicates:
         message = "two manifests are about this object"
         return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
-    if is_opaque(desired.manifest):
-        message = desired.fault or "SOPS encrypted it, and nothing here decrypts it"
-        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
+    unreadable = _unreadable(desired)
+    if unreadable is not None:
+        return unreadable
     version = str(desired.manifest["apiVersion"])
     resource = context.observed.discovery.resource(version, desired.ref.kind)
     resource = resource or context.planned_kinds.get((version, desired.ref.kind))
@@ -297,6 +301,28 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
         admission=context.observed.admission,
     )
     return plan_object(context.observed.live.get(desired.ref), plan_context)
+
+
+def _unreadable(desired: DesiredObject) -> PlannedObject | None:
+    """Return the plan for an object whose manifest cannot be sent as it is; None for any other."""
+    if is_opaque(desired.manifest):
+        message = desired.fault or "SOPS encrypted it, and nothing here decrypts it"
+        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
+    unread = [key for key in ("labels", "annotations") if not _is_map(desired.manifest["metadata"].get(key))]
+    if not unread:
+        return None
+    message = f"its manifest on the rendered branch has {unread[0]} that are no map"
+    return planned(desired, Action.BLOCKED, "Malformed", message=message, hint="argosy reconcile writes it anew")
+
+
+def _is_map(value: Any) -> bool:
+    """Say whether labels or annotations can be read, which a manifest need not have."""
+    return value is None or isinstance(value, Mapping)
+
+
+def _unplanned(desired: DesiredObject, error: Exception) -> PlannedObject:
+    """Return the plan for an object of which nobody thought: it is left alone, and no other one with it."""
+    return planned(desired, Action.BLOCKED, INTERNAL, message=unexpected_words(error), hint=REPORT_IT)
 
 
 def _unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
