@@ -4,8 +4,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.retention import RetainFailed, left_to_owners, retention_by
-from render.interpreter import Interpreter
+from reconciler.plans.retention import RetainFailed, left_to_owners, retained, retention_by
+from render.interpretation.operations import Interpretation
+from render.interpretation.retention import EACH, Retained
+from render.interpreter import Interpreter, Layer, Operation
+from render.kinds import KUBERNETES, BuiltInKind
+from render.kinds.configuration import TOKEN_TYPE
+from render.kinds.workloads import RETAIN_REPLICAS
+from render.model import Manifest, ObjectRef
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment
@@ -78,6 +84,88 @@ def test_kinds_of_kubernetes_are_kept_by_field_ownership_alone() -> None:
         "metadata": {**web["metadata"], "labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}},
     }
     assert retention_by(Interpreter())(labelled, there) is labelled
+
+
+ANSWERED_BY_KARMADA = {
+    "Deployment.apps",
+    "Job.batch",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Pod",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+}
+RETAINED = [(kind, field) for kind in KUBERNETES for field in kind.retained]
+
+
+def test_the_kinds_that_retain_are_karmadas() -> None:
+    asked = Interpreter()
+    objects = {kind.group_kind: {"apiVersion": kind.api_version, "kind": kind.kind} for kind in KUBERNETES}
+    answered = {name for name, each in objects.items() if asked.layer(Operation.RETAIN, each) is Layer.NATIVE}
+    assert answered == ANSWERED_BY_KARMADA
+
+
+def an_object_with(kind: BuiltInKind, path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Return an object of a kind that has a value at a path, and asks for whatever is asked for by labels or types."""
+    for step in reversed(path):
+        value = [{"name": "a", **value}] if step == EACH else {step: value}
+    metadata = {"name": "x", "namespace": "shop", "labels": {RETAIN_REPLICAS: "true"}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "type": TOKEN_TYPE, **value}
+
+
+def other_values(field: Retained) -> tuple[Any, Any]:
+    if field.is_united:
+        return [{"name": "a"}], [{"name": "a"}, {"name": "b"}]
+    counts = field.path[-1] in {"replicas", "healthCheckNodePort"}
+    return (1, 2) if counts else ("mine", "theirs")
+
+
+def value_in(manifest: Manifest, path: tuple[str, ...]) -> Any:
+    value: Any = manifest
+    for step in path:
+        value = value[0] if step == EACH else value.get(step)
+    return value
+
+
+@each_row("row", RETAINED, ids=lambda row: f"{row[0].group_kind} {'.'.join(row[1].path)}")
+def test_what_the_interpreter_keeps_is_not_overwritten(row: tuple[BuiltInKind, Retained]) -> None:
+    """A field that is somebody else's is left out, or has what is there; Argosy alone keeps some, and Karmada none."""
+    kind, field = row
+    mine, theirs = other_values(field)
+    desired, live = an_object_with(kind, field.path, mine), an_object_with(kind, field.path, theirs)
+    answer = value_in(Interpreter().retain(desired, live), field.path)
+    assert answer == (theirs if field.is_karmadas else mine)
+    sent = value_in(retained(ObjectRef.of(desired), desired, live, {}, autoscaled=False), field.path)
+    assert sent == (mine if field.is_map else theirs if field.is_united else None)
+
+
+def test_a_rule_of_a_built_in_kind_that_applying_would_not_obey_cannot_be_written() -> None:
+    rule = Interpretation(retain=lambda desired, _observed: desired)
+    with pytest.raises(TypeError) as raised:
+        BuiltInKind(group="apps", kind="Gadget", version="v1", is_namespaced=True, interpretation=rule)
+    assert str(raised.value) == ("Gadget.apps: state in 'retained' what stays, or what is applied would not obey it")
+
+
+def an_account(space: str, **lists: list[str]) -> dict[str, Any]:
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot", "namespace": space}}
+    return {**account, **{name: [{"name": each} for each in values] for name, values in lists.items()}}
+
+
+def test_an_account_keeps_all_that_karmadas_rule_keeps(cluster: Cluster) -> None:
+    """To a server ``secrets`` is a map of names, so that others' items stay; ``imagePullSecrets`` is one value."""
+    wanted = an_account(cluster.space, secrets=["own"], imagePullSecrets=["own"])
+    cluster.apply(wanted)
+    given = {"secrets": [{"name": "own"}, {"name": "given"}], "imagePullSecrets": [{"name": "own"}, {"name": "given"}]}
+    cluster.edit("serviceaccounts", "robot", given, manager="the-controller")
+    before = cluster.read("serviceaccounts", "robot")
+    cluster.apply({**wanted, "metadata": {**wanted["metadata"], "labels": {"changed": "yes"}}})
+    after = cluster.read("serviceaccounts", "robot")
+    kept = Interpreter().retain(wanted, before)
+    assert after["metadata"]["labels"]["changed"] == "yes"
+    for name in ("secrets", "imagePullSecrets"):
+        assert sorted(each["name"] for each in after[name]) == sorted(each["name"] for each in kept[name])
+        assert {"own", "given"} == {each["name"] for each in after[name]}
 
 
 def test_a_bundled_rule_is_heard() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.interpretation.retention import EACH
 from render.model import Manifest
 from render.words import listed
 
@@ -18,7 +19,7 @@ from .field_paths import MISSING, Key, Path, value_at
 from .field_rules import with_value
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, fields_at, item_steps
-from .retention import FIXED, FieldPath
+from .retention import retained_of
 
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [], 0)
 
@@ -30,7 +31,7 @@ def with_fixed_fields(
 
     ``rest`` is the plan without them, ``fields`` are those we own by one of the managers in ``ours``.
     """
-    stated = (path for pattern in FIXED.get(rest.ref.group_kind, ()) for path in _paths(want, pattern, ()))
+    stated = (path for each in retained_of(rest.ref) if each.is_fixed for path in _paths(want, each.path, ()))
     by_path = {path: tuple(_differences(want, live, fields, path)) for path in stated}
     found = tuple(each for different in by_path.values() for each in different)
     if not found or rest.action not in {Action.UNCHANGED, Action.CONFIGURED}:
@@ -52,13 +53,13 @@ def with_fixed_fields(
     )
 
 
-def _paths(want: Any, pattern: FieldPath, path: Path) -> Iterator[Path]:
+def _paths(want: Any, pattern: tuple[str, ...], path: Path) -> Iterator[Path]:
     """Yield the paths that a pattern leads to in a manifest; a star is for every item of a list."""
     if not pattern:
         yield path
         return
     name, rest = pattern[0], pattern[1:]
-    if name == "*":
+    if name == EACH:
         for item in want if isinstance(want, list) else ():
             if isinstance(item, Mapping) and "name" in item:
                 yield from _paths(item, rest, (*path, Key((("name", item["name"]),))))

@@ -4,13 +4,17 @@ Where a field is the cluster's to decide, we send what is there as long as we ow
 would reset it, an outage where it is replicas - and stop sending it once somebody else owns it. Either way applying
 changes nothing, and what we read can only become outdated into a conflict, never into an overwrite.
 
-The kinds Kubernetes defines have rules here. A rule of the source - Retain of a customization, a webhook or a bundled
-kind - answers with a whole object; what it took from the cluster is treated in the same way.
+The kinds Kubernetes defines state such fields in ``render.kinds``, of which the interpreter's Retain is made as well. A
+rule of the source - Retain of a customization, a webhook or a bundled kind - answers with a whole object; what it took
+from the cluster is treated in the same way.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from render.interpretation.retention import EACH, Retained
+from render.kinds import BUILT_IN
+from render.kinds.workloads import REPLICA_FIELD, asks_to_retain_replicas
 from render.model import Manifest, ObjectRef, group_of
 
 from .field_paths import MISSING
@@ -19,43 +23,14 @@ from .ownership import Fields, owned_part
 if TYPE_CHECKING:
     from render.interpreter import Interpreter
 
-RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 _SCALED = frozenset({"Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "ReplicationController"})
 _SCALERS = {"HorizontalPodAutoscaler", "ScaledObject"}
 _DEFAULT_TARGET = {"ScaledObject": ("apps/v1", "Deployment")}
 
-FieldPath = tuple[str, ...]
 Retain = Callable[[Manifest, Manifest], Manifest]
 """From the wanted and the live object to the object to send."""
 
-FIXED: Mapping[str, tuple[FieldPath, ...]] = {
-    "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
-    "PersistentVolumeClaim": (("spec", "volumeName"),),
-    "PersistentVolume": (("spec", "claimRef"),),
-    "Job.batch": (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")),
-    "Pod": (
-        ("spec", "nodeName"),
-        ("spec", "serviceAccountName"),
-        ("spec", "volumes"),
-        ("spec", "containers", "*", "volumeMounts"),
-        ("spec", "initContainers", "*", "volumeMounts"),
-    ),
-}
-"""The retained fields of objects that no server changes once an object is there, but for a few exceptions."""
-
-# The fields that members fill in themselves, as in Karmada's native interpreter; those of webhooks and CRDs are
-# certificates that cert-manager and its like inject.
-_RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
-    **FIXED,
-    "APIService.apiregistration.k8s.io": (("spec", "caBundle"),),
-    "CustomResourceDefinition.apiextensions.k8s.io": (("spec", "conversion", "webhook", "clientConfig", "caBundle"),),
-    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
-    "MutatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
-}
-_CERTIFICATE = "caBundle"
-_REPLICAS: FieldPath = ("spec", "replicas")
-_PULL_SECRETS = "imagePullSecrets"
-_TOKEN_DATA: FieldPath = ("data",)
+_REPLICAS = Retained(path=REPLICA_FIELD)
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [])
 
 
@@ -66,58 +41,64 @@ def retained(
 
     ``fields`` are those we own.
     """
-    for path in _retained_paths(ref, want, live, autoscaled=autoscaled):
-        want = _kept(want, live, fields, path)
-    want = _handed_over(want, live, fields)
-    if ref.group_kind == "ServiceAccount" and want.get(_PULL_SECRETS) and not _is_ours_alone(live, fields):
-        want = {**want, _PULL_SECRETS: _united(want[_PULL_SECRETS], live.get(_PULL_SECRETS) or [])}
-    return want
+    for field in _retained_fields(ref, want, live, autoscaled=autoscaled):
+        if not field.is_united:
+            want = _kept(want, live, fields, field, field.path)
+        elif not field.is_map:
+            want = _with_united(want, live, fields, field.path[0])
+    return _handed_over(want, live, fields)
 
 
-def _is_ours_alone(live: Manifest, fields: Fields) -> bool:
-    """Return whether nobody but us ever added to an account's pull secrets, so that all of them are the manifest's."""
-    key = f"f:{_PULL_SECRETS}"
-    owners = [each.get("fieldsV1") or {} for each in live["metadata"].get("managedFields") or ()]
-    return key in fields and sum(key in owned for owned in owners) == 1
-
-
-def _retained_paths(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscaled: bool) -> Iterable[FieldPath]:
-    yield from _RETAINED.get(ref.group_kind, ())
-    if autoscaled or _asks_to_retain(want) or _asks_to_retain(live):
+def _retained_fields(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscaled: bool) -> Iterator[Retained]:
+    yield from (field for field in retained_of(ref) if field.condition(want))
+    if autoscaled or asks_to_retain_replicas(want) or asks_to_retain_replicas(live):
         yield _REPLICAS
-    if ref.group_kind == "Secret" and want.get("type") == "kubernetes.io/service-account-token":
-        yield _TOKEN_DATA
 
 
-def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozenset[FieldPath]:
+def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:
     """Return the fields that a manifest hands over to others by leaving them out: the replicas of what is scaled.
 
     Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number.
     """
-    is_scaled = ref.group_kind in _SCALED or autoscaled or _asks_to_retain(want)
-    return frozenset({_REPLICAS} if is_scaled else ())
+    is_scaled = ref.group_kind in _SCALED or autoscaled or asks_to_retain_replicas(want)
+    return frozenset({REPLICA_FIELD} if is_scaled else ())
 
 
-def _asks_to_retain(manifest: Manifest) -> bool:
-    return (manifest["metadata"].get("labels") or {}).get(RETAIN_REPLICAS) == "true"
+def retained_of(ref: ObjectRef) -> tuple[Retained, ...]:
+    """Return the fields that stay as a cluster has them, for objects of this kind."""
+    kind = BUILT_IN.get((ref.group, ref.kind))
+    return kind.retained if kind else ()
 
 
-def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
+def _with_united(want: dict[str, Any], live: Manifest, fields: Fields, name: str) -> dict[str, Any]:
+    """Return ``want`` with the items beside its own that the cluster has in a list; a list of ours alone is as wanted.
+
+    It is ours alone where nobody else ever added to it, so that all items are the manifest's.
+    """
+    if not want.get(name):
+        return want
+    key = f"f:{name}"
+    owners = [each.get("fieldsV1") or {} for each in live["metadata"].get("managedFields") or ()]
+    if key in fields and sum(key in owned for owned in owners) == 1:
+        return want
+    return {**want, name: _united(want[name], live.get(name) or [])}
+
+
+def _kept(want: Any, live: Any, fields: Fields | None, field: Retained, path: tuple[str, ...]) -> Any:
     """Return ``want`` with the live value at a path where we own it, and without the field where we do not."""
     name, rest = path[0], path[1:]
-    if name == "*":
-        return [_kept_item(item, live, fields, rest) for item in want] if isinstance(want, list) else want
+    if name == EACH:
+        return [_kept_item(item, live, fields, field, rest) for item in want] if isinstance(want, list) else want
     if not isinstance(want, Mapping) or name not in want or not isinstance(live, Mapping):
         return want
     present, owned = live.get(name, MISSING), (fields or {}).get(f"f:{name}")
     if present in _ABSENT:
         return want
     if rest:
-        return {**want, name: _kept(want[name], present, owned, rest)}
+        return {**want, name: _kept(want[name], present, owned, field, rest)}
     if owned is None:
         return {key: value for key, value in want.items() if key != name}
-    # Whoever injects a certificate takes the field from us: one that is still ours is for the manifest to change.
-    return {**want, name: want[name] if name == _CERTIFICATE else owned_part(present, owned)}
+    return {**want, name: want[name] if field.is_injected else owned_part(present, owned)}
 
 
 def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
@@ -132,11 +113,11 @@ def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[s
     return {**want, "spec": {**spec, "replicas": replicas}}
 
 
-def _kept_item(item: Any, live: Any, fields: Fields | None, rest: FieldPath) -> Any:
+def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, rest: tuple[str, ...]) -> Any:
     name = item.get("name") if isinstance(item, Mapping) else None
     other = next((each for each in live or () if isinstance(each, Mapping) and each.get("name") == name), None)
     owned = (fields or {}).get(f'k:{{"name":"{name}"}}')
-    return item if other is None else _kept(item, other, owned, rest)
+    return item if other is None else _kept(item, other, owned, field, rest)
 
 
 def _united(want: list[Any], live: list[Any]) -> list[Any]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from render.model import CLUSTER_API_VERSION, Manifest
 
-RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation"
 
 

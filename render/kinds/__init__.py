@@ -5,7 +5,10 @@ To add a kind is to add its value to a family. Nothing else lists kinds of Kuber
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from render.interpretation.operations import Interpretation
+from render.interpretation.retention import retaining
 
 from . import access, batch, configuration, extension, fleet, network, nodes, pods, scaling, storage, workloads
 from .kind import BuiltInKind, GroupKind
@@ -33,6 +36,8 @@ SCOPES: Mapping[GroupKind, bool] = {key: kind.is_namespaced for key, kind in BUI
 """The scopes of built-in kinds; True is namespaced."""
 
 NATIVE: Mapping[tuple[str, str], Interpretation] = {
-    (kind.api_version, kind.kind): kind.interpretation for kind in KUBERNETES if kind.version
+    (kind.api_version, kind.kind): replace(kind.interpretation, retain=retaining(kind.retained))
+    for kind in KUBERNETES
+    if kind.version
 }
 """The interpretation of kinds that Kubernetes defines, by apiVersion and kind."""

@@ -11,11 +11,11 @@ from render.interpretation.fields import (
     text_at,
     value_at,
     with_other_integer,
-    with_value,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
+from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
@@ -41,15 +41,6 @@ def job_replicas(job: Manifest) -> Replicas:
 def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
     """Set spec.parallelism where there is one; a job without the field stays as it is."""
     return with_other_integer(job, replicas, *PARALLELISM)
-
-
-def retain_identity(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the selector and pod labels the member's controller wrote: they cannot change."""
-    for path in (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")):
-        labels = value_at(observed, *path)
-        if labels is not None:
-            desired = with_value(desired, labels, *path)
-    return desired
 
 
 def aggregated_job(template: Manifest, items: Items) -> Any:
@@ -147,10 +138,13 @@ KINDS = (
             replicas=job_replicas,
             revise=revise_parallelism,
             replica_field=PARALLELISM,
-            retain=retain_identity,
             aggregate=aggregated_job,
             reflect=reflect_job,
             dependencies=template_dependencies,
+        ),
+        retained=(
+            Retained(path=("spec", "selector", "matchLabels"), is_fixed=True),
+            Retained(path=("spec", "template", "metadata", "labels"), is_fixed=True),
         ),
     ),
     BuiltInKind(

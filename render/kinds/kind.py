@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from render.interpretation.operations import Interpretation
+from render.interpretation.retention import Retained
 
 GroupKind = tuple[str, str]
 """A group and a kind; every version of a kind has the same scope."""
@@ -18,7 +19,8 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     """The rules about a kind of Kubernetes, Karmada or Argosy that need no cluster to be known.
 
     ``version`` is the one that Kubernetes serves today, and the only one that ``interpretation`` is about: to Karmada's
-    native interpreter another version is another kind. ``short_names`` are those that kubectl knows.
+    native interpreter another version is another kind. Its Retain is made of ``retained``, as is what is applied.
+    ``short_names`` are those that kubectl knows.
     """
 
     group: str
@@ -27,7 +29,12 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     version: str = ""
     short_names: tuple[str, ...] = ()
     interpretation: Interpretation = Interpretation()
+    retained: tuple[Retained, ...] = ()
     has_no: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.interpretation.retain is not None:
+            raise TypeError(f"{self.group_kind}: state in 'retained' what stays, or what is applied would not obey it")
 
     @property
     def api_version(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpretation.operations import Interpretation, Items
+from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
@@ -12,15 +13,6 @@ from render.resources import DependentObject
 from .kind import BuiltInKind, plain_kinds
 
 BALANCED = "LoadBalancer"
-
-
-def retain_allocated(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the cluster address and health check port a member allocated."""
-    port = count_at(observed, "spec", "healthCheckNodePort")
-    address = text_at(observed, "spec", "clusterIP")
-    if port > 0:
-        desired = with_value(desired, port, "spec", "healthCheckNodePort")
-    return with_value(desired, address, "spec", "clusterIP") if address else desired
 
 
 def reflect_service(observed: Manifest) -> Any:
@@ -106,8 +98,11 @@ KINDS = (
         version="v1",
         is_namespaced=True,
         short_names=("svc",),
-        interpretation=Interpretation(
-            retain=retain_allocated, reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy
+        interpretation=Interpretation(reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy),
+        retained=(
+            Retained(path=("spec", "healthCheckNodePort"), read=count_at, is_fixed=True),
+            Retained(path=("spec", "clusterIP"), read=text_at, is_fixed=True),
+            Retained(path=("spec", "clusterIPs"), is_fixed=True, is_karmadas=False),
         ),
     ),
     BuiltInKind(group="", kind="Endpoints", version="v1", is_namespaced=True, short_names=("ep",)),

@@ -7,6 +7,7 @@ from render.interpretation.fields import mapping_at, objects_at, text_at
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
+from render.interpretation.retention import EACH, Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
@@ -14,7 +15,13 @@ from render.resources import DependentObject
 from .kind import BuiltInKind, plain_kinds
 
 PHASES = ("Failed", "Pending", "Running", "Succeeded")
-LIVE_FIELDS = ("nodeName", "serviceAccountName", "volumes")
+WRITTEN_BY_MEMBERS = (
+    ("nodeName",),
+    ("serviceAccountName",),
+    ("volumes",),
+    ("containers", EACH, "volumeMounts"),
+    ("initContainers", EACH, "volumeMounts"),
+)
 CONTAINER_STATUSES = ("containerStatuses", "initContainerStatuses")
 
 
@@ -26,28 +33,6 @@ def pod_replicas(pod: Manifest) -> Replicas:
 def own_dependencies(pod: Manifest) -> set[DependentObject]:
     """Return the objects the pod refers to."""
     return pod_dependencies(mapping_at(pod, "spec"), text_at(pod, "metadata", "namespace"))
-
-
-def retain_placement(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep fields that admission in the member wrote: node, service account, volumes and the containers' mounts."""
-    live = mapping_at(observed, "spec")
-    spec = {key: value for key, value in mapping_at(desired, "spec").items() if key not in LIVE_FIELDS}
-    spec |= {field: live[field] for field in LIVE_FIELDS if live.get(field)}
-    for containers in ("containers", "initContainers"):
-        if spec.get(containers):
-            mounts = {
-                text_at(container, "name"): container.get("volumeMounts") for container in objects_at(live, containers)
-            }
-            spec[containers] = [_with_mounts(container, mounts) for container in objects_at(spec, containers)]
-    return {**desired, "spec": spec}
-
-
-def _with_mounts(container: Mapping[str, Any], mounts: Mapping[Any, Any]) -> Mapping[str, Any]:
-    name = text_at(container, "name")
-    if name not in mounts:
-        return container
-    kept = {key: value for key, value in container.items() if key != "volumeMounts"}
-    return {**kept, "volumeMounts": mounts[name]} if mounts[name] else kept
 
 
 def aggregated_pod(template: Manifest, items: Items) -> Any:
@@ -89,11 +74,11 @@ KINDS = (
         short_names=("po",),
         interpretation=Interpretation(
             replicas=pod_replicas,
-            retain=retain_placement,
             aggregate=aggregated_pod,
             dependencies=own_dependencies,
             health=is_pod_healthy,
         ),
+        retained=tuple(Retained(path=("spec", *path), is_fixed=True, is_exact=True) for path in WRITTEN_BY_MEMBERS),
     ),
     *plain_kinds("", "PodTemplate", is_namespaced=True),
 )

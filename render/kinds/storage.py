@@ -2,20 +2,15 @@
 
 from typing import Any
 
-from render.interpretation.fields import text_at, value_at, with_value
+from render.interpretation.fields import text_at
 from render.interpretation.operations import Interpretation, Items
+from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 
 from .kind import BuiltInKind, plain_kinds
 
 VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
-
-
-def retain_volume_name(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the volume a member bound the claim to."""
-    name = text_at(observed, "spec", "volumeName")
-    return with_value(desired, name, "spec", "volumeName") if name else desired
 
 
 def aggregated_claim(_template: Manifest, items: Items) -> Any:
@@ -35,12 +30,6 @@ def is_bound(observed: Manifest) -> bool:
     return text_at(observed, "status", "phase") == "Bound"
 
 
-def retain_claim(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the claim a member's volume is bound to."""
-    claim = value_at(observed, "spec", "claimRef")
-    return with_value(desired, claim, "spec", "claimRef") if claim is not None else desired
-
-
 def aggregated_volume(_template: Manifest, items: Items) -> Any:
     """Take the worst phase; a volume not reported yet is pending."""
     phases = {text_at(item, "status", "phase") if item.get("status") is not None else "Pending" for item in items or ()}
@@ -55,7 +44,8 @@ KINDS = (
         version="v1",
         is_namespaced=True,
         short_names=("pvc",),
-        interpretation=Interpretation(retain=retain_volume_name, aggregate=aggregated_claim, health=is_bound),
+        interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
+        retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
     ),
     BuiltInKind(
         group="",
@@ -63,7 +53,8 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         short_names=("pv",),
-        interpretation=Interpretation(retain=retain_claim, aggregate=aggregated_volume),
+        interpretation=Interpretation(aggregate=aggregated_volume),
+        retained=(Retained(path=("spec", "claimRef"), is_fixed=True),),
     ),
     BuiltInKind(group="storage.k8s.io", kind="StorageClass", version="v1", is_namespaced=False, short_names=("sc",)),
     *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True),

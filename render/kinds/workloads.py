@@ -13,11 +13,11 @@ from render.interpretation.fields import (
     text_at,
     value_at,
     with_other_integer,
-    with_value,
 )
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
+from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected, generation, reflected, summed, template_generation, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
@@ -90,14 +90,17 @@ def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     return with_other_integer(workload, replicas, *REPLICA_FIELD)
 
 
-def retain_replicas(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep the member's replicas when the template's label says they belong to an autoscaler there."""
-    if mapping_at(desired, "metadata", "labels").get(RETAIN_REPLICAS) != "true":
-        return desired
-    replicas = value_at(observed, *REPLICA_FIELD)
+def asks_to_retain_replicas(manifest: Manifest) -> bool:
+    """Say whether an object's label leaves its replicas to the member."""
+    return mapping_at(manifest, "metadata", "labels").get(RETAIN_REPLICAS) == "true"
+
+
+def live_replicas(observed: Manifest, *path: str) -> int:
+    """Return the replicas of a member's object, which must be a number where they are to be kept."""
+    replicas = value_at(observed, *path)
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpreterError(f"label {RETAIN_REPLICAS} asks to keep the member's spec.replicas, which is no integer")
-    return with_value(desired, replicas, *REPLICA_FIELD)
+    return replicas
 
 
 def template_dependencies(workload: Manifest) -> set[DependentObject]:
@@ -217,7 +220,8 @@ KINDS = (
         version="v1",
         is_namespaced=True,
         short_names=("deploy",),
-        interpretation=_scaled(DEPLOYMENT, retain=retain_replicas),
+        interpretation=_scaled(DEPLOYMENT),
+        retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
     ),
     BuiltInKind(
         group="apps",

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from render.federations.decoding import WrongShape, integer, struct, text
 from render.federations.ingresses import upgraded_ingress
 from render.federations.manifests import (
-    RETAIN_REPLICAS,
     SKIP_NAMESPACE,
     labelled,
     member_cluster,
@@ -33,6 +32,7 @@ from render.federations.units import (
     refused,
     units_and_left,
 )
+from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
 from render.selectors import LabelSelector
 

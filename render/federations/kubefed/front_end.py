@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
-from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster
 from render.federations.patches import PatchFailed
 from render.federations.planner import ANY_CLUSTER, Preference, static_weights
 from render.federations.shapes import METADATA, Read, check_metadata, fields, map_of, select_readable, texts
@@ -25,6 +25,7 @@ from render.federations.units import (
     exact_for_now,
     refused,
 )
+from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
 from render.selectors import LabelSelector, Requirement
 
