@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.record.heard_words import AgentWord, Said, word_after
+from reconciler.ledger.agents import AgentWord
+from reconciler.record.heard_words import Said, word_after
 from render.documents import parse_documents
 from render.timing import utc
 

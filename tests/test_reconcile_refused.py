@@ -13,7 +13,7 @@ import pytest
 from reconciler.cli import run
 from reconciler.publish.in_force import known_tip
 from reconciler.publish.last_good import read_last_good
-from reconciler.record.refusal import SourceRefusal
+from reconciler.record.refusal import refusal_of
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 from render.errors import GitError, InputError, Problem
@@ -202,6 +202,7 @@ def test_drift_is_healed_and_the_refusal_recorded(case: Refused, fleet: Fleet) -
         "message": case.message,
         "details": case.details,
         "hint": case.hint,
+        "version": 1,
     }
 
 
@@ -418,7 +419,7 @@ def test_a_refusal_that_nobody_wrote_is_named(content: str, fleet: Fleet) -> Non
     status.commit({"refusal.yaml": content})
     fleet.repository.git("worktree", "remove", "--force", str(worktree))
     ended = fleet.run("status")
-    fault = "source is no text" if "code" in content else "details is no list of texts"
+    fault = "source is missing" if "code" in content else "code is missing"
     assert (ended.code, ended.err.splitlines()[0]) == (
         4,
         f"argosy: refusal.yaml on the status branch is not as Argosy writes it: {fault}",
@@ -502,7 +503,7 @@ def test_a_source_branch_that_is_gone_stops_neither_repair_nor_status(fleet: Fle
 
 def test_of_many_problems_the_first_are_named() -> None:
     problems = [Problem(f"f{number:02}.yaml", 1, "spec", "the value 'secret' is wrong") for number in range(23)]
-    refusal = SourceRefusal.of("0123456789abcdef", InputError(problems))
+    refusal = refusal_of("0123456789abcdef", InputError(problems))
     places = [f"f{number:02}.yaml:1" for number in range(20)]
     assert refusal.lines == (
         "source 0123456789ab is refused: 23 problems; run argosy validate",

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.observe.cluster_status import ClusterState
-from reconciler.publish.file_shapes import REFUSAL_PATH
 from reconciler.record.cluster_files import FAILING, UNSEEN_HINT, ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.owners import REASONS
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
@@ -109,5 +109,5 @@ def test_every_recorded_reason_is_in_the_table_with_its_end() -> None:
     metadata = parse_documents(cluster_file(replace(words, state=state)))[0].value["metadata"]
     assert {FAILING, UNSEEN_HINT} <= metadata["annotations"].keys() <= REASONS.keys()
     conditions = {f"condition {each}" for each in (READY, OBSERVED, REPORTING)}
-    assert {*conditions, REFUSAL_PATH, TOLD_PATH, "deviations"} <= REASONS.keys()
+    assert {*conditions, SourceRefusal.PATH, TOLD_PATH, "deviations"} <= REASONS.keys()
     assert [name for name, each in REASONS.items() if not (each.owner and each.ends)] == []

@@ -176,7 +176,7 @@ def _plain_flip(flip: "Flip | None") -> dict[str, Any]:
 def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
     """Return a pass whose source was refused as plain data: of the same kind, with nothing changed."""
     from reconciler.deliver.reports import plain_reports
-    from reconciler.record.refusal import plain_refusal
+    from reconciler.record.refusal import refusal_value
     from render.model import ARGOSY_API_VERSION
 
     previous = result.good.previous
@@ -193,6 +193,6 @@ def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
         "released": [],
         "pending": [],
         "problems": [],
-        "refused": plain_refusal(result.refusal),
+        "refused": refusal_value(result.refusal),
         "clusters": plain_reports(result.reports),
     }

@@ -7,19 +7,17 @@ guessed from it: what a member holds and how it is are decided by what the branc
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
+from reconciler.ledger.branch_file import MOST_BYTES, damaged
+from reconciler.ledger.table import kind_at
 from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.source.observed_schemas import MemberSchemas
 from render.documents import DocumentErrors, parse_documents
-from render.errors import GitError
 from render.model import Manifest
 from render.parsing.clusters import cluster
 from render.quantity import parse_quantity
 
-MOST_BYTES = 8 << 20
-_LARGEST_CODE = 256
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
-REFUSAL_PATH = "refusal.yaml"
 _MAPPINGS = ("resourceSummary", "nodeSummary")
 _LENGTHS = {
     "bindings": 4,
@@ -67,14 +65,6 @@ def read_as(path: str, content: bytes, read: Callable[[bytes], _Value]) -> _Valu
         raise damaged(path, "it has other fields or values") from error
 
 
-def damaged(path: str, fault: str) -> GitError:
-    """Return the refusal of a file; ``fault`` is the end of a sentence about it."""
-    return GitError(
-        f"{path} on the status branch is not as Argosy writes it: {fault}",
-        hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
-    )
-
-
 def fault_of(path: str, content: bytes, manifest: Any) -> str:
     """Return the fault of a file's one object, as the end of a sentence about the file; empty for none.
 
@@ -91,8 +81,8 @@ def fault_of(path: str, content: bytes, manifest: Any) -> str:
 
 
 def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
-    if path == REFUSAL_PATH:
-        return _refusal_fault(manifest)
+    if kind_at(path) is not None:
+        return ""
     if path.startswith("schemas/"):
         return _schemas_fault(manifest)
     if path.startswith("inventory/") or path in _BESIDE_CLUSTERS:
@@ -114,16 +104,6 @@ def _cluster_fault(status: Mapping[str, Any]) -> str:
         return "status.resourceSummary.allocatableModelings has a grade or count that is no number"
     is_text = isinstance(status.get("kubernetesVersion") or "", str)
     return "" if is_text else "status.kubernetesVersion is no text"
-
-
-def _refusal_fault(manifest: Mapping[str, Any]) -> str:
-    for name in ("source", "since", "message", "hint"):
-        if not isinstance(manifest.get(name), str):
-            return f"{name} is no text"
-    details, code = manifest.get("details"), manifest.get("code")
-    if not isinstance(details, list) or not all(isinstance(each, str) for each in details):
-        return "details is no list of texts"
-    return "" if type(code) is int and 0 < code < _LARGEST_CODE else "code is no exit code"
 
 
 def _schemas_fault(manifest: Mapping[str, Any]) -> str:

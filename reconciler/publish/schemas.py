@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
+from reconciler.ledger.branch_file import damaged
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository import Repository
 from reconciler.source.observed_schemas import MemberSchemas, ObservedSchemas, digest_of
 from render.cluster import Cluster
 
-from .file_shapes import damaged, parsed_file
+from .file_shapes import parsed_file
 
 FOLDER = "schemas"
 _INDEX, _SCHEMA = ".yaml", ".json"

@@ -9,10 +9,11 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.observe.cluster_status import ClusterState, MemberObservation
 from reconciler.record.agent_branches import AgentBeat, AgentFiles, is_own_path
 from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
-from reconciler.record.heard_words import MOST_SKEW, AgentWord, AgentWords, Said, error_to_record, set_right, word_after
+from reconciler.record.heard_words import MOST_SKEW, Said, error_to_record, set_right, word_after
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.repository import CommitInfo
 from reconciler.repository.trailers import RENDERED

@@ -5,13 +5,13 @@ from reconciler.check.members import MOST_SECONDS, MemberAsking, MemberQuestion,
 from reconciler.check.prerequisites import Check
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.ledger.agents import AgentsFile
 from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.publish.branches import publication_of
 from reconciler.publish.status_branch import StatusBranch, read_inventories
-from reconciler.record.heard_words import PATH as AGENTS_PATH
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
@@ -60,7 +60,7 @@ def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBra
     if not by_name:
         return ()
     names = [cluster.name for cluster in wanted_members(by_name, access)]
-    recorded = read_recorded(status, status.tip(), ("clusters", "works", AGENTS_PATH))
+    recorded = read_recorded(status, status.tip(), ("clusters", "works", AgentsFile.PATH))
     clocks = wrong_clocks(recorded, {name: by_name[name] for name in names})
     wrong = (
         Check(name="clock", member=name, is_well=False, state=clock.message, hint=clock.hint)

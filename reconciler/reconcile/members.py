@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
@@ -14,7 +15,6 @@ from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
-from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired
 from render.cluster import Cluster
 from render.interpreter.webhooks import Send

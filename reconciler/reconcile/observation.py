@@ -14,6 +14,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
 from reconciler.members.options import AccessOptions
@@ -31,10 +33,7 @@ from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
-from reconciler.record.heard_words import PATH as AGENTS_PATH
-from reconciler.record.heard_words import AgentWord, AgentWords
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
-from reconciler.record.refusal import SourceRefusal
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
@@ -252,7 +251,9 @@ def observe_members(
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
     is_told = context.tools is not None or any(map(is_pulling, context.members))
     tip = context.status.tip()
-    recorded = read_recorded(context.status, tip, () if is_told else ("clusters", "facts", "inventory", AGENTS_PATH))
+    recorded = read_recorded(
+        context.status, tip, () if is_told else ("clusters", "facts", "inventory", AgentsFile.PATH)
+    )
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)

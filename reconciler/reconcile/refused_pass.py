@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import reached_members
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.guards import check_allowed_clusters
 from reconciler.publish.in_force import asked_tip, fleet_source_at
 from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.record.recorded_status import read_refusal
-from reconciler.record.refusal import SourceRefusal
+from reconciler.record.refusal import refusal_of
 from reconciler.repository import Repository
 from render.errors import ReconcileError
 from render.words import counted
@@ -63,7 +64,7 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
         good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
     )
     status, error = members.context.status, refused.error
-    refusal = SourceRefusal.of(refused.commit, error)
+    refusal = refusal_of(refused.commit, error)
     refusal = refusal.recorded_at(members.observation.now, read_refusal(status, status.tip()))
     reports = members.apply_again(desired, rendered, refusal, log)
     log.warning(f"the last good commit {rendered[:12]} stays applied: {_converged_words(reports)}")

@@ -10,9 +10,9 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.observe.cluster_status import AGENT_GRACE, ClusterState, condition_unknown
 from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
-from reconciler.record.heard_words import AgentWord, AgentWords
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling

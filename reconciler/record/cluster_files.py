@@ -6,14 +6,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.deliver.deviations import Deviation
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.observe.cluster_status import ClusterState
 from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
 from render.failover.health import READY
 from render.model import CLUSTER_API_VERSION, Manifest, ObjectRef
 from render.remedies import Remedy, remedy_actions
-
-from .refusal import SourceRefusal
 
 REMEDIES = "remedyActions"
 FAILING = "argosy.dev/failing-since"

@@ -10,35 +10,16 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.ledger.agents import AgentWord
 from render.documents import emit, parse_documents
-from render.model import ARGOSY_API_VERSION
 from render.timing import parse_instant, utc
 
 from .cluster_files import TIMES
 
-PATH = "agents.yaml"
-KIND = "AgentWords"
 MOST_SKEW = 60
 """The seconds by which a clock may be wrong before that is said, and by which it may differ from what is recorded."""
 
 CLOCK_HINT = "set the clock of the machine it runs on, for tokens, leases and signatures go by it"
-
-
-class AgentWord(Struct, frozen=True, kw_only=True):
-    """The newest word of an agent: its commit, when a pass first saw that, and the mirror's time it was asked at.
-
-    ``heard`` is empty for a word that was there before anybody listened. ``ahead`` are the seconds by which its clock
-    is ahead of those of passes, as far as is known; of a member that passes reach, those of the member's own clock.
-    """
-
-    commit: str = ""
-    heard: str = ""
-    asked: int = 0
-    ahead: int = 0
-
-
-AgentWords = Mapping[str, AgentWord]
-"""The words by cluster; one without an entry has said nothing yet."""
 
 
 class Said(Struct, frozen=True, kw_only=True):
@@ -96,31 +77,6 @@ def skew_words(ahead: int) -> str:
     ('600 s ahead of that of passes', '90 s behind that of passes')
     """
     return f"{abs(ahead)} s {'ahead of' if ahead > 0 else 'behind'} that of passes"
-
-
-def words_file(words: AgentWords) -> bytes | None:
-    """Return words as the file that records them; None where there is none."""
-    plain = {name: _plain(word) for name, word in sorted(words.items())}
-    clusters = {name: word for name, word in plain.items() if word}
-    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters}) if clusters else None
-
-
-def _plain(word: AgentWord) -> dict[str, Any]:
-    fields = {"commit": word.commit, "heard": word.heard, "asked": word.asked, "ahead": word.ahead}
-    return {name: value for name, value in fields.items() if value}
-
-
-def parsed_words(content: bytes) -> dict[str, AgentWord]:
-    """Read words back from their file."""
-    clusters = parse_documents(content)[0].value["clusters"] if content else {}
-    return {str(name): AgentWord(**_checked(each)) for name, each in clusters.items()}
-
-
-def _checked(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    for names, kind in ((("commit", "heard"), str), (("asked", "ahead"), int)):
-        if not all(type(value.get(name, kind())) is kind for name in names):
-            raise ValueError("a word with other values")
-    return value
 
 
 def set_right(path: str, content: bytes, ahead: int) -> bytes:

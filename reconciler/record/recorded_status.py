@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import field
 
+from reconciler.ledger.agents import AgentsFile, AgentWord
+from reconciler.ledger.branch_file import BranchFile
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH, fault_of, read_as
+from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, fault_of, read_as
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
@@ -20,14 +23,12 @@ from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
-from .heard_words import PATH as AGENTS_PATH
-from .heard_words import AgentWord, parsed_words
 from .parsed_files import ParsedFiles
-from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
-FILES = ("README.md", REFUSAL_PATH, AGENTS_PATH)
+FILES = ("README.md", SourceRefusal.PATH, AgentsFile.PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "rebalancers", "schemas", "works")
+_File = TypeVar("_File", bound=BranchFile)
 
 
 class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
@@ -46,6 +47,11 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the one object of a file; None when there is no such file."""
         content = self.files.get(path)
         return None if content is None else self._parsed.of(path, content)
+
+    def file(self, kind: type[_File], path: str) -> _File | None:
+        """Return a file as its value; None when there is no such file."""
+        manifest = self.manifest(path)
+        return None if manifest is None else kind.read_object(path, manifest)
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
@@ -86,7 +92,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def agents(self) -> dict[str, AgentWord]:
         """Return the newest words of agents, and what is known of the clocks of members."""
-        return read_as(AGENTS_PATH, self.files.get(AGENTS_PATH, b""), parsed_words)
+        file = self.file(AgentsFile, AgentsFile.PATH)
+        return file.clusters if file else {}
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
@@ -100,8 +107,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def refusal(self) -> SourceRefusal | None:
         """Return the refusal of the source commit that the last pass was asked to render; None if it was rendered."""
-        manifest = self.manifest(REFUSAL_PATH)
-        return parse_refusal(manifest) if manifest is not None else None
+        return self.file(SourceRefusal, SourceRefusal.PATH)
 
     def works(self) -> dict[str, dict[str, Manifest]]:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
@@ -151,8 +157,8 @@ def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[
 def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:
     """Read the refusal that a commit of the status branch records, and nothing else; None if there is none."""
     entries = status.entries(commit) if commit is not None else ()
-    blob_id = next((entry.id for entry in entries if entry.name == REFUSAL_PATH.encode()), None)
-    files = {} if blob_id is None else {REFUSAL_PATH: status.repository.read_blobs([blob_id])[blob_id]}
+    blob_id = next((entry.id for entry in entries if entry.name == SourceRefusal.PATH.encode()), None)
+    files = {} if blob_id is None else {SourceRefusal.PATH: status.repository.read_blobs([blob_id])[blob_id]}
     return RecordedStatus(files=files).refusal()
 
 

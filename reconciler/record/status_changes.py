@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.agents import AgentsFile, AgentWords
+from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.table import changed_files
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.health import (
@@ -22,7 +25,7 @@ from reconciler.pipeline.health import (
 )
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH
+from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
@@ -42,8 +45,6 @@ from render.words import counted
 from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
 from .changed_works import works_to_write
 from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
-from .heard_words import PATH as AGENTS_PATH
-from .heard_words import AgentWords, words_file
 from .owners import as_owned, owner_of
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
@@ -58,7 +59,6 @@ from .recorded_status import (
     path_in_cluster,
     unhealthy_objects,
 )
-from .refusal import SourceRefusal, refusal_file
 from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 from .workload_times import with_own_times
@@ -162,8 +162,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
     lines = cluster_lines(steps, inputs.members, converged)
     page = status_page(lines, unhealthy_objects(steps, inputs.members), steps.refusal()) if steps.files else None
     steps = steps.with_files({"README.md": page})
-    changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
-    return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
+    return changed_files(recorded.files, steps.files)
 
 
 def _is_converged(report: ClusterReport) -> bool:
@@ -327,13 +326,14 @@ def _rebalancer_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: 
 def _refusal_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the refusal of a newer source; a pass that renders takes back what was refused before."""
     if inputs.refusal is not None:
-        return {REFUSAL_PATH: refusal_file(inputs.refusal.recorded_at(inputs.now, recorded.refusal()))}
-    return {} if inputs.answers is None else {REFUSAL_PATH: None}
+        return {SourceRefusal.PATH: inputs.refusal.recorded_at(inputs.now, recorded.refusal()).content()}
+    return {} if inputs.answers is None else {SourceRefusal.PATH: None}
 
 
 def _agent_word_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return what was heard of agents, and of the clocks of members."""
-    return {AGENTS_PATH: words_file({name: each for name, each in inputs.words.items() if name in inputs.members})}
+    file = AgentsFile.of_words({name: each for name, each in inputs.words.items() if name in inputs.members})
+    return {AgentsFile.PATH: file.content() if file else None}
 
 
 def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:
@@ -350,7 +350,7 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     parts += [f"facts of {_named(facts)}"] if facts else []
     parts += [f"schemas of {_named(schemas)}"] if schemas else []
     parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
-    if inputs.refusal is not None and REFUSAL_PATH in files:
+    if inputs.refusal is not None and SourceRefusal.PATH in files:
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
     names = sorted({*ready, *ended, *facts, *schemas, *objects})

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from reconciler.ledger.table import kinds
+
 
 class Entry(NamedTuple):
     """A name and what it means; words in backquotes are typed as they stand."""
@@ -184,7 +186,10 @@ BRANCHES = (
     ),
     TopicSection(
         title="In argosy/status",
+        before="Each file has a `version`; one without is of the time before there were any, and is read as that. A"
+        " file that a newer Argosy wrote is refused, and left as it is.",
         entries=(
+            *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
             Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
             Entry("facts/<cluster>.yaml", "What the scheduler reads of a member: served APIs and capacity."),
             Entry(
@@ -198,7 +203,6 @@ BRANCHES = (
                 "told.yaml",
                 "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet.",
             ),
-            Entry("refusal.yaml", "While a newer source is refused: which, since when, and why."),
             Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
             Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
             Entry(

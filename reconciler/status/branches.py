@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.kinds import named_object
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
@@ -20,7 +21,6 @@ from reconciler.publish.in_force import fleet_in_force, seen_tip
 from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
-from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.pipeline.pending import pending_of, plain_pending
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
@@ -25,7 +26,7 @@ from reconciler.publish.problems import EXPECTED
 from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
-from reconciler.record.refusal import SourceRefusal
+from reconciler.record.refusal import refusal_of
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over
@@ -93,7 +94,7 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
         try:
             lag = Lag.UNCHANGED if asks_for_the_same(repository, previous, newest, log) else Lag.BEHIND
         except InputError as error:
-            refusal = SourceRefusal.of(newest, error)
+            refusal = refusal_of(newest, error)
     return SourceLag(
         rendered=previous.source,
         newest=newest,

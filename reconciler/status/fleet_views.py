@@ -11,7 +11,7 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
-from reconciler.record.refusal import plain_refusal
+from reconciler.record.refusal import refusal_value
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
@@ -192,7 +192,7 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     }
     value |= rule_values(branches)
     if branches.refusal is not None:
-        value["refused"] = plain_refusal(branches.refusal)
+        value["refused"] = refusal_value(branches.refusal)
     if recorded.files:
         value["recordedAt"] = utc(branches.status_time)
         value["unwell"] = [

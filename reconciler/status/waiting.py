@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 from msgspec import Struct
 
 from reconciler.console.log import Log
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.held_clusters import Hold, holds_in
@@ -15,7 +16,6 @@ from reconciler.publish.reading import read_source
 from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
-from reconciler.record.refusal import SourceRefusal
 from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired

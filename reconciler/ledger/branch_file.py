@@ -1,0 +1,194 @@
+"""A file of our branches as a value: a struct states the path, the fields and the version, and reads and writes it.
+
+1. A file is the one YAML object of its content. It has the fields of its struct and no value of another type.
+2. A file of the status branch has a ``version``, that of its struct. One without is of version 0, which had none: all
+   else in it is as in version 1. One of a later version than is known here was written by a newer Argosy: it is
+   refused, and never written over.
+3. Equal values are equal bytes. A file that says the same in a former version stays as it is until it says something
+   else, so that nothing is committed because Argosy is a newer one.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from render.documents import DocumentErrors, emit, parse_documents
+from render.errors import GitError
+from render.model import ARGOSY_API_VERSION, Manifest
+
+VERSION_FIELD = "version"
+MOST_BYTES = 8 << 20
+_VERSION_LINE = re.compile(rb"^version: ([0-9]+)\n", re.MULTILINE)
+_PLACE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<place>.*)`)?", re.DOTALL)
+_EXPECTED = re.compile(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
+_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
+_NOT_OF_TYPE = {
+    "str": "no text",
+    "int": "no whole number",
+    "float": "no number",
+    "bool": "neither true nor false",
+    "array": "no list",
+    "object": "no object",
+}
+_Fields = TypeVar("_Fields")
+
+
+class FileFault(Exception):
+    """The fault of a file's content, as the end of a sentence about the file."""
+
+    def __init__(self, fault: str, *, is_newer: bool = False) -> None:
+        super().__init__(fault)
+        self.fault = fault
+        self.is_newer = is_newer
+
+    def at(self, path: str) -> GitError:
+        """Return the refusal of the file."""
+        if self.is_newer:
+            return GitError(
+                f"{path} on the status branch {self.fault}",
+                hint="run that version of Argosy here as well, or a later one; the file stays as it is",
+            )
+        return damaged(path, self.fault)
+
+
+class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file of a branch of ours; a subclass has its fields, and says of the file all that must be known of it.
+
+    ``PATH`` is its path in the branch, with a name in braces for each part that differs from file to file. ``ABOUT``
+    says in a sentence what the file is for. ``KIND`` and ``API_VERSION`` are those of the object in it.
+    """
+
+    PATH: ClassVar[str]
+    ABOUT: ClassVar[str]
+    KIND: ClassVar[str]
+    API_VERSION: ClassVar[str] = ARGOSY_API_VERSION
+    VERSION: ClassVar[int] = 1
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the file whose one object is this plain value; FileFault where there is none like it."""
+        check_version(value, cls.VERSION)
+        return converted(value, cls)
+
+    @classmethod
+    def read(cls, path: str, content: bytes) -> Self:
+        """Return the file with this content; GitError where Argosy writes no such file."""
+        try:
+            return cls.of(object_in(content))
+        except FileFault as fault:
+            raise fault.at(path) from fault
+
+    @classmethod
+    def read_object(cls, path: str, value: Manifest) -> Self:
+        """Return the file whose one object is this; GitError where Argosy writes no such file."""
+        try:
+            return cls.of(value)
+        except FileFault as fault:
+            raise fault.at(path) from fault
+
+    def plain(self) -> Manifest:
+        """Return the object in the file, without its version."""
+        return {"apiVersion": self.API_VERSION, "kind": self.KIND, **plain_data(self)}
+
+    def content(self) -> bytes:
+        """Return the content of the file."""
+        return emit({**self.plain(), VERSION_FIELD: self.VERSION})
+
+
+def plain_data(value: Struct) -> dict[str, Any]:
+    """Return the fields of a struct as plain data, such as YAML is written of."""
+    plain: dict[str, Any] = _with_lists(to_builtins(value))
+    return plain
+
+
+def _with_lists(value: Any) -> Any:
+    """Return plain data with lists for tuples, which msgspec leaves as they are."""
+    if isinstance(value, dict):
+        return {name: _with_lists(each) for name, each in value.items()}
+    return [_with_lists(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def object_in(content: bytes) -> Manifest:
+    """Return the one object of a file as plain data; FileFault where it holds none."""
+    if len(content) > MOST_BYTES:
+        raise FileFault(f"it has {len(content)} bytes, but at most {MOST_BYTES} are read")
+    try:
+        value = parse_documents(content)[0].value
+    except (DocumentErrors, IndexError) as error:
+        raise FileFault("it holds no object") from error
+    if not isinstance(value, dict):
+        raise FileFault("it holds no object")
+    return value
+
+
+def check_version(value: Any, known: int) -> None:
+    """Raise FileFault where a plain object has a later version than is known here, or no version at all."""
+    version = value.get(VERSION_FIELD, 0) if isinstance(value, Mapping) else 0
+    if type(version) is not int or version < 0:
+        raise FileFault(f"{VERSION_FIELD} is no whole number")
+    if version > known:
+        raise FileFault(
+            f"has version {version}, and this Argosy knows {known} at most: a newer Argosy wrote it", is_newer=True
+        )
+
+
+def converted(value: Any, fields: type[_Fields]) -> _Fields:
+    """Return a plain value as a struct; FileFault with the place in it that is at fault."""
+    try:
+        return convert(value, fields)
+    except ValidationError as error:
+        raise FileFault(_words_of(str(error))) from error
+
+
+def _words_of(error: str) -> str:
+    """Return an error of msgspec as the end of a sentence about a file.
+
+    >>> _words_of("Expected `str`, got `int` - at `$.details[0]`")
+    'details[0] is no text'
+    >>> _words_of("Object missing required field `kind` - at `$.left[1]`"), _words_of("Expected `object`, got `array`")
+    ('left[1].kind is missing', 'it is no object')
+    """
+    found = _PLACE.fullmatch(error)
+    what, place = (found["what"], found["place"] or "") if found else (error, "")
+    if missing := _MISSING.fullmatch(what):
+        return f"{place}.{missing['name']} is missing".lstrip(".")
+    subject = f"{'a key of ' if found and found['key'] else ''}{place or 'it'}"
+    expected = _EXPECTED.fullmatch(what)
+    wrong = _NOT_OF_TYPE.get(expected["type"]) if expected else None
+    return f"{subject} is {wrong}" if wrong and what.count("`") == _TWO_WORDS else f"{subject} has a value of no use"
+
+
+_TWO_WORDS = 4
+"""The quotes in an error that names the type that is expected and that which is there, and no limit of a value."""
+
+
+def damaged(path: str, fault: str) -> GitError:
+    """Return the refusal of a file; ``fault`` is the end of a sentence about it."""
+    return GitError(
+        f"{path} on the status branch is not as Argosy writes it: {fault}",
+        hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
+    )
+
+
+def says_the_same(before: bytes | None, after: bytes | None) -> bool:
+    r"""Say whether a file says the same as before, in a former version or in this one.
+
+    >>> says_the_same(b"since: x\n", b"since: x\nversion: 1\n"), says_the_same(b"since: x\n", b"since: y\nversion: 1\n")
+    (True, False)
+    """
+    if before is None or after is None or before == after:
+        return before == after
+    return before == without_version(after)
+
+
+def without_version(content: bytes) -> bytes:
+    """Return the content of a file as version 0 had it, which named none."""
+    return _VERSION_LINE.sub(b"", content, count=1)
+
+
+def version_in(content: bytes) -> int:
+    """Return the version that a file of ours names, without reading all of it; 0 where it names none."""
+    found = _VERSION_LINE.search(content)
+    return int(found.group(1)) if found else 0
