@@ -1,47 +1,41 @@
-"""The settings of argosy.yaml in one table: how each is read from a Fleet, and whose word it takes to change it.
+"""The settings of two fleets compared: which are others, and which of these changes take a person to accept them.
 
 Whoever may change the source may change what is rendered of it. A setting that names something outside of the
 repository - another repository, a cluster, a file of the machine, a key - or that limits what a change may do is in
 other hands: it counts as the last rendered source says, until a person accepts another value.
 
-1. ``SETTINGS`` has a row for each field: its reach, and its value in a Fleet; in a list, by the name of each item;
+1. ``SETTINGS`` has a row for each field, made of what its setting says: its reach, and its value in a Fleet; in a
+   list, by the name of each item;
 2. ``setting_changes`` compares two Fleets, row by row;
 3. a change of an outward setting waits to be accepted, one of a limit only where the new value is the weaker one, and
    members are judged by the way in which they are reached (``_waiting_members``).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
-from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .fleet import OTHERS, Fleet, OnPolicyRemoval, Permission, PushMode, TemplateValidation, ToolAccess
+from render.settings.fleet import Fleet
+
 from .model import Manifest
+from .settings.clusters import OTHERS
+from .settings.fields import SettingField, setting_fields
+from .settings.setting import ReachRule, SettingReach
 
 CLUSTERS = "spec.clusters[]"
 _ABSENT = None
 
 
-class SettingReach(StrEnum):
-    """The reach of a setting: it decides what is rendered, it names something outside, or it limits changes."""
+class ComparedSetting(NamedTuple):
+    """A field of argosy.yaml that holds a value: the value in a Fleet, and its reach.
 
-    SOURCE = "Source"
-    OUTSIDE = "Outside"
-    GUARD = "Guard"
-
-
-class FleetSetting(Struct, frozen=True, kw_only=True):
-    """A setting: its value in a Fleet, and its reach; in a list, a mapping of values by the name of the item.
-
-    ``is_weaker`` says of an old and a new value whether the change has to wait (None: where it reaches outside).
+    In a list, the value is a mapping of values by the name of the item.
     """
 
     value: Callable[[Fleet], Any]
-    reach: SettingReach = SettingReach.SOURCE
-    is_weaker: Callable[[Any, Any], bool] | None = None
+    reach: ReachRule
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):
@@ -71,186 +65,62 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def _outside(value: Callable[[Fleet], Any]) -> FleetSetting:
-    return FleetSetting(value=value, reach=SettingReach.OUTSIDE)
+def _rows(struct: type[Struct], path: str, found: Callable[[Fleet], Any]) -> Iterator[tuple[str, ComparedSetting]]:
+    """Yield the fields below a section; ``found`` returns it from a Fleet, or None where it is left out."""
+    for field in setting_fields(struct):
+        name = field.setting.name
+        here = path if not name else name if "." in name else f"{path}.{name}"
+        if field.section is None or field.setting.compared:
+            yield here, ComparedSetting(_value_in(found, field), field.setting.reach)
+        elif field.is_list:
+            items = _items_in(found, field)
+            for below, row in _rows(field.section, f"{here}[]", lambda item: item):
+                yield below, ComparedSetting(_value_of_each(items, row.value), row.reach)
+        else:
+            yield from _rows(field.section, here, _part_of(found, field.attribute))
 
 
-def _way(value: Callable[[Fleet], Any]) -> FleetSetting:
-    """Return the row of a setting that may be taken away: without it nothing outside is reached."""
-    return FleetSetting(value=value, reach=SettingReach.OUTSIDE, is_weaker=lambda _before, after: bool(after))
+def _part_of(found: Callable[[Any], Any], attribute: str) -> Callable[[Any], Any]:
+    return lambda fleet: None if (struct := found(fleet)) is None else getattr(struct, attribute)
 
 
-def _ways_to(value: Callable[[Fleet], Any]) -> FleetSetting:
-    """Return the row of a list of what may be reached: a change waits that adds to it."""
-    return FleetSetting(
-        value=value, reach=SettingReach.OUTSIDE, is_weaker=lambda before, after: not set(after) <= set(before)
-    )
+def _value_in(found: Callable[[Any], Any], field: SettingField) -> Callable[[Any], Any]:
+    """Return the function that returns what is compared: the value itself, or the word that people write for it."""
+    setting, attribute = field.setting, field.attribute
+
+    def value(fleet: Any) -> Any:
+        struct = found(fleet)
+        if struct is None:
+            return setting.absent
+        if setting.compared is not None:
+            return setting.compared(struct)
+        return field.written(getattr(struct, attribute)) if setting.choices else getattr(struct, attribute)
+
+    return value
 
 
-def _limit(value: Callable[[Fleet], Any], is_weaker: Callable[[Any, Any], bool]) -> FleetSetting:
-    return FleetSetting(value=value, reach=SettingReach.GUARD, is_weaker=is_weaker)
+def _items_in(found: Callable[[Any], Any], field: SettingField) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the function that returns the items of a list by their names, or by their numbers."""
+    key = field.setting.key
+
+    def items(fleet: Any) -> Mapping[str, Any]:
+        listed = getattr(found(fleet), field.attribute)
+        return {str(number) if key is None else key(each): each for number, each in enumerate(listed)}
+
+    return items
 
 
-def _inside(value: Callable[[Fleet], Any]) -> FleetSetting:
-    return FleetSetting(value=value)
+def _value_of_each(
+    items: Callable[[Any], Mapping[str, Any]], value: Callable[[Any], Any]
+) -> Callable[[Any], Mapping[str, Any]]:
+    return lambda fleet: {name: value(each) for name, each in items(fleet).items()}
 
 
-def _turned_to(weak: Any) -> Callable[[Any, Any], bool]:
-    """Return a comparison for a switch of which one value is the weak one."""
-    return lambda before, after: after == weak != before
+SETTINGS: Mapping[str, ComparedSetting] = dict(_rows(Fleet, "spec", lambda fleet: fleet))
+"""Every field of argosy.yaml that holds a value, in the order in which they are documented."""
 
 
-def _is_more(before: int | None, after: int | None) -> bool:
-    """Say whether a limit is wider than before; None is no limit."""
-    return (inf if after is None else after) > (inf if before is None else before)
-
-
-def _is_less(before: int, after: int) -> bool:
-    return after < before
-
-
-def _lacks_some(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    return not set(before) <= set(after)
-
-
-_STRICTNESS = (TemplateValidation.STRICT, TemplateValidation.WARN, TemplateValidation.OFF)
-
-
-def _is_laxer(before: TemplateValidation, after: TemplateValidation) -> bool:
-    return _STRICTNESS.index(after) > _STRICTNESS.index(before)
-
-
-def _emitted(value: Callable[[Any], Any]) -> Callable[[Fleet], Mapping[str, Any]]:
-    return lambda fleet: {each.deployer.value: value(each) for each in fleet.emit}
-
-
-def _ways(value: Callable[[ToolAccess], Any]) -> Callable[[Fleet], Mapping[str, Any]]:
-    return _emitted(lambda each: None if each.status is None else value(each.status))
-
-
-def _kinds(value: Callable[[Any], Any]) -> Callable[[Fleet], Mapping[str, Any]]:
-    return lambda fleet: {f"{each.kind}.{each.group}".rstrip("."): value(each) for each in fleet.kinds}
-
-
-def _numbered(values: Callable[[Fleet], tuple[Any, ...]], name: str) -> Callable[[Fleet], Mapping[str, Any]]:
-    return lambda fleet: {str(number): getattr(each, name) for number, each in enumerate(values(fleet))}
-
-
-def _rule(name: str) -> FleetSetting:
-    return _inside(_numbered(lambda fleet: fleet.field_rules, name))
-
-
-def _pinned(fleet: Fleet) -> tuple[str, ...]:
-    return tuple(
-        "/".join(filter(None, (each.group, each.kind, each.namespace, each.name))) + "@" + ",".join(each.clusters)
-        for each in fleet.movement_guard.pinned
-    )
-
-
-def _secret(name: str) -> Callable[[Fleet], str]:
-    return lambda fleet: getattr(fleet.decryption_secret, name) if fleet.decryption_secret else ""
-
-
-def _access(value: Callable[[Any], Any]) -> Callable[[Fleet], Mapping[str, Any]]:
-    return lambda fleet: {each.name: value(each) for each in fleet.clusters}
-
-
-_PINNED = _limit(_pinned, _lacks_some)
-
-SETTINGS: Mapping[str, FleetSetting] = {
-    "metadata.name": _outside(lambda fleet: fleet.name),
-    "spec.source.paths": _inside(lambda fleet: fleet.source.paths),
-    "spec.source.ignore": _inside(lambda fleet: fleet.source.ignore),
-    "spec.source.strict": _limit(lambda fleet: fleet.source.is_strict, _turned_to(weak=False)),
-    "spec.source.render": _inside(lambda fleet: fleet.source.rendered),
-    "spec.source.federations": _inside(lambda fleet: fleet.source.federations),
-    "spec.rendered.remote": _outside(lambda fleet: fleet.rendered.remote),
-    "spec.rendered.branch": _outside(lambda fleet: fleet.rendered.branch),
-    "spec.rendered.push": _limit(lambda fleet: fleet.rendered.push, _turned_to(PushMode.BRANCH)),
-    "spec.rendered.forge": _outside(lambda fleet: fleet.rendered.forge),
-    "spec.mirrors": _inside(lambda fleet: fleet.mirrors),
-    "spec.emit[].for": _inside(_emitted(lambda each: each.deployer)),
-    "spec.emit[].repository": _outside(_emitted(lambda each: each.repository)),
-    "spec.emit[].in": _inside(_emitted(lambda each: each.placing)),
-    "spec.emit[].as": _inside(_emitted(lambda each: each.grouping)),
-    "spec.emit[].namespace": _outside(_emitted(lambda each: each.namespace)),
-    "spec.emit[].gitSecret": _outside(_emitted(lambda each: each.git_secret)),
-    "spec.emit[].kubeconfigSecret": _outside(_emitted(lambda each: each.kubeconfig_secret)),
-    "spec.emit[].interval": _inside(_emitted(lambda each: each.interval)),
-    "spec.emit[].project": _outside(_emitted(lambda each: each.project)),
-    "spec.emit[].status.context": _outside(_ways(lambda status: status.context)),
-    "spec.emit[].status.kubeconfig": _outside(_ways(lambda status: status.kubeconfig)),
-    "spec.emit[].status.inCluster": _outside(_ways(lambda status: status.is_in_cluster)),
-    "spec.defaultNamespace": _inside(lambda fleet: fleet.default_namespace),
-    "spec.kinds[].group": _inside(_kinds(lambda each: each.group)),
-    "spec.kinds[].kind": _inside(_kinds(lambda each: each.kind)),
-    "spec.kinds[].scope": _inside(_kinds(lambda each: "Namespaced" if each.is_namespaced else "Cluster")),
-    "spec.namespaces": _inside(lambda fleet: fleet.namespaces),
-    "spec.skippedAPIs": _limit(lambda fleet: fleet.skipped_apis, _lacks_some),
-    "spec.skippedNamespaces": _limit(lambda fleet: fleet.skipped_namespaces, _lacks_some),
-    "spec.compatibility": _inside(lambda fleet: "Karmada" if fleet.is_karmada_compatible else "Argosy"),
-    "spec.claims": _inside(lambda fleet: fleet.claims),
-    "spec.rescheduling": _inside(lambda fleet: fleet.rescheduling),
-    "spec.reserveCapacity": _inside(lambda fleet: fleet.reserve_capacity),
-    "spec.tieBreak": _inside(lambda fleet: fleet.tie_break),
-    "spec.requireRecordedAPIs": _inside(lambda fleet: fleet.require_recorded_apis),
-    "spec.onPolicyRemoval": _limit(lambda fleet: fleet.on_policy_removal, _turned_to(OnPolicyRemoval.REMOVE)),
-    "spec.secrets": _limit(lambda fleet: fleet.secrets, _turned_to(Permission.ALLOW)),
-    "spec.validation": _limit(lambda fleet: fleet.validation, _is_laxer),
-    "spec.removalGuard.count": _limit(lambda fleet: fleet.removal_guard.count, _is_more),
-    "spec.removalGuard.percent": _limit(lambda fleet: fleet.removal_guard.percent, _is_more),
-    "spec.removalGuard.whole": _limit(lambda fleet: fleet.removal_guard.whole, _is_more),
-    "spec.removalGuard.scope": _inside(lambda fleet: fleet.removal_guard.scope),  # either refuses the same objects
-    "spec.movementGuard.fleet.replicas": _limit(lambda fleet: fleet.movement_guard.fleet.replicas, _is_more),
-    "spec.movementGuard.fleet.percent": _limit(lambda fleet: fleet.movement_guard.fleet.percent, _is_more),
-    "spec.movementGuard.workload.replicas": _limit(lambda fleet: fleet.movement_guard.workload.replicas, _is_more),
-    "spec.movementGuard.workload.percent": _limit(lambda fleet: fleet.movement_guard.workload.percent, _is_more),
-    "spec.movementGuard.minimumClusters": _limit(lambda fleet: fleet.movement_guard.minimum_clusters, _is_less),
-    "spec.movementGuard.minimumRegions": _limit(lambda fleet: fleet.movement_guard.minimum_regions, _is_less),
-    "spec.movementGuard.pinned": _PINNED,
-    "spec.featureGates.Failover": _inside(lambda fleet: fleet.feature_gates.failover),
-    "spec.featureGates.GracefulEviction": _inside(lambda fleet: fleet.feature_gates.graceful_eviction),
-    "spec.featureGates.StatefulFailoverInjection": _inside(
-        lambda fleet: fleet.feature_gates.stateful_failover_injection
-    ),
-    "spec.featureGates.FederatedQuotaEnforcement": _limit(
-        lambda fleet: fleet.feature_gates.federated_quota_enforcement, _turned_to(weak=False)
-    ),
-    "spec.failover.noExecuteEviction": _inside(lambda fleet: fleet.failover.no_execute_eviction),
-    "spec.failover.purgeMode": _inside(lambda fleet: fleet.failover.purge_mode),
-    "spec.failover.gracefulEvictionTimeoutSeconds": _inside(lambda fleet: fleet.failover.grace_seconds),
-    "spec.failover.massFailure": _limit(lambda fleet: fleet.failover.guard.mass_failure, _is_more),
-    "spec.failover.evictionsPerMinute": _limit(lambda fleet: fleet.failover.guard.per_minute, _is_more),
-    "spec.failover.lastCopy": _limit(
-        lambda fleet: "Keep" if fleet.failover.guard.keeps_last_copy else "Evict", _turned_to("Evict")
-    ),
-    "spec.failover.repeatedMoves": _limit(
-        lambda fleet: "Pause" if fleet.failover.guard.has_pauses else "AtOnce", _turned_to("AtOnce")
-    ),
-    "spec.failover.underWay": _inside(lambda fleet: "Follow" if fleet.failover.guard.follows_policies else "Keep"),
-    "spec.descheduler.enabled": _inside(lambda fleet: fleet.descheduler.is_enabled),
-    "spec.descheduler.unschedulableThresholdSeconds": _inside(lambda fleet: fleet.descheduler.threshold_seconds),
-    "spec.descheduler.intervalSeconds": _inside(lambda fleet: fleet.descheduler.interval_seconds),
-    "spec.cron.startingDeadlineSeconds": _inside(lambda fleet: fleet.cron_deadline),
-    "spec.fieldRules[].rule": _rule("rule"),
-    "spec.fieldRules[].path": _rule("path"),
-    "spec.fieldRules[].group": _rule("group"),
-    "spec.fieldRules[].kind": _rule("kind"),
-    "spec.fieldRules[].namespace": _rule("namespace"),
-    "spec.fieldRules[].name": _rule("name"),
-    "spec.fieldRules[].manager": _rule("manager"),
-    "spec.decryption.keyServices": _ways_to(lambda fleet: fleet.key_services),
-    "spec.decryption.secret.namespace": _way(_secret("namespace")),
-    "spec.decryption.secret.name": _way(_secret("name")),
-    f"{CLUSTERS}.name": _inside(_access(lambda each: each.name)),
-    f"{CLUSTERS}.context": _outside(_access(lambda each: each.context or each.name)),
-    f"{CLUSTERS}.kubeconfig": _outside(_access(lambda each: each.kubeconfig)),
-    "spec.kubeconfigs": _way(lambda fleet: fleet.kubeconfigs),
-}
-"""Every field of argosy.yaml that holds a value."""
-
-
-def setting_of(field: str) -> FleetSetting | None:
+def setting_of(field: str) -> ComparedSetting | None:
     """Return the row of a field, or of the list it is a part of; None where it is none that holds a value."""
     return SETTINGS.get(field) or next((row for name, row in SETTINGS.items() if field.startswith(f"{name}[]")), None)
 
@@ -268,7 +138,7 @@ def _changes(before: Fleet, after: Fleet) -> Iterator[SettingChange]:
             continue
         if not isinstance(old, dict):
             waits = _is_waiting(setting, old, new)
-            yield SettingChange(field=field, before=old, after=new, reach=setting.reach, waits=waits)
+            yield SettingChange(field=field, before=old, after=new, reach=setting.reach.kind, waits=waits)
             continue
         for name in [*old, *(name for name in new if name not in old)]:
             one, other = old.get(name, _ABSENT), new.get(name, _ABSENT)
@@ -277,15 +147,15 @@ def _changes(before: Fleet, after: Fleet) -> Iterator[SettingChange]:
             waits = name in members if field.startswith(CLUSTERS) else _is_waiting(setting, one, other)
             place = field.replace("[]", f"[{name}]", 1)
             yield SettingChange(
-                field=place, before=one, after=other, waits=waits and setting.reach is not SettingReach.SOURCE
+                field=place, before=one, after=other, waits=waits and setting.reach.kind is not SettingReach.SOURCE
             )
 
 
-def _is_waiting(setting: FleetSetting, before: Any, after: Any) -> bool:
+def _is_waiting(setting: ComparedSetting, before: Any, after: Any) -> bool:
     """Say whether it takes a person to accept a value; an item of a list that goes reaches nothing any more."""
-    if setting.is_weaker is not None:
-        return setting.is_weaker(before, after)
-    return setting.reach is SettingReach.OUTSIDE and after is not _ABSENT
+    if setting.reach.is_weaker is not None:
+        return setting.reach.is_weaker(before, after)
+    return setting.reach.kind is SettingReach.OUTSIDE and after is not _ABSENT
 
 
 Way = tuple[str, str]

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from .syntax import quoted
+
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,=\[\]\s"']+)"""
 _KEY = re.compile(rf"""(?<![^=,*\[\]\s"'])(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
 _ITEMS = re.compile(rf"""()\[(?:\*|[^=,*\[\]\s"']*={_VALUE}(?:,\s*[^=,*\[\]\s"']+={_VALUE})*)\]""")
@@ -24,6 +26,9 @@ class Items(NamedTuple):
 
 
 RulePath = tuple[str | Items, ...]
+
+_INDEX = re.compile(r"\[\d+\]")
+_EXAMPLE = """such as '.spec.replicas' or '.spec.template.spec.containers[name="web"].image'"""
 
 
 def listed_paths(text: str) -> tuple[str, ...]:
@@ -69,3 +74,27 @@ def _plain(text: str) -> Any:
     except ValueError:
         return text
     return value if isinstance(value, str | int) else text
+
+
+def rule_path_fault(path: str) -> tuple[str, str] | None:
+    """Return what is wrong with the path of a rule, and a hint; None for one that is right."""
+    if parsed_path(path) is not None:
+        return None
+    if not path.strip():
+        return "must name a field", _EXAMPLE
+    if path.startswith("/") and parsed_path(from_pointer(path)) is not None:
+        return f"{quoted(path)} is a JSON pointer", f"write {quoted(from_pointer(path))}"
+    if _INDEX.search(path):
+        hint = """name it by its keys, such as '[name="web"]', or each by '[*]'"""
+        return f"{quoted(path)} names an item of a list by its number", hint
+    return f"{quoted(path)} is no path of a field", _EXAMPLE
+
+
+def from_pointer(pointer: str) -> str:
+    """Return the path that a JSON pointer stands for, which numbers the items of lists.
+
+    >>> from_pointer("/spec/ports/0/nodePort"), from_pointer("/metadata/labels/example.com~1tier")
+    ('.spec.ports[*].nodePort', '.metadata.labels.example.com/tier')
+    """
+    names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])
+    return "".join("[*]" if name.isdecimal() else f".{name}" for name in names)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .fleet import FieldRuling
+from render.settings.field_rules import FieldRuling
 
 PRUNE = "argosy.dev/prune"
 RECREATE = "argosy.dev/recreate"

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
+from render.settings.switches import TieBreak
+
 from .binding import Binding
 from .bits import Mask, mask_of
 from .documents import Emitted, Hole, copy_value, emit_together, with_number
 from .failover.eviction import preserved_labels_of, with_labels
-from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
 from .interpreter.pruning import pruned

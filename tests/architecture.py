@@ -16,6 +16,8 @@ from pathlib import Path
 PACKAGES = ("render", "overrides", "reconciler")
 SHORT_LINES = 60
 SHARED_BY = 3
+LISTED_FROM = 12
+"""A module that imports so many of its neighbours is a list of things, each of which has its own module."""
 HEADLESS = ("What", "Why", "How", "Which", "Whether", "Where", "Who", "When")
 _OPENING = re.compile(rf"[\"'](?:\\n|\s)*(?:{'|'.join(HEADLESS)})\b")
 """A text that opens with such a clause; only files that have one are parsed for their docstrings."""
@@ -263,12 +265,14 @@ def with_one_importer_beside(house: House) -> list[str]:
 def parts_of_a_neighbour(house: House, most: int, ceiling: int) -> list[str]:
     """Name the modules of few lines that one neighbour alone imports, and that would fit in there.
 
-    A package that imports its parts is no neighbour of theirs.
+    A package that imports its parts is no neighbour of theirs, nor is a module that lists things of one kind.
     """
     found = []
     for line in with_one_importer_beside(house):
         module, importer = (house.by_path[path] for path in line.split(": "))
-        if module.lines <= most and module.lines + importer.lines <= ceiling and not importer.is_package:
+        beside = [name for name in house.imports[importer.name] if house.modules[name].package == importer.package]
+        is_part = len(beside) < LISTED_FROM and not importer.is_package
+        if is_part and module.lines <= most and module.lines + importer.lines <= ceiling:
             found.append(f"{line}: {module.lines} and {importer.lines} lines")
     return found
 

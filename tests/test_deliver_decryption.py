@@ -15,8 +15,8 @@ import pytest
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.documents import parse_documents
-from render.fleet import SecretName
 from render.model import ObjectRef
+from render.settings.decryption import SecretName
 from tests.build import Ended, Repository, a_cluster, a_cluster_policy, a_config_map, argosy, on_clusters
 from tests.fakes import FakeCluster
 from tests.served import serving_members
@@ -115,12 +115,12 @@ def member_with(*objects: dict[str, Any]) -> FakeCluster:
 def test_a_member_has_keys_of_its_own(environment: dict[str, str], tmp_path: Path) -> None:
     text = encrypted(SECRET, tmp_path / "s", recipient=OTHER.recipient)
     member = member_with(a_key_secret(age_agekey=OTHER.text, readme="no key"))
-    named = SecretName("argosy-system", "keys")
+    named = SecretName(name="keys")
     assert decrypted(text, environment, secret=named, member=member).manifest == SECRET
 
 
 def test_a_member_without_the_secret_of_keys_says_so(environment: dict[str, str], tmp_path: Path) -> None:
-    found = decrypted(encrypted(SECRET, tmp_path / "s"), environment, secret=SecretName("argosy-system", "keys"))
+    found = decrypted(encrypted(SECRET, tmp_path / "s"), environment, secret=SecretName(name="keys"))
     assert (found.fault, found.fault_hint) == (
         "Secret argosy-system/keys, which has the keys, is not there",
         "create it in the member",

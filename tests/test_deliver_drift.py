@@ -7,9 +7,9 @@ import pytest
 
 from reconciler.members.exchange import Cause, Failure, FailureKind, Request
 from reconciler.plans.model import DesiredObject
-from render.fleet import FieldRule, FieldRuling
 from render.model import ObjectRef
 from render.policy import ConflictResolution
+from render.settings.field_rules import FieldRule, FieldRuling
 
 from .applying import Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment

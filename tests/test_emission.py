@@ -18,8 +18,9 @@ from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.plans.model import DesiredObject
 from reconciler.reconcile.emitting import shared_address
 from render.documents import parse_documents
-from render.fleet import FieldRule, FieldRuling, Grouping, Placing
 from render.model import ObjectRef
+from render.settings.emission import Grouping, Placing
+from render.settings.field_rules import FieldRule, FieldRuling
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .tables import each_row

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit, parse_documents
-from render.fleet import Deployer
+from render.settings.emission import Deployer
 
 from .argocd import SPACE as ARGO_SPACE
 from .argocd import ArgoCD, cluster_secret, running_argocd

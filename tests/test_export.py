@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from reconciler.emission.karmada import karmada_objects
 from reconciler.source.desired import Desired
 from render.documents import parse_documents
-from render.fleet import FieldRule, FieldRuling, Fleet, TieBreak
 from render.model import ObjectRef, Template, TemplateVariant
+from render.settings.field_rules import FieldRule, FieldRuling
+from render.settings.fields import documented_fields
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
+from render.settings.switches import TieBreak
 
 from .build import (
     Repository,
@@ -23,6 +27,7 @@ from .build import (
     on_clusters,
     weighted,
 )
+from .tables import each_row
 from .test_source_federations import NAMESPACE, SETTINGS, WEB
 
 WORKLOADS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
@@ -136,11 +141,50 @@ def test_what_karmada_has_no_place_for_is_said() -> None:
     emission = karmada_objects(Desired(fleet=fleet, templates=templates), ())
     assert emission.manifests == (manifest,)
     assert emission.notes == (
-        f"spec.fieldRules of argosy.yaml has no object of its own: {RETAIN}",
         "spec.tieBreak of argosy.yaml has no object of its own: Karmada breaks ties by the UID of its own object",
+        f"spec.fieldRules of argosy.yaml has no object of its own: {RETAIN}",
         "ConfigMap default/settings is another object, or none, in eu: values of a chart differ there",
         "Secret default/keys is left out: SOPS encrypted it, and Karmada decrypts nothing",
     )
+
+
+class Decided(NamedTuple):
+    why: str
+    spec: dict[str, Any]
+    want: list[str]
+
+
+DECIDED = [
+    Decided("nothing but defaults", {}, []),
+    Decided("a descheduler", {"descheduler": {"enabled": True}}, ["spec.descheduler.enabled"]),
+    Decided("what a cron may miss", {"cron": {"startingDeadlineSeconds": 60}}, ["spec.cron.startingDeadlineSeconds"]),
+    Decided("a last copy that goes", {"failover": {"lastCopy": "Evict"}}, ["spec.failover.lastCopy"]),
+    Decided("Karmada's ways", {"compatibility": "Karmada"}, []),
+    Decided(
+        "a way of ours beside Karmada's",
+        {"compatibility": "Karmada", "failover": {"lastCopy": "Keep"}, "claims": "Pure"},
+        ["spec.claims", "spec.failover.lastCopy"],
+    ),
+    Decided("what decides nothing", {"secrets": "Refuse", "mirrors": ["a"], "clusters": [{"name": "a"}]}, []),
+]
+
+
+@each_row("case", DECIDED, ids=lambda case: case.why)
+def test_each_setting_that_decides_something_is_named(case: Decided) -> None:
+    fleet = parse_fleet({"spec": case.spec})
+    notes = karmada_objects(Desired(fleet=fleet, templates=()), ()).notes
+    assert [note.split(" of argosy.yaml")[0] for note in notes] == case.want
+
+
+def test_each_setting_says_what_karmada_has_for_it_or_that_it_decides_nothing() -> None:
+    """A new one does, too: either itself, or what it is in."""
+    silent = [
+        path
+        for path, _, field in documented_fields(Fleet)
+        if (field.section is None or field.is_list) and field.setting.in_karmada is None
+    ]
+    said = [path for path, _, field in documented_fields(Fleet) if field.setting.in_karmada is not None]
+    assert [path for path in silent if not any(path.startswith((f"{each}.", f"{each}[")) for each in said)] == []
 
 
 def test_works_are_those_of_karmada_s_binding_controller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

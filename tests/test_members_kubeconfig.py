@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.members.kubeconfig import Context, Contexts, default_files, load_kubeconfig
-from render.fleet import ClusterAccess
+from render.settings.clusters import ClusterAccess
 
 
 def a_kubeconfig(path: Path, *names: str, current: str = "", token: str = "secret-token") -> Path:

@@ -3,9 +3,10 @@
 import pytest
 
 from reconciler.pipeline.claims import match_options
-from render.fleet import ClaimMode, Fleet
 from render.matching.exclusions import exclusions_of
 from render.matching.match import MatchOptions
+from render.settings.fleet import Fleet
+from render.settings.switches import ClaimMode
 
 FLEETS = [
     (Fleet(), MatchOptions(allows_preemption=True)),

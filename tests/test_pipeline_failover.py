@@ -13,10 +13,11 @@ from reconciler.pipeline.taints import TaintedClusters
 from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, Taint
 from render.failover.taint_eviction import NO_EXECUTE
-from render.fleet import FailoverSettings, FeatureGates, Fleet
-from render.guards import EvictionGuard
 from render.model import ObjectRef, TargetCluster
 from render.placement import Placement, Toleration
+from render.settings.failover import EvictionGuard, FailoverSettings
+from render.settings.feature_gates import FeatureGates
+from render.settings.fleet import Fleet
 from render.timing import written
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)

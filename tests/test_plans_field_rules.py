@@ -11,8 +11,8 @@ from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
 from reconciler.plans.field_paths import Key, Path, parse_path
 from reconciler.plans.field_rules import claims_of, rules_of, ruling_for
 from reconciler.plans.ownership import Owner
-from render.fleet import FieldRule, FieldRuling
 from render.model import ObjectRef
+from render.settings.field_rules import FieldRule, FieldRuling
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment

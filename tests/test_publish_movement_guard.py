@@ -8,8 +8,8 @@ from reconciler.publish.allowances import MovementAllowance
 from reconciler.publish.movement_guard import Breach, Placements, breaches, check_movements
 from render.binding import Binding
 from render.errors import GuardRefused
-from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef, TargetCluster
+from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
 
 from .tables import each_row
 

@@ -9,7 +9,7 @@ from reconciler.publish.allowances import Allowed, RemovalAllowance
 from reconciler.publish.removal_guard import check_removals
 from render.errors import GuardRefused
 from render.gitobjects import object_id, parse_tree
-from render.guards import RemovalGuard
+from render.settings.removal_guard import RemovalGuard
 from render.tree import TreeStore, nested_tree
 
 from .tables import each_row

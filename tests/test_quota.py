@@ -10,8 +10,9 @@ from reconciler.record.quota_usage import quota_manifest, quota_usages
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.source.desired import Desired
 from render.documents import emit, parse_documents
-from render.fleet import FeatureGates, Fleet
 from render.model import ObjectRef, Template
+from render.settings.feature_gates import FeatureGates
+from render.settings.fleet import Fleet
 from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.memory_fleet import MemoryFleet
 from tests.tables import each_row

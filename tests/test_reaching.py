@@ -10,7 +10,8 @@ from reconciler.members.kubeconfig import Contexts
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.reconcile.member_choice import in_shard
 from render.documents import emit
-from render.fleet import ClusterAccess, Fleet
+from render.settings.clusters import ClusterAccess
+from render.settings.fleet import Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
 from tests.tables import each_row
 

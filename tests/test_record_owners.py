@@ -18,7 +18,7 @@ from reconciler.status.staleness import progress_of_members
 from render.cluster import Cluster
 from render.documents import parse_documents
 from render.failover.health import OBSERVED, READY, REPORTING
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 from .tables import each_row
 

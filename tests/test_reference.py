@@ -16,8 +16,8 @@ from reconciler.reference.topics import TOPICS, topic
 from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.documents import parse_documents
-from render.fleet import Fleet
-from render.parsing.fleets import fleet
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet
 
 from .tables import each_row
 

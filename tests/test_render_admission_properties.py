@@ -14,6 +14,7 @@ from overrides.admission import admit, all_kinds
 from overrides.parsing import override_policy
 from render import parsing
 from render.admission import kind_of, render_kinds
+from render.settings.reading import fleet
 from tests.conformance import cases_in
 from tests.tables import each_row
 
@@ -24,7 +25,7 @@ PARSERS: dict[str, Callable[[Any], object]] = {
     "OverridePolicy": override_policy,
     "ClusterOverridePolicy": override_policy,
     "Cluster": parsing.cluster,
-    "Fleet": parsing.fleet,
+    "Fleet": fleet,
 }
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from render.admission.syntax import (
+from render.syntax import (
     dns_label_fault,
     label_key_fault,
     label_value_fault,

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from render.admission.fleets import FLEET_SPEC
 from render.admission.schema import ListOf, Node, Record
-from render.fleet_settings import SETTINGS, SettingReach, setting_changes, with_limits_of
-from render.parsing import fleet
+from render.fleet_settings import SETTINGS, setting_changes, with_limits_of
+from render.settings.reading import fleet
+from render.settings.setting import SettingReach
 
 from .tables import each_row
 
@@ -46,7 +47,7 @@ def test_what_names_something_outside_is_known_by_its_name() -> None:
     named = [field for field in SETTINGS if any(word in field.rpartition(".")[2].lower() for word in words)]
     named.remove("spec.secrets")  # whether there may be any
     assert len(named) > 8
-    assert {field: SETTINGS[field].reach for field in named} == dict.fromkeys(named, SettingReach.OUTSIDE)
+    assert {field: SETTINGS[field].reach.kind for field in named} == dict.fromkeys(named, SettingReach.OUTSIDE)
 
 
 class Change(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from render.guards import Place, RemovalGuard
+from render.settings.removal_guard import Place, RemovalGuard
 
 from .tables import each_row
 

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.fleet import ClaimMode
 from render.matching.exclusions import Exclusions, parse_exclusions
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy
 from render.selectors import ImplicitPriority, LabelSelector, ResourceSelector, best_selector
+from render.settings.switches import ClaimMode
 
 from .tables import each_row
 

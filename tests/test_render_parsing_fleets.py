@@ -4,29 +4,26 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from render.fleet import (
+from render.settings.clusters import ClusterAccess
+from render.settings.emission import Deployer, EmissionSettings, ToolAccess
+from render.settings.failover import EvictionGuard, FailoverSettings, NoExecuteEviction
+from render.settings.feature_gates import FeatureGates
+from render.settings.field_rules import FieldRule, FieldRuling
+from render.settings.fleet import Fleet
+from render.settings.kinds import KindScope
+from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
+from render.settings.reading import fleet
+from render.settings.removal_guard import GuardScope, RemovalGuard
+from render.settings.rendered import RenderedSettings
+from render.settings.source import SourceSettings
+from render.settings.switches import (
     ClaimMode,
-    ClusterAccess,
-    Deployer,
-    EmissionSettings,
-    FailoverSettings,
-    FeatureGates,
-    FieldRule,
-    FieldRuling,
-    Fleet,
-    KindScope,
     NamespacePropagation,
-    NoExecuteEviction,
     OnPolicyRemoval,
     Permission,
-    RenderedSettings,
     Rescheduling,
-    SourceSettings,
     TieBreak,
-    ToolAccess,
 )
-from render.guards import EvictionGuard, GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
-from render.parsing import fleet
 
 
 def an_argosy_yaml(**spec: Any) -> dict[str, Any]:
@@ -93,10 +90,9 @@ def test_every_setting_has_its_default() -> None:
             },
         },
         "descheduler": {"is_enabled": False, "threshold_seconds": 300, "interval_seconds": 120},
-        "cron_deadline": None,
+        "cron": {"deadline": None},
         "field_rules": (),
-        "decryption_secret": None,
-        "key_services": (),
+        "decryption": {"key_services": (), "secret": None},
         "clusters": (),
         "kubeconfigs": "",
         "path": "",

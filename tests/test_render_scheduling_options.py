@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from render.fleet import Fleet
-from render.parsing import fleet
 from render.scheduling.options import SchedulingOptions
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet
 
 
 def of(**spec: Any) -> SchedulingOptions:

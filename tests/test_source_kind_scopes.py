@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from reconciler.source.facts import ClusterFacts
 from reconciler.source.kind_scopes import Scopes
 from reconciler.source.well_known_kinds import WELL_KNOWN
-from render.fleet import Fleet, KindScope
 from render.kinds import BUILT_IN
+from render.settings.fleet import Fleet
+from render.settings.kinds import KindScope
 from tests.tables import each_row
 
 

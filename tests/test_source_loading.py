@@ -18,11 +18,11 @@ from reconciler.source.loading import Loaded, load_desired, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.documents import emit
 from render.errors import InputError, Problem
-from render.fleet import Fleet
 from render.model import ObjectRef, Template
 from render.placement import Placement
 from render.policy import PropagationPolicy
 from render.selectors import ClusterAffinity, ResourceSelector
+from render.settings.fleet import Fleet
 from tests.broken_repositories import BROKEN, CLUSTER, CONFIG, DEPLOYMENT, OVERRIDE, POLICY, Broken
 from tests.sources import Content, source_of
 from tests.tables import each_row

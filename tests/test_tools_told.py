@@ -13,8 +13,8 @@ from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from reconciler.repository import open_repository
 from render.documents import emit, parse_documents
-from render.fleet import Deployer
 from render.model import ObjectRef
+from render.settings.emission import Deployer
 from render.timing import utc
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters

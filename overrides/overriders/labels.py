@@ -15,8 +15,8 @@ from render.admission.findings import Findings
 from render.admission.metadata import check_annotations, check_labels
 from render.admission.schema import Record
 from render.admission.shared_schema import LABELS
-from render.admission.syntax import label_key_fault, label_value_fault
 from render.model import Manifest
+from render.syntax import label_key_fault, label_value_fault
 
 from .overrider_type import REMOVED, Change, OverriderType, no_pointer, one_by_one
 from .shared_admission import OPERATOR

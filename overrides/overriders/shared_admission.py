@@ -3,7 +3,7 @@
 from render.admission.findings import Findings
 from render.admission.schema import Anything, Record, Text
 from render.admission.shared_schema import TEXT
-from render.admission.syntax import pointer_fault
+from render.syntax import pointer_fault
 
 OPERATOR = Text(choices=("add", "remove", "replace"))
 

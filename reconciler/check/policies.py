@@ -18,13 +18,13 @@ from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.failover.application import toleration_seconds
 from render.failover.recovery import is_copied_everywhere
-from render.fleet import ClaimMode
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching.precedence import CandidatePolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import unmet_placement
 from render.selectors import ResourceSelector, implicit_priority
+from render.settings.switches import ClaimMode
 from render.words import counted, listed, nearest
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"

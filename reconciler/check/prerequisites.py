@@ -16,8 +16,8 @@ from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of
 from render.errors import GitError, ReconcileError
-from render.fleet import Fleet
 from render.interpreter.webhooks import WebhookError
+from render.settings.fleet import Fleet
 from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)

@@ -31,8 +31,9 @@ from reconciler.trial.names import unknown_names
 from render.binding import Binding
 from render.boundary import guarded, unexpected_problem
 from render.errors import GitError, Problem
-from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
+from render.settings.fleet import Fleet
+from render.settings.switches import TemplateValidation
 from render.words import listed
 
 from .policies import policy_warnings, released_warnings

@@ -92,7 +92,7 @@ def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[
     from reconciler.reconcile.agent_pass import Agent
     from reconciler.reconcile.reaching import member_access
     from reconciler.repository import open_branches
-    from render.fleet import Fleet
+    from render.settings.fleet import Fleet
 
     environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
     with open_branches(location, f"agent {options.cluster}", environment=environment) as repository:

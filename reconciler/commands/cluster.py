@@ -15,7 +15,7 @@ from .options.member_options import with_reach_options
 
 if TYPE_CHECKING:
     from reconciler.edit.labels import EditsOf
-    from render.fleet import Fleet
+    from render.settings.fleet import Fleet
 
 _COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
 _NAME = click.argument("name")

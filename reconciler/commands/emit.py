@@ -11,7 +11,7 @@ from .options.emission_options import Option, show_emission, with_options
 
 if TYPE_CHECKING:
     from reconciler.emission.model import EmissionOptions
-    from render.fleet import Deployer
+    from render.settings.emission import Deployer
 
 _SHARED: tuple[Option, ...] = (
     click.argument("revision", default="", metavar="[REV]"),
@@ -63,7 +63,7 @@ def flux(log: Log, /, **options: Any) -> int:
     which waits until the first is healthy. Namespaces, CustomResourceDefinitions and volumes are never pruned, and
     deleting a Kustomization leaves its objects where they are.
     """
-    from render.fleet import Deployer
+    from render.settings.emission import Deployer
 
     return _emit_and_show(log, Deployer.FLUX, options)
 
@@ -86,7 +86,7 @@ def argocd(log: Log, /, **options: Any) -> int:
     What is never pruned, and what intercepts writes, are Applications of their own, an earlier wave and a later one,
     so that no object needs an annotation. In a hub, a cluster has the name in Argo CD that it has here.
     """
-    from render.fleet import Deployer
+    from render.settings.emission import Deployer
 
     return _emit_and_show(log, Deployer.ARGO_CD, options)
 
@@ -112,7 +112,7 @@ def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> i
 
 def _emission_options(given: dict[str, Any]) -> "EmissionOptions":
     from reconciler.emission.model import EmissionOptions
-    from render.fleet import Grouping, Placing
+    from render.settings.emission import Grouping, Placing
 
     groupings = {"applicationset": Grouping.APPLICATION_SET, "applications": Grouping.APPLICATIONS}
     placing, grouping = Placing(given.pop("placing")), groupings[given.pop("grouping", "applicationset")]

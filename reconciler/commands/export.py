@@ -69,7 +69,7 @@ def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> in
     from reconciler.emission.model import EmissionOptions
     from reconciler.reconcile.emitting import EmissionRequest, emitted
     from reconciler.repository import open_repository
-    from render.fleet import Deployer
+    from render.settings.emission import Deployer
 
     request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
     with open_repository(log.repository, progress=log.transfer) as repository:

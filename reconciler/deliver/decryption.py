@@ -32,8 +32,8 @@ from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
 from reconciler.members.masking import ConcealedManifest
 from reconciler.plans.model import ClusterDesired, DesiredObject
-from render.fleet import SecretName
 from render.model import ObjectRef
+from render.settings.decryption import SecretName
 
 from .key_services import METADATA_OFF, SERVICES, keys_of
 

@@ -47,9 +47,9 @@ from render.binding import Binding
 from render.errors import GitError, GuardRefused, InputError
 from render.fleet_settings import SettingChange
 from render.gitobjects import Blob, TreeEntry, parse_tree
-from render.guards import GuardScope
 from render.layout import object_path
 from render.model import ObjectRef
+from render.settings.removal_guard import GuardScope
 from render.words import counted
 
 from .causes import with_causes

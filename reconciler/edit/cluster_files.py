@@ -25,10 +25,10 @@ from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
 from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
-from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id
 from render.model import Manifest
 from render.quantity import parse_quantity
+from render.settings.fleet import Fleet
 from render.words import listed
 
 Contents = Mapping[str, bytes | None]

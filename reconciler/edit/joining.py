@@ -15,8 +15,8 @@ from reconciler.source.manifests import LocatedManifest
 from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
+from render.settings.fleet import Fleet
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels

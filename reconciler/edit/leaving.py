@@ -21,7 +21,7 @@ from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.cluster import DRAIN, is_pulling
 from render.errors import ConfigError
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 from render.words import counted
 
 from .cluster_files import MemberSource, SourceChange, write_change

@@ -27,8 +27,8 @@ from render.federations.plain_clusters.system_objects import (
     is_of_the_system,
 )
 from render.federations.policies import files_of
-from render.fleet import ClusterAccess
 from render.model import ARGOSY_API_VERSION
+from render.settings.clusters import ClusterAccess
 
 from .importing import Import, report_of
 

@@ -20,9 +20,10 @@ from reconciler.source.policy_tests import KIND as POLICY_TEST
 from render.admission.clusters import cluster_name_fault
 from render.documents.editing import Edit
 from render.errors import ConfigError
-from render.fleet import OTHERS, Fleet
 from render.model import ARGOSY_GROUP, group_of
 from render.parsing import RENAMED_FROM, former_names
+from render.settings.clusters import OTHERS
+from render.settings.fleet import Fleet
 
 from .cluster_files import Contents, MemberSource, SourceChange, steps_of, write_change
 from .joining import fleet_place, refuse_member

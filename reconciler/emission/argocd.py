@@ -7,9 +7,9 @@ its own instead. What is never pruned is one that does not prune; what intercept
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from render.fleet import Grouping, Placing
 from render.layout import CLUSTER_SCOPED, kind_folder, object_path
 from render.model import Manifest, ObjectRef
+from render.settings.emission import Grouping, Placing
 
 from .model import (
     ClusterTree,

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from render.documents import emit
-from render.fleet import Placing
 from render.layout import CLUSTER_SCOPED, kind_folder
 from render.model import Manifest, ObjectRef
+from render.settings.emission import Placing
 
 from .model import ClusterTree, Emission, EmissionOptions, RenderedPlace, emitted_name
 

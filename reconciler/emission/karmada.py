@@ -4,36 +4,24 @@ Policies, overrides and Clusters are those of the source, also what other federa
 they are after kustomizations and charts are built. What a control plane has no place for is noted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from msgspec import Struct
 
 from reconciler.source.desired import Desired
 from reconciler.source.karmada_objects import admitted_kind
-from render.fleet import Fleet
 from render.model import Manifest, ObjectRef, Template
+from render.settings.fields import setting_fields
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
+from render.settings.setting import NOT_DECIDED_BY_IT
 from render.words import listed
 
 from .model import Emission
 
 _CREDENTIALS = frozenset({"id", "secretRef", "impersonatorSecretRef"})
 _FIRST = frozenset({"Namespace", "CustomResourceDefinition.apiextensions.k8s.io"})
-_SETTINGS: Mapping[str, tuple[str, str]] = {
-    "claims": ("spec.claims", "Karmada's claims depend on the order of events"),
-    "failover": ("spec.failover", "Karmada evicts by flags of its controllers, and guards nothing"),
-    "feature_gates": ("spec.featureGates", "--feature-gates of Karmada's components"),
-    "field_rules": ("spec.fieldRules", "a retain rule of a ResourceInterpreterCustomization comes near it"),
-    "decryption_secret": ("spec.decryption", "Karmada decrypts nothing"),
-    "movement_guard": ("spec.movementGuard", "Karmada has no guards"),
-    "namespaces": ("spec.namespaces", "--controllers of karmada-controller-manager, and its label to skip one"),
-    "on_policy_removal": ("spec.onPolicyRemoval", "Karmada keeps what a policy propagated"),
-    "removal_guard": ("spec.removalGuard", "Karmada has no guards"),
-    "require_recorded_apis": ("spec.requireRecordedAPIs", "Karmada always asks for recorded APIs"),
-    "rescheduling": ("spec.rescheduling", "Karmada reschedules by its own events"),
-    "reserve_capacity": ("spec.reserveCapacity", "Karmada may overcommit at once"),
-    "skipped_apis": ("spec.skippedAPIs", "--skipped-propagating-apis of karmada-controller-manager"),
-    "skipped_namespaces": ("spec.skippedNamespaces", "--skipped-propagating-namespaces of karmada-controller-manager"),
-    "tie_break": ("spec.tieBreak", "Karmada breaks ties by the UID of its own object"),
-}
 
 
 def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission:
@@ -85,11 +73,24 @@ def _manifest(template: Template) -> Manifest:
 
 
 def _settings_notes(fleet: Fleet) -> Iterator[str]:
-    """Yield a line for each setting of argosy.yaml that decides something and is not the default."""
-    default = Fleet()
-    for name, (path, why) in _SETTINGS.items():
-        if getattr(fleet, name) != getattr(default, name) and not fleet.is_karmada_compatible:
-            yield f"{path} of argosy.yaml has no object of its own: {why}"
+    """Yield a line for each setting of argosy.yaml that decides something, and is not what Karmada does by default."""
+    default = parse_fleet({"spec": {"compatibility": "Karmada"} if fleet.is_karmada_compatible else {}})
+    yield from _section_notes(fleet, default, "spec")
+
+
+def _section_notes(section: Struct, default: Struct, path: str) -> Iterator[str]:
+    """Yield the lines of a section: one for each field that has something to say, with all that is below it."""
+    for field in setting_fields(type(section)):
+        here = f"{path}.{field.setting.name}".rstrip(".")
+        value, usual, why = (
+            getattr(section, field.attribute),
+            getattr(default, field.attribute),
+            field.setting.in_karmada,
+        )
+        if value != usual and why is None:
+            yield from _section_notes(value, usual, here)
+        elif value != usual and why != NOT_DECIDED_BY_IT:
+            yield f"{here} of argosy.yaml has no object of its own: {why}"
 
 
 def _template_notes(templates: Iterable[Template]) -> Iterator[str]:

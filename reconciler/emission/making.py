@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.rendered_object import object_in
-from render.fleet import OTHERS, Deployer, EmissionSettings, Fleet, Placing
 from render.model import Manifest, ObjectRef, is_opaque
+from render.settings.clusters import OTHERS
+from render.settings.emission import Deployer, EmissionSettings, Placing
+from render.settings.fleet import Fleet
 
 from .argocd import argocd_objects
 from .flux import flux_objects
@@ -81,5 +83,5 @@ def _options(settings: EmissionSettings, fleet: Fleet) -> EmissionOptions:
         if getattr(settings, name)
     }
     options = EmissionOptions(placing=settings.placing, grouping=settings.grouping, prefix=fleet.branch_prefix, **said)
-    secret = fleet.decryption_secret
+    secret = fleet.decryption.secret
     return replace(options, decryption_secret=secret.name) if secret else options

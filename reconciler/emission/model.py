@@ -7,8 +7,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from render.documents import emit
-from render.fleet import Grouping, Placing
 from render.model import Manifest, ObjectRef
+from render.settings.emission import Grouping, Placing
 
 _LONGEST_LABEL = 63
 _HASH_DIGITS = 8

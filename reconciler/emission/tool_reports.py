@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.fleet import Deployer
 from render.model import Manifest, ObjectRef, as_list, as_mapping
+from render.settings.emission import Deployer
 
 CLUSTER_LABEL = "argosy.dev/cluster"
 CONVERGED, INCOMPLETE = "Converged", "Incomplete"

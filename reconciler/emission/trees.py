@@ -11,9 +11,9 @@ from reconciler.plans.field_rules import rules_of, ruling_for
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.prune import keeps_itself
 from reconciler.plans.stages import INTERCEPTORS, needs_confirmation, stage_of
-from render.fleet import FieldRule, FieldRuling
 from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest, ObjectRef
+from render.settings.field_rules import FieldRule, FieldRuling
 
 from .model import ClusterTree, IgnoredField, RenderedPlace
 

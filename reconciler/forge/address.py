@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from render.errors import ConfigError
-from render.fleet import ForgeKind
+from render.settings.rendered import ForgeKind
 
 API = "ARGOSY_FORGE_API"
 PROJECT = "ARGOSY_FORGE_PROJECT"

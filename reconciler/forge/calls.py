@@ -15,7 +15,7 @@ from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import network_failure
 from reconciler.repository.trailers import engine_version
 from render.errors import GitError
-from render.fleet import ForgeKind
+from render.settings.rendered import ForgeKind
 from render.values import DiscreetStruct
 
 from .address import TOKEN_FILE, Forge

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from render.errors import GitError
-from render.fleet import ForgeKind
+from render.settings.rendered import ForgeKind
 
 from .address import Forge
 from .calls import ForgeCall, answer_of

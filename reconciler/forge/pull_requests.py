@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from render.errors import GitError
-from render.fleet import ForgeKind
+from render.settings.rendered import ForgeKind
 from render.values import DiscreetStruct
 
 from .address import Forge

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.documents import DocumentErrors, parse_documents
-from render.fleet import OTHERS, ClusterAccess
+from render.settings.clusters import OTHERS, ClusterAccess
 from render.values import DiscreetStruct
 
 from .exchange import Failure, FailureKind

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from render.fleet import ClusterAccess
+from render.settings.clusters import ClusterAccess
 
 from .client import DEFAULT_CONCURRENCY, KubeClient
 from .connection import open_connection

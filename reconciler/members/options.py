@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from render.fleet import Fleet
+    from render.settings.fleet import Fleet
 
 
 class AccessOptions(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,6 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
 from render.boundary import REPORT_IT, guarded, unexpected_words
 from render.documents import emit
-from render.fleet import Fleet, OnPolicyRemoval
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
 from render.matching.bindings import interpreted_workload, make_binding, waiting_fields
@@ -24,6 +23,8 @@ from render.matching.exclusions import exclusions_of
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
 from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason
+from render.settings.fleet import Fleet
+from render.settings.switches import OnPolicyRemoval
 
 from .pending import waiting_words
 

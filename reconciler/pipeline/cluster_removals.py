@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from render.gitobjects import TREE_MODE, TreeEntry
-from render.guards import RemovalGuard
+from render.settings.removal_guard import RemovalGuard
 
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]

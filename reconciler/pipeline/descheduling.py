@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding, Condition, DescheduledReplicas
-from render.fleet import Fleet
 from render.model import ObjectRef, TargetCluster
 from render.rescheduling.descheduling import descheduled, is_deschedulable, unschedulable
 from render.scheduling.scheduler import is_schedulable
+from render.settings.fleet import Fleet
 from render.timing import Flip, after, earliest, parse_instant, written
 from render.words import counted
 

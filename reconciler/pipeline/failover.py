@@ -31,9 +31,10 @@ from render.failover.workload import (
     after_tasks,
     stamped,
 )
-from render.fleet import Fleet, NoExecuteEviction
 from render.layout import object_path
 from render.model import ObjectRef
+from render.settings.failover import NoExecuteEviction
+from render.settings.fleet import Fleet
 from render.timing import Flip, after, earliest, parse_instant, written
 
 from .eviction_notes import REPORTS, UNSEEN, blocked, pausing, sparing, without_note

@@ -16,9 +16,9 @@ from render.cluster import ClusterCondition
 from render.documents import emit, parse_documents
 from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.failover.workload import WorkloadHealth
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
+from render.settings.fleet import Fleet
 from render.timing import parse_instant
 
 KIND = "ObservedHealth"

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, members
-from render.guards import GuardScope, RemovalGuard
 from render.model import ObjectRef, TargetCluster
+from render.settings.removal_guard import GuardScope, RemovalGuard
 from render.tree import Variant
 from render.words import counted
 

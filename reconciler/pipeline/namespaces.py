@@ -7,8 +7,8 @@ has none. Namespaces that every cluster has from its start are left alone.
 from collections.abc import Iterable, Mapping
 
 from render.bits import Mask
-from render.fleet import NamespacePropagation
 from render.model import ObjectRef, Template
+from render.settings.switches import NamespacePropagation
 
 GIVEN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 """Namespaces that Kubernetes makes itself."""

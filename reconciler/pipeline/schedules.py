@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
-from render.fleet import Fleet
 from render.model import ObjectRef, Template
 from render.scheduling.batch import BatchContext, explanations, schedule_all
 from render.scheduling.decisions import SchedulingDecision, recorded
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
+from render.settings.fleet import Fleet
 
 if TYPE_CHECKING:
     from render.scheduling.explanation import Explanation

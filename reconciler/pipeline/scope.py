@@ -18,9 +18,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.fleet import Rescheduling
 from render.model import ObjectRef
 from render.scheduling.rules import Strategy, strategy_of
+from render.settings.switches import Rescheduling
 from render.timing import Flip
 
 from .namespaces import namespace_ref

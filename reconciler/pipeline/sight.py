@@ -14,7 +14,7 @@ from render.cluster import Cluster, ClusterCondition
 from render.failover.health import OBSERVED, READY, TRUE, is_known_well, is_unseen
 from render.failover.tasks import HEALTHY, UNKNOWN_HEALTH
 from render.failover.workload import WorkloadHealth
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 from .health import ObservedHealth
 

@@ -219,7 +219,7 @@ def _works(template: Template, binding: Binding, context: WorkContext, index: Cl
 
 def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:
     desired, now = inputs.desired, inputs.failover.now
-    deadline = desired.fleet.cron_deadline
+    deadline = desired.fleet.cron.deadline
     rules = (replace(each, deadline=deadline) for each in desired.cron_autoscalers)
     autoscalers: tuple[Autoscaler, ...] = (*rules, *desired.federated_autoscalers)
     return scaled_by_cron(desired.templates, autoscalers, interpreter, before, now)

@@ -15,7 +15,7 @@ from render.failover.moves import times_in_a_row
 from render.failover.recovery import SETTLING, Comeback, come_back, followed, is_direct
 from render.failover.tasks import HEALTHY, health_of
 from render.failover.workload import WorkloadHealth
-from render.fleet import FailoverSettings
+from render.settings.failover import FailoverSettings
 from render.timing import Flip, after, written
 from render.words import listed
 

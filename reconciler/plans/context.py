@@ -7,9 +7,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
-from render.fleet import FieldRule
 from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
+from render.settings.field_rules import FieldRule
 from render.template_annotations import CONFLICT_RESOLUTION
 
 from .admission import Admission

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from render.fleet import FieldRule, FieldRuling
 from render.model import Manifest, ObjectRef
 from render.rule_paths import Items, listed_paths, parsed_path
+from render.settings.field_rules import FieldRule, FieldRuling
 from render.template_annotations import FIELD_ANNOTATIONS
 
 from .conflicts import Decision, OwnershipClaims, value_differences

@@ -9,10 +9,10 @@ from msgspec import Struct, field
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure
 from reconciler.members.listing import Listing
-from render.fleet import FieldRule
-from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
+from render.settings.field_rules import FieldRule
+from render.settings.removal_guard import RemovalGuard
 from render.values import DiscreetStruct
 
 from .admission import Admission

@@ -22,7 +22,7 @@ from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
 from render.fleet_settings import SettingChange
-from render.guards import GuardScope
+from render.settings.removal_guard import GuardScope
 from render.words import counted
 
 

@@ -15,10 +15,10 @@ from reconciler.console.cleaning import masked
 from render.admission import admit
 from render.documents import Places, read_documents
 from render.errors import ConfigError, GuardRefused, InputError, Problem
-from render.fleet import Fleet
 from render.fleet_settings import SettingChange, setting_changes
 from render.model import ARGOSY_API_VERSION, Manifest
-from render.parsing import fleet as parse_fleet
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
 
 from .removal_guard import NOTHING_COMMITTED
 

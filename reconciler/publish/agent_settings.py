@@ -17,11 +17,11 @@ from render.admission import admit
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, ObjectRef, Template
 from render.parsing import cluster as parse_cluster
-from render.parsing import fleet as parse_fleet
 from render.parsing.clusters import RENAMED_FROM
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
 from render.values import DiscreetStruct
 
 from .delivery_rules import DeliveryRules

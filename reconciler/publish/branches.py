@@ -7,7 +7,7 @@ from reconciler.console.log import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
 from render.errors import ConfigError, GitError
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 BOOTSTRAP = "argosy reconcile --bootstrap"
 _WHOLE_HISTORY = 2**31 - 1

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from reconciler.emission.making import FOLDER, RenderedFiles, committed_files
 from reconciler.pipeline.stages import Rendered
-from render.fleet import Fleet
 from render.gitobjects import TreeEntry, object_id
+from render.settings.fleet import Fleet
 from render.tree import TreeStore, nested_tree
 
 

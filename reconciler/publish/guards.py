@@ -16,8 +16,9 @@ from reconciler.repository.failures import unreached
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.errors import GitError, GuardRefused
-from render.guards import GuardScope, MovementGuard
 from render.model import ObjectRef
+from render.settings.movement_guard import MovementGuard
+from render.settings.removal_guard import GuardScope
 from render.words import listed
 
 from .allowances import EACH, Allowed

@@ -24,8 +24,8 @@ from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
-from render.fleet import Fleet
 from render.fleet_settings import SettingChange, setting_changes
+from render.settings.fleet import Fleet
 
 from .branches import Publication, source_remote
 

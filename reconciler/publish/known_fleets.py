@@ -3,8 +3,8 @@
 from reconciler.repository import File, Repository
 from reconciler.source.fleet_file import load_fleet
 from render.errors import InputError
-from render.fleet import Fleet
 from render.gitobjects import TREE_MODE, TreeEntry
+from render.settings.fleet import Fleet
 
 
 def read_fleet(repository: Repository, commit: str) -> Fleet:

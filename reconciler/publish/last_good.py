@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
 from render.errors import GitError
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 from .branches import Publication, source_remote
 from .in_force import TipOf, fleet_source_at, home_changes, settings_in_force

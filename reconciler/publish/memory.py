@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
 from reconciler.source.manifests import ParsedBlob
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 from .reading import Source, read_previous, read_source
 

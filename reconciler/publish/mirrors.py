@@ -18,8 +18,8 @@ from reconciler.repository import NewCommit, Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
 from render.cluster import Cluster, is_pulling
 from render.errors import GitError
-from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+from render.settings.fleet import Fleet
 
 from .agent_settings import FILE, SettingsFiles
 from .branches import Publication

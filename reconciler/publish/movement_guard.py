@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from render.binding import Binding
 from render.errors import GuardRefused
-from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef
+from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
 from render.words import counted
 
 from .allowances import EACH, MovementAllowance

@@ -37,8 +37,8 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
-from render.guards import GuardScope
 from render.model import Manifest
+from render.settings.removal_guard import GuardScope
 from render.timing import Flip, after, parse_instant, written
 from render.words import counted
 

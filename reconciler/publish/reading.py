@@ -34,9 +34,9 @@ from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
-from render.fleet import Fleet
 from render.fleet_settings import with_limits_of
 from render.gitobjects import TREE_MODE, object_id
+from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
 from .allowances import Allowed

@@ -28,8 +28,8 @@ from reconciler.source.observed_schemas import KindVersion, ObservedSchemas
 from reconciler.source.schema_checks import EVERY_MINOR, SchemaChecks
 from render.bits import Mask, members
 from render.errors import InputError, Problem
-from render.fleet import TemplateValidation
 from render.model import ObjectRef, Template
+from render.settings.switches import TemplateValidation
 from render.words import listed
 from render.works import Content, Works
 

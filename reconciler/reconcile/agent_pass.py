@@ -29,7 +29,7 @@ from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ClusterError, ConfigError, GitError, GuardRefused, NoSuchBranch, ReconcileError
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 from render.timing import utc
 
 from .applying import ApplyRun, Delivery, apply_and_log

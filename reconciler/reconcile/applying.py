@@ -147,7 +147,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _decryption(self) -> SopsDecryption:
         fleet = self.context.fleet
-        return SopsDecryption(fleet.decryption_secret, services=frozenset(fleet.key_services))
+        return SopsDecryption(fleet.decryption.secret, services=frozenset(fleet.decryption.key_services))
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""

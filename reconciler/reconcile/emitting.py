@@ -22,8 +22,8 @@ from reconciler.publish.reading import read_loaded, recorded_facts
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError
-from render.fleet import Deployer
 from render.model import Manifest
+from render.settings.emission import Deployer
 
 from .fleet_context import FleetContext, applied_commit
 
@@ -48,7 +48,7 @@ def emitted(repository: Repository, request: EmissionRequest) -> Emission:
     known = {*commits.commit(commit).tree.clusters, *(cluster.name for cluster in context.members)}
     check_clusters(request.clusters, known)
     fleet = context.fleet
-    secret = fleet.decryption_secret.name if fleet.decryption_secret else ""
+    secret = fleet.decryption.secret.name if fleet.decryption.secret else ""
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
     address = request.address or published_address(context.publication)
     chosen = request.clusters or tuple(sorted(commits.commit(commit).tree.clusters))

@@ -16,8 +16,9 @@ from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
 from render.errors import GitError
-from render.fleet import Fleet, TemplateValidation
 from render.fleet_settings import SettingChange
+from render.settings.fleet import Fleet
+from render.settings.switches import TemplateValidation
 
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
     from reconciler.publish.reading import Source

@@ -12,8 +12,8 @@ from reconciler.console.log import Log
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.names.subjects import check_clusters
 from render.cluster import Cluster, is_pulling
-from render.fleet import Fleet
 from render.selectors import LabelSelector, Requirement, matches
+from render.settings.fleet import Fleet
 from render.words import listed
 
 

@@ -38,8 +38,8 @@ from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
-from render.fleet import Fleet
 from render.model import ObjectRef
+from render.settings.fleet import Fleet
 from render.timing import utc
 from render.words import listed
 

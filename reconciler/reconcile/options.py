@@ -11,7 +11,7 @@ from reconciler.publish.allowances import Allowed
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from render.fleet import Fleet
+    from render.settings.fleet import Fleet
 
 
 def never_stopping() -> bool:

@@ -27,8 +27,8 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from reconciler.source.fleet_file import load_fleet
 from render.errors import ConfigError, InputError
-from render.fleet import PushMode
 from render.gitobjects import TREE_MODE
+from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
 from .settings_check import PassSettings, checked_settings

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
-from render.fleet import PushMode
+from render.settings.rendered import PushMode
 
 from .reconcile_pass import PassResult
 

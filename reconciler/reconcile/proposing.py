@@ -28,7 +28,7 @@ from reconciler.publish.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import written_commit
 from render.errors import ConfigError, GitError, ReconcileError, SourceMoved
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 from render.words import counted
 
 _MOST_BYTES = 60_000

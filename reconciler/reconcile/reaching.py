@@ -11,7 +11,9 @@ from reconciler.members.options import AccessOptions
 from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError
-from render.fleet import OTHERS, ClusterAccess, EmissionSettings, Fleet, ToolAccess
+from render.settings.clusters import OTHERS, ClusterAccess
+from render.settings.emission import EmissionSettings, ToolAccess
+from render.settings.fleet import Fleet
 
 
 def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberAccess:

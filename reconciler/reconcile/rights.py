@@ -18,8 +18,8 @@ from reconciler.publish.status_branch import read_inventories
 from reconciler.repository import Repository
 from render.cluster import is_pulling
 from render.errors import ConfigError
-from render.fleet import Fleet
 from render.model import Manifest, ObjectRef
+from render.settings.fleet import Fleet
 
 from .fleet_context import FleetContext, applied_commit
 from .orphans import with_trusted_objects
@@ -116,7 +116,7 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
 
 def _key_needs(member: _TreeThere, fleet: Fleet) -> set[Need]:
     """Return what reading the keys takes that decrypt what SOPS encrypted."""
-    secret = fleet.decryption_secret
+    secret = fleet.decryption.secret
     if secret is None or not any(item.encrypted for item in member.desired.objects):
         return set()
     return {Need(secret.namespace, "", "secrets", "get", secret.name)}

@@ -27,8 +27,8 @@ from reconciler.publish.in_force import (
 from reconciler.publish.reading import Source, read_loaded
 from reconciler.repository import RefUpdate, Repository
 from render.errors import GitError
-from render.fleet import Fleet
 from render.fleet_settings import SettingChange
+from render.settings.fleet import Fleet
 
 from .options import ReconcileOptions
 

@@ -26,8 +26,9 @@ from reconciler.record.agent_branches import AgentFiles
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.record.tool_files import ToolFiles
 from render.cluster import Cluster
-from render.fleet import Deployer, EmissionSettings, Fleet, Placing
 from render.model import Manifest, ObjectRef
+from render.settings.emission import Deployer, EmissionSettings, Placing
+from render.settings.fleet import Fleet
 
 from .fleet_context import FleetContext
 from .member_choice import wanted_members

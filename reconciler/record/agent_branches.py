@@ -20,9 +20,9 @@ from reconciler.source.facts import ClusterFacts
 from render.cluster import Cluster, is_pulling
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
-from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, TREE_MODE
 from render.model import Manifest
+from render.settings.fleet import Fleet
 from render.values import DiscreetStruct
 
 from .cluster_files import parse_cluster_record

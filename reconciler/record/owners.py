@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.cluster import Cluster, is_pulling
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 from .cluster_files import ClusterRecord
 

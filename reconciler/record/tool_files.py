@@ -24,9 +24,9 @@ from reconciler.publish.status_branch import Files
 from reconciler.repository.trailers import RENDERED
 from render.documents import emit
 from render.errors import GitError
-from render.fleet import Deployer
 from render.layout import object_path, ref_of_path
 from render.model import Manifest
+from render.settings.emission import Deployer
 
 from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from .recorded_status import RecordedStatus, cluster_path

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
-from render.fleet_settings import SettingReach, setting_of
+from render.fleet_settings import setting_of
+from render.settings.setting import SettingReach
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
@@ -87,9 +88,9 @@ def _fleet_fields() -> tuple[TopicSection, ...]:
 def _with_reach(entry: Entry) -> Entry:
     """Return the entry of a field of argosy.yaml, with whose word it takes to change it."""
     setting = setting_of(entry.name)
-    if setting is None or setting.reach is SettingReach.SOURCE:
+    if setting is None or setting.reach.kind is SettingReach.SOURCE:
         return entry
-    words = "Changes wait." if setting.reach is SettingReach.OUTSIDE else "A weaker value waits."
+    words = "Changes wait." if setting.reach.kind is SettingReach.OUTSIDE else "A weaker value waits."
     return entry._replace(about=f"{entry.about} {words}")
 
 

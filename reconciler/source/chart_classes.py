@@ -22,10 +22,10 @@ from overrides.record import AppliedRule
 from render.bits import Mask, members
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
-from render.fleet import Fleet
 from render.kinds import BUILT_IN
 from render.model import Manifest, ObjectRef
 from render.parsing.selectors import cluster_affinity
+from render.settings.fleet import Fleet
 
 from .facts import FactsOf, with_facts
 from .karmada_objects import admitted_kind, load_karmada_objects

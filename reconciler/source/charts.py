@@ -19,9 +19,9 @@ from render.admission import admitted
 from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
-from render.admission.syntax import dns_label_fault
 from render.documents import emit, read_documents
 from render.model import Manifest, as_mapping
+from render.syntax import dns_label_fault
 from render.words import listed
 
 from .broken import Broken, broken_by

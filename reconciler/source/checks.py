@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from render.admission.customizations import customization_conflicts
 from render.cluster import Cluster
-from render.fleet import OTHERS, Fleet
 from render.layout import kind_folder
 from render.matching.selector_index import SelectorIndex
 from render.model import ObjectRef, Template
 from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import absent_names
+from render.settings.clusters import OTHERS
+from render.settings.fleet import Fleet
 from render.words import listed, nearest
 
 from .lines import Lines

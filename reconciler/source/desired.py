@@ -10,7 +10,6 @@ from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
-from render.fleet import Fleet
 from render.interpretation.operations import Operation
 from render.interpreter import Interpreter
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
@@ -19,6 +18,7 @@ from render.model import ObjectRef, Template
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
+from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
 from .files import NO_OBJECTS, Skipped

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
 from render.failover.health import ready_taints
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
+from render.settings.fleet import Fleet
 
 KIND = "ClusterFacts"
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from render.documents import emit
-from render.fleet import OtherFederation
 from render.model import Manifest, group_of
+from render.settings.source import OtherFederation
 
 from .build import BuiltSource, Caches, ReadFiles, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of

@@ -7,12 +7,12 @@ from functools import partial
 from msgspec import Struct
 
 from render.admission import Admitted, admit
-from render.admission.syntax import quoted
 from render.boundary import guarded, unexpected_problem
 from render.errors import Problem
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
-from render.parsing import fleet as parse_fleet
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
+from render.syntax import quoted
 from render.words import nearest
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile

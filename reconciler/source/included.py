@@ -16,8 +16,8 @@ from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, Unavailable
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.documents import document_texts, emit
 from render.errors import Problem
-from render.fleet import Fleet
 from render.model import ARGOSY_GROUP, group_of
+from render.settings.fleet import Fleet
 from render.words import counted
 
 from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built

@@ -19,12 +19,12 @@ from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler, cron_autoscaler
 from render.errors import Problem
-from render.fleet import FeatureGates
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy, remedy
 from render.rescheduling.requests import RescheduleRequest, reschedule_request
+from render.settings.feature_gates import FeatureGates
 
 from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of

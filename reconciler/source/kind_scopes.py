@@ -23,9 +23,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.fleet import Fleet
 from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
+from render.settings.fleet import Fleet
 
 from .definitions import defined_scopes
 from .desired import Desired

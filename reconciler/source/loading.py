@@ -22,9 +22,9 @@ from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
 from render.errors import InputError, Problem
-from render.fleet import Permission, TemplateValidation
 from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest
+from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
 from render.words import listed
 

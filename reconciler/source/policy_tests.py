@@ -10,9 +10,10 @@ from msgspec import Struct, field
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
-from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
-from render.parsing import fleet as parse_fleet
+from render.settings.fleet import Fleet
+from render.settings.reading import fleet as parse_fleet
+from render.settings.trials import tried_settings
 from render.timing import parse_instant
 
 from .karmada_objects import admitted_kind, load_karmada_objects
@@ -21,24 +22,6 @@ from .templates import IsNamespaced, load_templates
 
 KIND = "PolicyTest"
 _FLEET = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet"}
-_SWITCHES = {
-    "claims": "claims",
-    "rescheduling": "rescheduling",
-    "reserveCapacity": "reserve_capacity",
-    "tieBreak": "tie_break",
-    "requireRecordedAPIs": "require_recorded_apis",
-}
-_TRIED = {
-    "namespaces": ("namespaces",),
-    "featureGates": ("feature_gates",),
-    "failover": ("failover",),
-    "descheduler": ("descheduler",),
-    "cron": ("cron_deadline",),
-    "compatibility": ("is_karmada_compatible", "feature_gates", "failover", *_SWITCHES.values()),
-    **{name: (field_name,) for name, field_name in _SWITCHES.items()},
-}
-"""The settings that decide where objects go, and the fields of a Fleet that each of them sets."""
-
 _CLUSTER = {"apiVersion": CLUSTER_API_VERSION, "kind": "Cluster"}
 
 
@@ -217,11 +200,12 @@ def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mappin
     loaded.problems += (FieldProblem(inner, problem) for problem in outcome.problems)
     if outcome.object is None:
         return {}
-    for name in (each for each in outcome.object["spec"] if each not in _TRIED):
+    tried_fields = tried_settings()
+    for name in (each for each in outcome.object["spec"] if each not in tried_fields):
         message = "means nothing in a test, which reads by argosy.yaml and delivers nothing"
         loaded.warnings.append(inner.problem(f"spec.{name}", message))
     tried = parse_fleet(outcome.object)
-    fields = {each for name in outcome.object["spec"] for each in _TRIED.get(name, ())}
+    fields = {each for name in outcome.object["spec"] for each in tried_fields.get(name, ())}
     return {each: getattr(tried, each) for each in sorted(fields)}
 
 

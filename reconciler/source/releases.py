@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from render.documents import emit, read_documents
-from render.fleet import RenderedRelease
 from render.model import ObjectRef, as_list, as_mapping, group_of
+from render.settings.source import RenderedRelease
 
 from .deployers.argo import chart_sources, sources_of
 from .deployers.destinations import Destinations

@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from render.admission.findings import Findings
 from render.admission.metadata import NameFault, check_metadata
-from render.admission.syntax import dns_label_fault, quoted, subdomain_fault
 from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
-from render.fleet import Fleet
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+from render.settings.fleet import Fleet
+from render.syntax import dns_label_fault, quoted, subdomain_fault
 from render.words import listed
 
 from .built_files import BuiltFile

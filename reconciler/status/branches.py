@@ -27,9 +27,9 @@ from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
 from render.errors import ConfigError, GitError, InputError, ReconcileError
-from render.fleet import Fleet
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, TargetCluster, as_mapping
+from render.settings.fleet import Fleet
 
 from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
 from .staleness import MemberProgress, progress_of_members

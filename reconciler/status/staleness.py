@@ -19,7 +19,7 @@ from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_pulling
 from render.failover.health import READY, UNKNOWN
-from render.fleet import Fleet
+from render.settings.fleet import Fleet
 
 NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its folder knows what is in it"
 NO_AGENT = "it pulls, and its agent has reported nothing yet"

@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
+from render.syntax import dns_label_fault, quoted
+
 from .findings import Findings
 from .placements import check_affinity
 from .schema import Anything, Flag, ListOf, MapOf, Record, Text
 from .shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
-from .syntax import dns_label_fault, quoted
 
 _RELEASE = 53
 _KUBERNETES = re.compile(r"v?\d+\.\d+(\.\d+)?")

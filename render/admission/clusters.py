@@ -9,11 +9,11 @@ from typing import Any
 
 from render.cluster import DEFAULT_GRADES, LARGEST
 from render.quantity import canonical_quantity, parse_quantity
+from render.syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 
 from .findings import Findings
 from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Record, Whole
 from .shared_schema import INTEGER32, LABELS, TEXT, TEXTS
-from .syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 from .urls import parse_address
 
 _SECRET = Record({"namespace!": TEXT, "name!": TEXT})

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from render.errors import Problem
+from render.syntax import quoted
 from render.words import nearest
-
-from .syntax import quoted
 
 NAME_BY_TYPE = {
     dict: "an object",

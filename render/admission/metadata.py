@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from render.syntax import dns_label_fault, label_key_fault, label_value_fault, subdomain_fault
+
 from .findings import Findings
 from .schema import INT64, Anything, ListOf, Record, Whole
 from .shared_schema import LABELS, TEXT, TEXTS
-from .syntax import dns_label_fault, label_key_fault, label_value_fault, subdomain_fault
 from .walking import Reading, walk_of
 
 ANNOTATION_LIMIT = 256 * 1024

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from render.syntax import label_key_fault, quoted
+
 from .findings import Findings
-from .syntax import label_key_fault, quoted
 
 Placement = dict[str, Any]
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from render.syntax import label_key_fault, quoted
+
 from .findings import Findings
 from .placements import check_placement, mutate_placement
 from .schema import INT32, Flag, ListOf, Record, Text, Whole
@@ -16,7 +18,6 @@ from .shared_schema import (
     TEXT,
     TEXTS,
 )
-from .syntax import label_key_fault, quoted
 
 PROPAGATION_SPEC = Record(
     {

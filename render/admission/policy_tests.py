@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.patterns import UnusablePattern, check_pattern, part_pattern
+from render.syntax import quoted
 from render.timing import parse_instant
 
 from .findings import Findings
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
-from .syntax import quoted
 
 POLICY_TEST_SPEC = Record(
     {

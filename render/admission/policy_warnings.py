@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.jsonpath import check_jsonpath
+from render.syntax import label_key_fault, label_value_fault, quoted
 
 from .findings import Findings, alternatives
-from .syntax import label_key_fault, label_value_fault, quoted
 
 WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
 WITHOUT_INJECTION = "does nothing while featureGates.StatefulFailoverInjection is false in argosy.yaml"

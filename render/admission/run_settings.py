@@ -10,13 +10,13 @@ from typing import Any
 
 from render.model import ARGOSY_API_VERSION
 from render.notations import address_in, seconds_in
+from render.syntax import quoted
 
 from .findings import Findings
 from .fleets import set_fleet_name
 from .schema import INT32, Flag, ListOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
 from .stages import AdmittedKind
-from .syntax import quoted
 from .walking import Reading, walk_of
 
 PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from render.errors import Problem
 from render.model import Manifest, group_of
+from render.syntax import subdomain_fault
 
 from .findings import Findings
 from .metadata import NameFault, check_metadata, decoded_metadata, set_namespace
 from .schema import ListOf, Node, Record
-from .syntax import subdomain_fault
 from .walking import Walk
 
 Object = dict[str, Any]

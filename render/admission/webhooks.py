@@ -11,11 +11,11 @@ from typing import Any
 from render.interpretation.operations import Operation
 from render.interpreter.webhooks import SECRET
 from render.model import Manifest
+from render.syntax import quoted, subdomain_fault
 
 from .findings import Findings
 from .schema import ListOf, Record
 from .shared_schema import INTEGER32, TEXT, TEXTS
-from .syntax import quoted, subdomain_fault
 from .urls import parse_address
 from .walking import Reading, walk_of
 

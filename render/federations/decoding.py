@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from render.admission.syntax import label_key_fault, label_value_fault
 from render.selectors import LabelSelector, Requirement, has_valid_values
+from render.syntax import label_key_fault, label_value_fault
 
 Shape = TypeVar("Shape")
 

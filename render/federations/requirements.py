@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from render.admission.syntax import label_key_fault, label_value_fault
 from render.selectors import Requirement, has_valid_values, holds
+from render.syntax import label_key_fault, label_value_fault
 
 from .decoding import WrongShape
 

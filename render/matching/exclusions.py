@@ -6,9 +6,9 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.fleet import Fleet
 from render.model import Template
 from render.patterns import matches_whole
+from render.settings.fleet import Fleet
 
 CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by"
 

@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.bits import Mask, mask_of, mask_where
-from render.fleet import ClaimMode
 from render.model import Template
 from render.policy import Preemption, PropagationPolicy
 from render.selectors import best_selector
+from render.settings.switches import ClaimMode
 
 from .exclusions import Exclusions
 from .precedence import CandidatePolicy, RankedPolicy, candidates_of, claimed_policy, may_preempt, ranked

@@ -6,7 +6,6 @@ Everything here trusts ``render.admission``: types are right, defaults are set, 
 from .binding_manifests import binding_manifest
 from .bindings import binding
 from .clusters import RENAMED_FROM, cluster, former_names
-from .fleets import fleet
 from .placement_manifests import placement_manifest, placement_text
 from .placements import SharedPlacements
 from .policies import cluster_taint_policy, propagation_policy
@@ -18,7 +17,6 @@ __all__ = [
     "binding_manifest",
     "cluster",
     "cluster_taint_policy",
-    "fleet",
     "former_names",
     "placement_manifest",
     "placement_text",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from render.bits import Mask, members
-from render.fleet import Rescheduling
+from render.settings.switches import Rescheduling
 
 from .decisions import Refusal, ScheduledReason, Trigger
 from .filters import Filters, no_cluster_fits, rejections

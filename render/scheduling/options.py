@@ -4,7 +4,8 @@ from typing import Self
 
 from msgspec import Struct
 
-from render.fleet import Fleet, Rescheduling, TieBreak
+from render.settings.fleet import Fleet
+from render.settings.switches import Rescheduling, TieBreak
 
 
 class SchedulingOptions(Struct, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from msgspec import Struct
 from render.binding import Binding
 from render.bits import Mask, mask_where
 from render.cluster_index import ClusterIndex
-from render.fleet import TieBreak
 from render.placement import Placement
+from render.settings.switches import TieBreak
 
 from .capacity import UNLIMITED, Capacity
 from .decisions import Refusal

@@ -7,8 +7,8 @@ NoExecute taint. Facts alone trigger nothing.
 
 from render.binding import Binding
 from render.bits import Mask
-from render.fleet import Rescheduling
 from render.placement import ClusterAffinityTerm, Placement
+from render.settings.switches import Rescheduling
 
 from .decisions import Trigger
 from .options import SchedulingOptions

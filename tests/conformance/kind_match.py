@@ -5,7 +5,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.fleet import ClaimMode
 from render.interpreter import Interpreter, InterpreterError
 from render.matching.bindings import interpreted_workload, is_same_object, make_binding
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
@@ -14,6 +13,7 @@ from render.model import ObjectRef, Template
 from render.parsing import binding, propagation_policy
 from render.quantity import format_quantity, parse_quantity
 from render.resources import ReplicaRequirements
+from render.settings.switches import ClaimMode
 
 from . import Case
 

@@ -30,8 +30,8 @@ from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
 from reconciler.run.web.signatures import hmac_sha256
 from render.errors import ConfigError
-from render.fleet import ForgeKind
 from render.model import ARGOSY_API_VERSION
+from render.settings.rendered import ForgeKind
 
 from .conditions import Message
 

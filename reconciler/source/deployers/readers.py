@@ -14,8 +14,8 @@ from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, ReadBlobs, argosy_objects
 from reconciler.source.releases import is_release
-from render.fleet import RenderedRelease
 from render.model import group_of
+from render.settings.source import RenderedRelease
 
 from . import argo
 from .argo import ArgoSources, chart_sources, folder_sources, has_charts, own_address

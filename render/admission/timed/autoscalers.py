@@ -9,8 +9,8 @@ from typing import Any
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Quantity, Record, Text
 from render.admission.shared_schema import INTEGER32, LABEL_SELECTOR, POINTER32, TEXT
-from render.admission.syntax import dns_label_fault, label_key_fault, quoted
 from render.quantity import parse_quantity
+from render.syntax import dns_label_fault, label_key_fault, quoted
 
 SCALE_TARGET = Record({"apiVersion": TEXT, "kind!": TEXT, "name!": TEXT})
 

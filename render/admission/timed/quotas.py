@@ -9,8 +9,8 @@ from render.admission.findings import Findings
 from render.admission.policy_warnings import WITHOUT_ENFORCEMENT
 from render.admission.schema import ListOf, MapOf, Quantity, Record
 from render.admission.shared_schema import TEXT
-from render.admission.syntax import label_key_fault, quoted
 from render.quantity import parse_quantity
+from render.syntax import label_key_fault, quoted
 
 _AMOUNTS = MapOf(Quantity())
 

@@ -6,8 +6,8 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.syntax import quoted, subdomain_fault
 from render.schemas.steps import Steps, path_of
+from render.syntax import quoted, subdomain_fault
 
 from .selectors import check_selectors
 from .texts import (

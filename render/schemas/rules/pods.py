@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.syntax import quoted, subdomain_fault
 from render.schemas.steps import Steps, path_of
+from render.syntax import quoted, subdomain_fault
 
 from .selectors import check_selectors
 from .texts import (

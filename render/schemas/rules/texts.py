@@ -7,9 +7,9 @@ from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.metadata import ANNOTATION_LIMIT
-from render.admission.syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 from render.quantity import Amount, parse_quantity
 from render.schemas.steps import Steps, path_of
+from render.syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 
 Rule = Callable[[Mapping[str, Any], Steps, Findings], None]
 """Report what is wrong with a value of a definition."""

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from render.admission.findings import Findings, alternatives
-from render.admission.syntax import quoted
 from render.schemas.steps import Steps, path_of
+from render.syntax import quoted
 
 from .pods import containers_of
 from .selectors import check_selectors

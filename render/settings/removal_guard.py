@@ -1,0 +1,69 @@
+"""``spec.removalGuard``: the limits on what one commit may remove from a cluster."""
+
+from collections import Counter
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Struct
+
+from .setting import MOST, FleetSetting, percent_faults
+
+Place = tuple[str, str]
+"""The namespace of an object ("": cluster-scoped) and its kind, as messages name them."""
+
+
+class GuardScope(StrEnum):
+    """The extent of a refusal: the whole commit, or the clusters that it is about."""
+
+    FLEET = "Fleet"
+    CLUSTER = "Cluster"
+
+
+class RemovalGuard(Struct, frozen=True, kw_only=True):
+    """The limits on the objects that may leave a cluster in one commit.
+
+    Refused are more than ``count`` objects and more than ``percent`` of the cluster's, a namespace or kind of more
+    than ``whole`` objects in full, and all of a cluster. ``scope`` is what is refused then.
+    """
+
+    count: Annotated[int, FleetSetting("count", "So many objects may always leave a cluster.", reach=MOST)] = 10
+    percent: Annotated[
+        int,
+        FleetSetting(
+            "percent", "So many percent of a cluster's objects may leave it.", reach=MOST, faults=percent_faults
+        ),
+    ] = 20
+    whole: Annotated[
+        int,
+        FleetSetting("whole", "A namespace or kind of more objects than this may not leave as a whole.", reach=MOST),
+    ] = 5
+    scope: Annotated[  # either refuses the same objects, so that no value is the weaker one
+        GuardScope,
+        FleetSetting(
+            "scope",
+            "The extent of a refusal. `Fleet`: the whole commit is refused. `Cluster`: the clusters that would lose too"
+            " much keep what they have, all others go on, and the pass still ends with exit code 6.",
+        ),
+    ] = GuardScope.FLEET
+
+    def broken_by(self, removed: Collection[Place], held: Collection[Place]) -> tuple[str, ...]:
+        """Return the limits that a removal breaks, given what of ``held`` is removed; all of it breaks that one alone.
+
+        >>> RemovalGuard().broken_by([("shop", "Secret")] * 6, [("shop", "Secret")] * 6 + [("", "Node")] * 60)
+        ('all 6 of namespace shop', 'all 6 of kind Secret')
+        """
+        if len(removed) >= len(held):
+            return ("everything it holds",)
+        bound = max(self.count, len(held) * self.percent // 100)
+        reasons = [f"more than {bound}"] if len(removed) > bound else []
+        for level, word in enumerate(("namespace", "kind")):
+            before, gone = (Counter(place[level] for place in places) for places in (held, removed))
+            whole = [name for name in sorted(gone) if name and gone[name] == before[name] > self.whole]
+            reasons += [f"all {gone[name]} of {word} {name}" for name in whole]
+        return tuple(reasons)
+
+
+REMOVAL_GUARD = FleetSetting(
+    "removalGuard", "The limits on what one commit may remove from a cluster.", in_karmada="Karmada has no guards"
+)

@@ -1,0 +1,90 @@
+"""``spec.rendered``: the place where the rendered branch is published."""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Struct
+
+from render.syntax import quoted
+
+from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, turned_to
+
+
+class PushMode(StrEnum):
+    """The way of a new commit to the rendered branch: it is pushed there, or proposed for a person to merge."""
+
+    BRANCH = "Branch"
+    PULL_REQUEST = "PullRequest"
+
+
+class ForgeKind(StrEnum):
+    """The forges whose pull requests are known; Forgejo is asked as Gitea is."""
+
+    GITHUB = "GitHub"
+    GITLAB = "GitLab"
+    GITEA = "Gitea"
+
+
+# The rules of git check-ref-format; a leading dash would be an option to git.
+_BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
+
+
+def _remote_faults(remote: str) -> Iterator[SettingFault]:
+    if remote.startswith("-"):
+        yield SettingFault("", "must not begin with '-'")
+
+
+def _branch_faults(branch: str) -> Iterator[SettingFault]:
+    if branch and not _BRANCH.fullmatch(branch):
+        yield SettingFault("", f"{quoted(branch)} is no name for a branch")
+
+
+class RenderedSettings(Struct, frozen=True, kw_only=True):
+    """The branch trees are pushed to ("": ``argosy/rendered``), and its remote's name or address ("": the source's).
+
+    ``forge`` is the kind of the forge that the remote is on; None where its address tells.
+    """
+
+    remote: Annotated[
+        str,
+        FleetSetting(
+            "remote",
+            "A remote's name, or the address of another repository; empty means the remote of the source.",
+            reach=OUTSIDE,
+            shown="",
+            faults=_remote_faults,
+        ),
+    ] = ""
+    branch: Annotated[
+        str,
+        FleetSetting(
+            "branch",
+            "The rendered branch; empty means `argosy/rendered`.",
+            reach=OUTSIDE,
+            shown="",
+            faults=_branch_faults,
+        ),
+    ] = ""
+    push: Annotated[
+        PushMode,
+        FleetSetting(
+            "push",
+            "The way of a new commit to the rendered branch. `Branch`: it is pushed there. `PullRequest`: it is pushed"
+            " to `argosy/proposed`, and one pull request asks a person to merge it; only what is merged is applied.",
+            reach=turned_to(PushMode.BRANCH),
+        ),
+    ] = PushMode.BRANCH
+    forge: Annotated[
+        ForgeKind | None,
+        FleetSetting(
+            "forge",
+            "The forge that pull requests are opened on: `GitHub`, `GitLab`, or `Gitea` (also for Forgejo); unset, the"
+            " host in the remote's address says which.",
+            reach=OUTSIDE,
+        ),
+    ] = None
+
+
+RENDERED = FleetSetting("rendered", "The place where the rendered branch is published.", in_karmada=NOT_DECIDED_BY_IT)
