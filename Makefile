@@ -36,7 +36,9 @@ $(DEMO_READY): pyproject.toml
 
 environment: $(READY)  ## the environment for development, in .venv
 
-test: lint types contracts pytest attack smoke  ## linters, types, contracts, tests, attacks, the built wheel; .ci/run adds e2e
+test: $(READY)  ## linters, types, contracts, tests, attacks, the built wheel: all that needs no API server; .ci/run adds e2e
+	@start=$$(date +%s); ARGOSY_E2E=off $(MAKE) --no-print-directory lint types contracts pytest attack smoke && \
+	echo "make test: passed in $$(($$(date +%s) - start)) seconds; what needs API servers is left out, make e2e runs it"
 
 lint: $(READY)  ## ruff, and its formatter in check mode
 	@$(BIN)/ruff check .
@@ -79,7 +81,9 @@ flapping: $(READY)  ## whole members whose pods flap for 20 minutes: are the num
 
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes
-	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
+	@start=$$(date +%s); ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE)) && \
+	echo "make e2e: passed in $$(($$(date +%s) - start)) seconds; what needs no server is left out, make test runs it," && \
+	echo "and what needs the servers of other tools, make e2e-peers runs that"
 
 e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts, and the controllers of Flux and Argo CD; it builds them
 	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py tests/test_emission_peers.py $(ARGS)
