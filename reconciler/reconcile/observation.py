@@ -51,6 +51,9 @@ if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_changes import StatusInputs
     from reconciler.source.desired import Desired
 
+_OF_CLUSTERS = ("clusters", "facts", "inventory", AgentsFile.PATH)
+"""The entries of the status branch that concern no objects."""
+
 
 class Observation(Struct, frozen=True, kw_only=True):
     """The members as a pass found them before it rendered.
@@ -251,9 +254,7 @@ def observe_members(
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
     is_told = context.tools is not None or any(map(is_pulling, context.members))
     tip = context.status.tip()
-    recorded = read_recorded(
-        context.status, tip, () if is_told else ("clusters", "facts", "inventory", AgentsFile.PATH)
-    )
+    recorded = read_recorded(context.status, tip, () if is_told else _OF_CLUSTERS)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
