@@ -5,13 +5,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.told import Told
 from reconciler.observe.cluster_status import ClusterState
 from reconciler.record.cluster_files import FAILING, UNSEEN_HINT, ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.owners import REASONS
 from reconciler.record.recorded_status import RecordedStatus, cluster_path
 from reconciler.record.status_changes import StatusInputs, status_files
 from reconciler.run.notices.conditions import conditions_after
-from reconciler.run.notices.record import TOLD_PATH
 from reconciler.run.pass_job import PassReport
 from reconciler.source.desired import Desired
 from reconciler.status.staleness import progress_of_members
@@ -109,5 +109,5 @@ def test_every_recorded_reason_is_in_the_table_with_its_end() -> None:
     metadata = parse_documents(cluster_file(replace(words, state=state)))[0].value["metadata"]
     assert {FAILING, UNSEEN_HINT} <= metadata["annotations"].keys() <= REASONS.keys()
     conditions = {f"condition {each}" for each in (READY, OBSERVED, REPORTING)}
-    assert {*conditions, SourceRefusal.PATH, TOLD_PATH, "deviations"} <= REASONS.keys()
+    assert {*conditions, SourceRefusal.PATH, Told.PATH, "deviations"} <= REASONS.keys()
     assert [name for name, each in REASONS.items() if not (each.owner and each.ends)] == []

@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.forge.commit_statuses import CommitState
+from reconciler.ledger.told import MOST_TRIES, CommitState, Notice, SourceVerdict, Told, Unsent
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.publish.branches import Publication
 from reconciler.publish.status_branch import StatusBranch
@@ -25,18 +25,15 @@ from reconciler.repository import open_repository
 from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
 from reconciler.run.notices.conditions import (
     Message,
-    Notice,
-    SourceVerdict,
     conditions_after,
     drift_notices,
     notices_between,
     verdict_of,
 )
-from reconciler.run.notices.record import MOST_TRIES, Told, Unsent
 from reconciler.run.notices.telling import Telling
 from reconciler.run.pass_job import ClusterEnd, PassReport
 from reconciler.run.settings import RunSettings
-from render.errors import ConfigError
+from render.errors import ConfigError, GitError
 
 from .build import Repository, a_cluster, a_config_map, a_policy
 from .controllers import a_fleet, controller, pushed
@@ -118,9 +115,17 @@ def test_drift_that_was_healed_is_told_of_each_pass() -> None:
 
 
 def test_a_record_that_no_pass_wrote_is_none() -> None:
-    assert Told.parse(b"conditions: [1]") == Told()
-    assert Told.parse(b"{") == Told()
-    assert Told.parse(b"conditions: {a: b, c: 3}\nunsent: [{id: 3}]") == Told(conditions={"a": "b"})
+    assert Told.read_or_none(b"conditions: [1]") == Told()
+    assert Told.read_or_none(b"{") == Told()
+    assert Told.read_or_none(b"conditions: {a: b, c: 3}\nunsent: [{id: 3}]") == Told()
+
+
+def test_a_record_that_a_newer_argosy_wrote_is_left_alone() -> None:
+    """Else people would be told of everything once more, and what that one has yet to send would be lost."""
+    with pytest.raises(GitError) as raised:
+        Told.read_or_none(b"conditions: {a: b}\nversion: 2\n")
+    newer = "has version 2, and this Argosy knows 1 at most: a newer Argosy wrote it"
+    assert raised.value.message == f"told.yaml on the status branch {newer}"
 
 
 A_MESSAGE = Unsent(
@@ -137,7 +142,7 @@ A_MESSAGE = Unsent(
 
 def test_a_record_is_read_back_as_it_was_written() -> None:
     told = Told(conditions={"a": "b"}, verdicts={"github token": "c"}, unsent=(A_MESSAGE,))
-    assert Told.parse(told.file()) == told
+    assert Told.read_or_none(told.content()) == told
     assert told.next_try == 70
 
 
@@ -536,15 +541,15 @@ def test_what_a_channel_did_not_take_is_sent_by_the_next_controller(tmp_path: Pa
             assert argosy.ended() == 0
         assert len(receiver.paths) == 1
         receiver.status = 201
-        due = Told.parse(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n")
+        due = Told.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n")
         soon = replace(due, unsent=tuple(replace(each, next_try=1) for each in due.unsent))
-        rewritten(bare, soon.file())
+        rewritten(bare, soon.content())
         with controller(tmp_path, "--settings", str(settings)) as argosy:
             eventually(lambda: len(receiver.paths) == 2, "the second try", seconds=40)
             argosy.says("pass cause=drift", times=2)
             assert argosy.ended() == 0
     assert receiver.paths == [f"/repos/team/fleet/statuses/{work.git('rev-parse', 'HEAD')}"] * 2
-    assert Told.parse(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n").unsent == ()
+    assert Told.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n").unsent == ()
 
 
 def rewritten(bare: Path, told: bytes) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.ledger.told import Notice
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.run.notices.channels import Channel, ChannelKind, sent
-from reconciler.run.notices.conditions import Message, Notice
+from reconciler.run.notices.conditions import Message
 
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .clusters import Member

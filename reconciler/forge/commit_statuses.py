@@ -1,10 +1,10 @@
 """The status of a commit on a forge, in the words of each: whether what it asks for is so, in a line."""
 
-from enum import StrEnum
 from urllib.parse import quote
 
 from msgspec import Struct
 
+from reconciler.ledger.told import CommitState
 from render.errors import GitError
 from render.settings.rendered import ForgeKind
 
@@ -12,14 +12,6 @@ from .address import Forge
 from .calls import ForgeCall, answer_of
 
 _MOST_TEXT = 140
-
-
-class CommitState(StrEnum):
-    """The state of a commit: what it asks for is so, is not, or may come to be."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    PENDING = "pending"
 
 
 class CommitStatus(Struct, frozen=True, kw_only=True):

@@ -199,10 +199,6 @@ BRANCHES = (
             Entry("schemas/<digest>.json", "What is checked of such a schema, once for all members that have it."),
             Entry("works/<cluster>/...", "Every object in every cluster: applied, healthy, and why not."),
             Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
-            Entry(
-                "told.yaml",
-                "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet.",
-            ),
             Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
             Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
             Entry(

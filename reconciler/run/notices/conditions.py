@@ -8,33 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from reconciler.forge.commit_statuses import CommitState
+from reconciler.ledger.told import CommitState, Notice, SourceVerdict
 from reconciler.run.pass_job import PassReport
 from render.words import counted, listed
 
 _MOST_OBJECTS = 50
 _SOURCE = "source"
 _REFUSED = frozenset({3, 6})
-
-
-class Notice(Struct, frozen=True, kw_only=True):
-    """One change to tell people of; ``is_solved``: a condition is over."""
-
-    text: str
-    is_solved: bool = False
-
-    def __str__(self) -> str:
-        return f"solved: {self.text}" if self.is_solved else self.text
-
-
-class SourceVerdict(Struct, frozen=True, kw_only=True):
-    """The verdict of a pass on its source commit, for the forge that has it."""
-
-    state: CommitState
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.state}: {self.text}"
 
 
 class Message(Struct, frozen=True, kw_only=True):

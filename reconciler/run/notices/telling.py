@@ -13,13 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.ledger.told import MOST_TRIES, Notice, Told, Unsent
 from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 
 from .channels import FORGES, Channel
-from .conditions import Message, Notice, conditions_after, drift_notices, notices_between, verdict_of
-from .record import MOST_TRIES, TOLD_PATH, Told, Unsent
+from .conditions import Message, conditions_after, drift_notices, notices_between, verdict_of
 
 Send = Callable[[Channel, Message], bool]
 _EVERYBODY = 8
@@ -60,7 +60,7 @@ class Telling(Struct, frozen=True, kw_only=True):
             before = self._read(tip)
             told = self._with_news(before, report, tip or "")
             found[0] = told.claiming(now, (each.name for each in self.channels))
-            return {TOLD_PATH: found[0][0].file()} if found[0][0] != before else {}
+            return {Told.PATH: found[0][0].content()} if found[0][0] != before else {}
 
         self.status.commit(made, lambda _files: _subject("Tell", found[0][1]), time=now)
         return found[0]
@@ -87,7 +87,15 @@ class Telling(Struct, frozen=True, kw_only=True):
         """Return a message for a channel; its id is that of no other, whoever makes it."""
         made_of = "\n".join([self.fleet, channel.name, tip, report.source, *map(str, notices)])
         id_ = hashlib.sha256(made_of.encode()).hexdigest()[:40]
-        return Unsent(channel=channel.name, id=id_, source=report.source, rendered=report.rendered, notices=notices)
+        return Unsent(
+            channel=channel.name,
+            id=id_,
+            source=report.source,
+            rendered=report.rendered,
+            notices=notices,
+            tries=0,
+            next_try=0,
+        )
 
     def _sent(self, mine: Sequence[Unsent]) -> dict[str, str]:
         """Send messages, all at once, and return why the others were not taken, by their ids."""
@@ -123,13 +131,13 @@ class Telling(Struct, frozen=True, kw_only=True):
         def made(tip: str | None) -> Files:
             before = self._read(tip)
             told[0] = before.after(mine, lambda each: each.id not in faults, now)
-            return {TOLD_PATH: told[0].file()} if told[0] != before else {}
+            return {Told.PATH: told[0].content()} if told[0] != before else {}
 
         self.status.commit(made, lambda _files: _subject("Told" if is_any_taken else "Could not tell", mine), time=now)
         return told[0]
 
     def _read(self, tip: str | None) -> Told:
-        return Told.parse(self.status.files(tip, {TOLD_PATH}).get(TOLD_PATH, b""))
+        return Told.read_or_none(self.status.files(tip, {Told.PATH}).get(Told.PATH, b""))
 
     def _counts(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
         kinds = {each.name: each.kind for each in self.channels}

@@ -5,19 +5,17 @@ of several processes one sends it, and after a restart it is neither lost nor se
 between sending and saying so is sent again, under the same id.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.forge.commit_statuses import CommitState
-from render.documents import DocumentErrors, emit, parse_documents
-from render.model import ARGOSY_API_VERSION
+from render.model import Manifest
 
-from .conditions import Notice, SourceVerdict
+from .branch_file import BranchFile, FileFault, object_in
 
-TOLD_PATH = "told.yaml"
 MOST_TRIES = 30
 _FIRST_RETRY, _LONGEST_RETRY = 30, 3600
 _MOST_UNSENT = 20
@@ -25,7 +23,35 @@ _MOST_UNSENT = 20
 _CLAIM_SECONDS = 60
 
 
-class Unsent(Struct, frozen=True, kw_only=True):
+class Notice(Struct, frozen=True, kw_only=True):
+    """One change to tell people of; ``is_solved``: a condition is over."""
+
+    text: str
+    is_solved: bool = field(name="solved", default=False)
+
+    def __str__(self) -> str:
+        return f"solved: {self.text}" if self.is_solved else self.text
+
+
+class CommitState(StrEnum):
+    """The state of a commit for its forge: what it asks for is so, is not, or may come to be."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PENDING = "pending"
+
+
+class SourceVerdict(Struct, frozen=True, kw_only=True):
+    """The verdict of a pass on its source commit, for the forge that has it."""
+
+    state: CommitState
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.text}"
+
+
+class Unsent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message that one channel has not taken yet; ``next_try`` is when it is tried again."""
 
     channel: str
@@ -33,9 +59,9 @@ class Unsent(Struct, frozen=True, kw_only=True):
     source: str
     rendered: str
     notices: tuple[Notice, ...] = ()
-    verdict: SourceVerdict | None = None
-    tries: int = 0
-    next_try: int = 0
+    verdict: SourceVerdict | None = field(name="status", default=None)
+    tries: int
+    next_try: int = field(name="nextTry")
 
     def claimed(self, now: int) -> "Unsent":
         """Return the message as one that is about to be sent: nobody else tries it meanwhile."""
@@ -45,44 +71,18 @@ class Unsent(Struct, frozen=True, kw_only=True):
         """Return the message after a try that failed: later each time."""
         return replace(self, next_try=now + min(_FIRST_RETRY << min(self.tries - 1, 20), _LONGEST_RETRY))
 
-    def plain(self) -> dict[str, Any]:
-        """Return this as plain data."""
-        verdict = {"state": str(self.verdict.state), "text": self.verdict.text} if self.verdict else None
-        notices = [{"text": each.text, "solved": each.is_solved} for each in self.notices]
-        found = {"notices": notices, "status": verdict}
-        return {
-            "channel": self.channel,
-            "id": self.id,
-            "source": self.source,
-            "rendered": self.rendered,
-            **{name: value for name, value in found.items() if value},
-            "tries": self.tries,
-            "nextTry": self.next_try,
-        }
 
-    @classmethod
-    def parse(cls, plain: Mapping[str, Any]) -> "Unsent":
-        """Read it back; KeyError, TypeError, ValueError or AttributeError where it is something else."""
-        status = plain.get("status")
-        return cls(
-            channel=str(plain["channel"]),
-            id=str(plain["id"]),
-            source=str(plain["source"]),
-            rendered=str(plain["rendered"]),
-            notices=tuple(
-                Notice(text=str(each["text"]), is_solved=bool(each["solved"])) for each in plain.get("notices", ())
-            ),
-            verdict=SourceVerdict(state=CommitState(status["state"]), text=str(status["text"])) if status else None,
-            tries=int(plain["tries"]),
-            next_try=int(plain["nextTry"]),
-        )
-
-
-class Told(Struct, frozen=True, kw_only=True):
+class Told(BranchFile, frozen=True, kw_only=True):
     """The record: conditions that people were told of, the last verdict of each channel, and what is to be sent."""
 
-    conditions: Mapping[str, str] = field(default_factory=dict)
-    verdicts: Mapping[str, str] = field(default_factory=dict)
+    PATH: ClassVar[str] = "told.yaml"
+    KIND: ClassVar[str] = "Told"
+    ABOUT: ClassVar[str] = (
+        "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet."
+    )
+
+    conditions: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, str] = field(default_factory=dict)
     unsent: tuple[Unsent, ...] = ()
 
     @property
@@ -90,30 +90,19 @@ class Told(Struct, frozen=True, kw_only=True):
         """The time at which the next message is due; None where none waits."""
         return min((each.next_try for each in self.unsent), default=None)
 
-    def file(self) -> bytes:
-        """Return the record as its file."""
-        found = {
-            "verdicts": dict(sorted(self.verdicts.items())),
-            "unsent": [each.plain() for each in self.unsent],
-        }
-        conditions = dict(sorted(self.conditions.items()))
-        rest = {name: value for name, value in found.items() if value}
-        return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Told", "conditions": conditions, **rest})
+    def plain(self) -> Manifest:
+        """Return the object in the file, which has conditions also where there are none."""
+        return {**super().plain(), "conditions": self.conditions}
 
     @classmethod
-    def parse(cls, content: bytes) -> "Told":
-        """Read it back; what is not as passes write it is none."""
+    def read_or_none(cls, content: bytes) -> "Told":
+        """Read the record back; one that Argosy did not write is as good as none, but a newer one is a GitError."""
         try:
-            value = parse_documents(content)[0].value if content else {}
-        except (DocumentErrors, IndexError):
+            return cls.of(object_in(content)) if content else cls()
+        except FileFault as fault:
+            if fault.is_newer:
+                raise fault.at(cls.PATH) from fault
             return cls()
-        if not isinstance(value, dict):
-            return cls()
-        try:
-            unsent = tuple(Unsent.parse(each) for each in value.get("unsent", ()))
-        except (KeyError, TypeError, ValueError, AttributeError):
-            unsent = ()
-        return cls(conditions=_texts(value.get("conditions")), verdicts=_texts(value.get("verdicts")), unsent=unsent)
 
     def adding(self, new: Iterable[Unsent]) -> "Told":
         """Return the record with more to send; a channel that takes nothing keeps only the newest."""
@@ -138,9 +127,3 @@ class Told(Struct, frozen=True, kw_only=True):
         failed = {each.id for each in tried} - over
         unsent = (each.put_off(now) if each.id in failed else each for each in self.unsent if each.id not in over)
         return replace(self, unsent=tuple(unsent))
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict):
-        return {}
-    return {key: text for key, text in value.items() if isinstance(key, str) and isinstance(text, str)}
