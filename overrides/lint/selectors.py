@@ -11,7 +11,7 @@ from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.matching.selector_index import Met, SelectorIndex
 from render.model import Template
-from render.scheduling.unmet_placements import unmet_affinity
+from render.scheduling.filters.affinity import unmet_affinity
 from render.selectors import ResourceSelector
 from render.words import nearest
 

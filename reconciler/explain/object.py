@@ -27,8 +27,9 @@ from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
+from render.scheduling.filters.unmet import Unmet
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
-from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
+from render.scheduling.unmet_placements import absent_clusters, unmet_placement
 from render.selectors import ImplicitPriority, implicit_priority
 from render.timing import written
 from render.words import counted, listed

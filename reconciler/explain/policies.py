@@ -15,7 +15,7 @@ from render.matching.match import Match
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
-from render.scheduling.unmet_placements import Unmet
+from render.scheduling.filters.unmet import Unmet
 from render.selectors import ResourceSelector, implicit_priority
 
 from .object import SELECTS_BY, unmet_of

@@ -6,7 +6,7 @@ from overrides.explanation import RuleEffect
 from reconciler.console.cluster_lists import first_clusters
 from reconciler.console.text import DITTO, Section, section
 from render.model import TargetCluster
-from render.scheduling.unmet_placements import Unmet
+from render.scheduling.filters.unmet import Unmet
 from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
 from render.fleet_settings import setting_of
+from render.scheduling.filters import FILTERS
 from render.settings.setting import SettingReach
 
 from .exit_codes import EXIT_CODES
@@ -101,7 +102,13 @@ def _policy_test_fields() -> tuple[TopicSection, ...]:
         " if for the first time, with the capacity that Clusters declare. `argosy schema PolicyTest` prints its JSON"
         " Schema."
     )
-    return (TopicSection(before=before, entries=_fields("PolicyTest")),)
+    filters = TopicSection(
+        title="Filters",
+        before="A cluster that one of these filters refuses gets nothing. `refused` of an expectation names the filter,"
+        " and `argosy explain` shows the reason.",
+        entries=tuple(Entry(each.name, each.meaning) for each in FILTERS),
+    )
+    return TopicSection(before=before, entries=_fields("PolicyTest")), filters
 
 
 def _source_fields() -> tuple[TopicSection, ...]:

@@ -13,10 +13,11 @@ from overrides.lint import LineOf
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.errors import Problem
-from render.scheduling.filters import PLUGINS
+from render.scheduling.filters import FILTERS
 from render.words import nearest
 
 KIND = "UnknownName"
+_FILTERS = frozenset(each.name for each in FILTERS)
 
 
 class Named(NamedTuple):
@@ -84,7 +85,7 @@ def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
 def _expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
     for cluster, plugin in (expected.refused or {}).items():
         yield _cluster(f"{path}.refused.{cluster}", cluster, names)
-        yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", PLUGINS)
+        yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", _FILTERS)
     for number, each in enumerate(expected.fields):
         yield _cluster(f"{path}.fields[{number}].cluster", each.cluster, names)
     for number, name in enumerate(expected.not_in):

@@ -8,7 +8,7 @@ from render.bits import Mask, members
 from render.settings.switches import Rescheduling
 
 from .decisions import Refusal, ScheduledReason, Trigger
-from .filters import Filters, no_cluster_fits, rejections
+from .filtering import FilterResult, filter_clusters, no_cluster_fits
 from .replicas import Division, Shares
 from .rules import AffinityGroup, Strategy, assignment_strategy
 from .spread import ClusterSelection, Extension, extension_of, select_clusters
@@ -26,7 +26,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """
 
     group: AffinityGroup
-    filters: Filters
+    filters: FilterResult
     selection: ClusterSelection | None = None
     selected: Sequence[int] = ()
     division: Division | None = None
@@ -35,9 +35,9 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger) -> Attempt:
     """Run a binding through filters, selection and assignment with one affinity group."""
-    filters = filters_of(state, task, group)
+    filters = filter_clusters(state, task, group)
     if not filters.feasible:
-        refusal = no_cluster_fits(rejections(filters, state.index), len(state.index.clusters))
+        refusal = no_cluster_fits(filters, state.index)
         return Attempt(group=group, filters=filters, outcome=refusal)
     strategy = assignment_strategy(task.binding, task.rules)
     selection, selected = _selected(state, task, group, filters.feasible, trigger)
@@ -65,33 +65,6 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger
         outcome = outcome.during("failed to assign replicas")
     return Attempt(
         group=group, filters=filters, selection=selection, selected=selected, division=division, outcome=outcome
-    )
-
-
-def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
-    """Return the clusters each filter lets pass; a current target of the binding is exempt from some filters.
-
-    Karmada exempts it from all taints. With ``rescheduling: Source`` a NoExecute taint ends that, unless the rules of
-    failover take care of such taints.
-    """
-    binding, rules, held = task.binding, task.rules, task.current.clusters
-    options = state.options
-    by_source = options.rescheduling is Rescheduling.SOURCE and not options.evicts_over_time
-    together = apart = -1
-    if options.honours_workload_affinity:
-        together, apart = state.workload_groups.together(binding), state.workload_groups.apart(binding)
-    return Filters(
-        placement=rules.placement,
-        candidates=state.index.all & ~state.terminating,
-        serving=state.serving(binding) | held,
-        tolerated=rules.tolerated | (held & rules.stays if by_source else held),
-        matching=group.clusters(overflows=binding.is_workload),
-        has_properties=rules.has_properties,
-        not_evicting=~state.index.named(task.from_cluster for task in binding.eviction_tasks),
-        with_affinity_group=together | held,
-        without_anti_affinity_group=apart | held,
-        made=~state.index.named(binding.absent_in) if binding.absent_in else -1,
-        proven=~state.index.named(binding.unproven) | held if binding.unproven else -1,
     )
 
 

@@ -14,7 +14,7 @@ from render.placement import SpreadField
 
 from .attempts import LOCALITY_SCORE, Attempt
 from .decisions import Refusal, SchedulingDecision, Trigger
-from .filters import rejections
+from .filtering import rejections
 from .replicas import Apportionment, Mode, apportionments, shares_of
 from .rules import BEYOND_OVERFLOW, Strategy, assignment_strategy
 from .scheduler import SchedulingCycle

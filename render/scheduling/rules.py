@@ -87,7 +87,7 @@ def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules
         groups=_groups(placement, index),
         tolerated=index.tolerated(placement.cluster_tolerations),
         stays=index.tolerated(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
-        has_properties=_with_properties(placement, index),
+        has_properties=clusters_with_properties(placement, index),
         strategy=strategy,
         spread=None
         if ignores_spread(placement)
@@ -127,6 +127,15 @@ def ignores_spread(placement: Placement) -> bool:
     return scheduling.weight_preference is None or bool(scheduling.weight_preference.static_weight_list)
 
 
+def clusters_with_properties(placement: Placement, index: ClusterIndex) -> Mask:
+    """Return the clusters that have the property of each spread constraint."""
+    mask = index.all
+    for constraint in placement.spread_constraints:
+        if constraint.spread_by_field is not None:
+            mask &= index.having(constraint.spread_by_field)
+    return mask
+
+
 def _groups(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
     if placement.cluster_affinity is not None:
         return (AffinityGroup(name="", primary=index.matching(placement.cluster_affinity)),)
@@ -140,14 +149,6 @@ def _group(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
     if term.overflow is not None:
         overflow = tuple(index.matching(each.affinity) for each in term.overflow)
     return AffinityGroup(name=term.name, primary=index.matching(term.affinity), overflow=overflow)
-
-
-def _with_properties(placement: Placement, index: ClusterIndex) -> Mask:
-    mask = index.all
-    for constraint in placement.spread_constraints:
-        if constraint.spread_by_field is not None:
-            mask &= index.having(constraint.spread_by_field)
-    return mask
 
 
 def _weights(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:

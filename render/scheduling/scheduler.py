@@ -2,7 +2,7 @@
 
 1. Decide whether the binding needs scheduling at all (``triggers``).
 2. Attempt each affinity group, from the one in use on (``attempts``):
-   a. filter the clusters (``filters``), put them in order;
+   a. filter the clusters (``filtering``), put them in order;
    b. choose among them by spread constraints (``spread``);
    c. assign replicas to the chosen (``replicas``); the first group that succeeds decides.
 3. If all fail, the first failure is the answer: a binding that fits no cluster loses its targets, any other one
@@ -13,11 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import members
 from render.cluster_index import ClusterIndex
 
-from .attempts import Attempt, attempt, filters_of, is_set_in_one_cluster
+from .attempts import Attempt, attempt, is_set_in_one_cluster
 from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, succeeded, unchanged
+from .filtering import filter_clusters
 from .options import SchedulingOptions
 from .replicas import Shares
 from .rules import AffinityGroup
@@ -66,7 +67,8 @@ class Scheduler:
         trigger = trigger_of(
             binding,
             task.current,
-            allowed=self._allowed(task, groups[0]),
+            # A current target may stay where it passes all filters; those that exempt it let it pass.
+            allowed=filter_clusters(self.state, task, groups[0]).feasible,
             leaving=self.state.terminating,
             options=self.state.options,
         )
@@ -114,12 +116,6 @@ class Scheduler:
             return ""
         names = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         return f"No capacity is known of {names}: declare status.resourceSummary in the Cluster, or let it be observed."
-
-    def _allowed(self, task: Task, group: AffinityGroup) -> Mask:
-        """Return the clusters in which the source lets a binding stay."""
-        filters = filters_of(self.state, task, group)
-        places = filters.matching & filters.has_properties & filters.not_evicting & filters.made
-        return filters.candidates & filters.tolerated & places
 
 
 def is_schedulable(binding: Binding) -> bool:

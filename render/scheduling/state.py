@@ -44,6 +44,7 @@ class PassState:
         self.targets = TargetLists(index)
         self.delivered_apis: dict[tuple[str, str], Mask] = {}
         self.terminating = index.terminating()
+        self.candidates = index.all & ~self.terminating
         self.declared = mask_where(
             each.resource_summary is not None and each.resource_summary.is_declared for each in index.clusters
         )

@@ -12,7 +12,7 @@ from render.parsing import SharedPlacements, binding, cluster
 from render.placement import Placement
 from render.scheduling.attempts import Attempt, room_for
 from render.scheduling.decisions import Refusal
-from render.scheduling.filters import rejections
+from render.scheduling.filtering import rejections
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler, SchedulingCycle
 

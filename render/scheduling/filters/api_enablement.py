@@ -1,0 +1,20 @@
+"""The filter of clusters by the kinds that they serve."""
+
+from render.bits import Mask
+from render.scheduling.rules import AffinityGroup
+from render.scheduling.state import PassState, Task
+
+from .filter import Filter, one_reason
+
+
+def _serving(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+    return state.serving(task.binding)
+
+
+API_ENABLEMENT = Filter(
+    name="APIEnablement",
+    meaning="The cluster does not serve the kind of the object.",
+    passing=_serving,
+    exempts_targets=True,
+    reasons=one_reason("cluster(s) did not have the API resource"),
+)

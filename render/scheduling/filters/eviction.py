@@ -1,0 +1,21 @@
+"""The filter of clusters that a binding is being evicted from."""
+
+from render.bits import Mask
+from render.scheduling.rules import AffinityGroup
+from render.scheduling.state import PassState, Task
+
+from .filter import Filter, one_reason
+
+
+def _not_evicting(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+    tasks = task.binding.eviction_tasks
+    return ~state.index.named(each.from_cluster for each in tasks) if tasks else -1
+
+
+CLUSTER_EVICTION = Filter(
+    name="ClusterEviction",
+    meaning="The object is being evicted from the cluster.",
+    passing=_not_evicting,
+    exempts_targets=False,
+    reasons=one_reason("cluster(s) is in the process of eviction"),
+)

@@ -1,0 +1,21 @@
+"""The filter of clusters of which nobody knows that they are well, when something is moved."""
+
+from render.bits import Mask
+from render.scheduling.rules import AffinityGroup
+from render.scheduling.state import PassState, Task
+
+from .filter import Filter, one_reason
+
+
+def _proven(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+    unproven = task.binding.unproven
+    return ~state.index.named(unproven) if unproven else -1
+
+
+CLUSTER_HEALTH = Filter(
+    name="ClusterHealth",
+    meaning="The object is moved, and nobody knows that the cluster is well.",
+    passing=_proven,
+    exempts_targets=True,
+    reasons=one_reason("cluster(s) of which nobody knows that they are well"),
+)

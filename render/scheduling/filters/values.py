@@ -1,0 +1,21 @@
+"""The filter of clusters for which an object is not made: a chart is rendered with other values there."""
+
+from render.bits import Mask
+from render.scheduling.rules import AffinityGroup
+from render.scheduling.state import PassState, Task
+
+from .filter import Filter, one_reason
+
+
+def _made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+    absent = task.binding.absent_in
+    return ~state.index.named(absent) if absent else -1
+
+
+VALUES = Filter(
+    name="Values",
+    meaning="A chart, rendered with the values of the cluster, does not make the object.",
+    passing=_made,
+    exempts_targets=False,
+    reasons=one_reason("cluster(s) for which the object is not made"),
+)

@@ -1,0 +1,21 @@
+"""The filter of clusters by the other workloads of an anti-affinity group, which are kept apart."""
+
+from render.bits import Mask
+from render.scheduling.rules import AffinityGroup
+from render.scheduling.state import PassState, Task
+
+from .filter import Filter, one_reason
+
+
+def _apart(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+    is_grouped = task.binding.anti_affinity_group and state.options.honours_workload_affinity
+    return state.workload_groups.apart(task.binding) if is_grouped else -1
+
+
+WORKLOAD_ANTI_AFFINITY = Filter(
+    name="WorkloadAntiAffinity",
+    meaning="Another workload of the object's anti-affinity group is in the cluster.",
+    passing=_apart,
+    exempts_targets=True,
+    reasons=one_reason("cluster already has workload with the same anti-affinity group"),
+)
