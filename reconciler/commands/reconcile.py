@@ -69,6 +69,7 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
 
 def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
+    from reconciler.reconcile.ending import end_of_pass
     from reconciler.reconcile.pass_lines import commit_line, warning_lines
     from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
@@ -80,16 +81,17 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
 
     result = reconcile_fleet(repository, options, log, on_commit)
     if isinstance(result, PassResult):
-        return _print_result(result, options)
-    _print_refused(result, options)
-    raise result.error
+        _print_result(result, options)
+    else:
+        _print_refused(result, options)
+    end = end_of_pass(result)
+    if end.error is not None:
+        raise end.error
+    return end.code
 
 
-def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
-    """Print a pass and return its exit code; GuardRefused where clusters are held back, and why nobody was asked."""
-    from reconciler.publish.guards import check_held
-    from reconciler.publish.problems import problems_of
-
+def _print_result(result: "PassResult", options: ReconcileOptions) -> None:
+    """Print a pass that went to its end."""
     if options.output == "json":
         from reconciler.console.json_values import as_json
 
@@ -98,17 +100,6 @@ def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
         from reconciler.deliver.reports import report_table
 
         print_text(report_table(result.reports), end="")
-    if result.proposal is not None and result.proposal.error is not None:
-        raise result.proposal.error
-    if result.fault is not None:
-        raise result.fault
-    check_held(result.outcome)
-    worst = 1 if problems_of(result.outcome) else 0
-    if result.reports is None:
-        return worst
-    from reconciler.deliver.reports import exit_code
-
-    return exit_code(result.reports) or worst
 
 
 def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:

@@ -225,34 +225,28 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
 
 def _of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
-    from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
+    from reconciler.reconcile.ending import end_of_pass
     from render.cluster import is_pulling
 
-    problems, flip = problems_of(result.outcome), result.outcome.flip
+    end, flip = end_of_pass(result), result.outcome.flip
     report = PassReport(
-        code=1 if problems else 0,
+        code=end.code,
         source=result.outcome.source.commit,
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
-        unplaced=tuple(map(str, problems)),
+        unplaced=tuple(map(str, problems_of(result.outcome))),
         moved=_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
-    try:
-        if result.reports is not None:
-            members = tuple(each.name for each in result.outcome.source.desired.clusters if not is_pulling(each))
-            report = replace(report, members=members)
-            report = _with_clusters(report, result.reports, is_new=result.commit is not None)
-        if result.proposal is not None and result.proposal.error is not None:
-            raise result.proposal.error
-        if result.fault is not None:
-            raise result.fault
-        check_held(result.outcome)
-    except ReconcileError as error:
-        log.detail(error.message)
-        return replace(report, code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
-    return report
+    if result.reports is not None:
+        members = tuple(each.name for each in result.outcome.source.desired.clusters if not is_pulling(each))
+        clusters = _cluster_ends(result.reports, is_new=result.commit is not None)
+        report = replace(report, members=members, clusters=clusters)
+    if end.error is None:
+        return report
+    log.detail(end.error.message)
+    return replace(report, message=end.error.message[:_MOST_TEXT], hint=end.error.hint)
 
 
 def _moved_replicas(result: "PassResult") -> int:
@@ -268,26 +262,19 @@ def _moved_replicas(result: "PassResult") -> int:
 
 
 def _of_refused(refused: "RefusedPass") -> PassReport:
-    report = PassReport(
+    return PassReport(
         code=refused.error.exit_code,
         message=refused.error.message[:_MOST_TEXT],
         hint=refused.error.hint,
         source=refused.refusal.source,
         rendered=refused.good.previous.commit,
         refused=refused.refusal.message,
+        clusters=_cluster_ends(refused.reports, is_new=False),
     )
-    after = _with_clusters(report, refused.reports, is_new=False)
-    return replace(after, code=refused.error.exit_code, message=report.message, hint=report.hint)
 
 
-def _with_clusters(report: PassReport, reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> PassReport:
-    from reconciler.deliver.reports import exit_code
-
-    report = replace(report, clusters={each.cluster: _cluster_end(each, is_new=is_new) for each in reports})
-    try:
-        return replace(report, code=exit_code(reports) or report.code)
-    except ReconcileError as error:
-        return replace(report, code=error.exit_code, message=error.message, hint=error.hint)
+def _cluster_ends(reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> dict[str, ClusterEnd]:
+    return {each.cluster: _cluster_end(each, is_new=is_new) for each in reports}
 
 
 def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:

@@ -1,0 +1,46 @@
+"""The end of a pass: its exit code and its error, decided once for the command and the controller."""
+
+from msgspec import Struct
+
+from reconciler.deliver.reports import exit_code
+from reconciler.publish.guards import check_held
+from reconciler.publish.problems import problems_of
+from render.errors import ReconcileError
+
+from .reconcile_pass import PassResult
+from .refused_pass import RefusedPass
+
+
+class PassEnd(Struct, frozen=True, kw_only=True):
+    """The end of a pass. ``error`` is the one that it ends with, whose exit code is ``code`` (None: there is none).
+
+    Without an error, the code is 1 where an object could not be placed or built, or where a cluster failed in part.
+    """
+
+    code: int
+    error: ReconcileError | None = None
+
+
+def end_of_pass(result: PassResult | RefusedPass) -> PassEnd:
+    """Return the end of a pass; of several errors the one counts that kept most from happening.
+
+    A refused source is the first; then a proposal that could not be made, a fault of the pass, clusters that a guard
+    holds back, and clusters that could not be asked.
+    """
+    if isinstance(result, RefusedPass):
+        return PassEnd(code=result.error.exit_code, error=result.error)
+    try:
+        return PassEnd(code=_code_of(result))
+    except ReconcileError as error:
+        return PassEnd(code=error.exit_code, error=error)
+
+
+def _code_of(result: PassResult) -> int:
+    """Return the exit code of a pass without an error; raise the error of one that ends with it."""
+    if result.proposal is not None and result.proposal.error is not None:
+        raise result.proposal.error
+    if result.fault is not None:
+        raise result.fault
+    check_held(result.outcome)
+    failed = 0 if result.reports is None else exit_code(result.reports)
+    return failed or (1 if problems_of(result.outcome) else 0)
