@@ -19,10 +19,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--copies", type=int, default=4, help="objects of each kind, edited in one pass")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only", nargs="+", default=(), help="names of objects: edit these alone, by the same edits")
     chosen = parser.parse_args(arguments)
     with members_of_a_fleet(("ours", "theirs")) as ((ours, theirs), folder):
         began = time.monotonic()
-        both = BothWays(ours, theirs, folder, seed=chosen.seed, copies=chosen.copies)
+        both = BothWays(ours, theirs, folder, seed=chosen.seed, copies=chosen.copies, only=chosen.only)
         outcomes = list(_batches(both, chosen.pairs))
         unrest = both.unrest()
     pairs, refused = sum(each.pairs for each in outcomes), sum(each.refused for each in outcomes)
@@ -53,6 +54,8 @@ def told(difference: Difference) -> str:
 
 def _lines(difference: Difference) -> Iterator[str]:
     yield f"{difference.name}: {difference.what}"
+    if difference.why:
+        yield f"  {difference.why}"
     if difference.before:
         yield "  the edit:"
         yield from _changes(difference.before, difference.after)
@@ -68,8 +71,10 @@ def _changes(one: Any, other: Any) -> Iterator[str]:
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the innermost values; a map or a list in which there is nothing is one."""
     items: Any = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for step, item in items:
+    inside = list(items)
+    for step, item in inside:
         yield from _leaves(item, (*path, str(step)))
-    if not items:
+    if not inside:
         yield ".".join(path), json.dumps(value)

@@ -62,7 +62,7 @@ def _unallocated(live: Any, manifest: Any) -> Any:
 def untruth(said: str, theirs: Side, ours: Side, *, is_accepted: bool) -> str:
     """Return what is not true of an object after an edit, empty where all is."""
     if said.startswith("refused") and _STRICTER.search(said):
-        return "it was written" if ours.is_written else ""
+        return "it was written" if ours.is_written and not theirs.is_written else ""
     if theirs.after != ours.after:
         return f"{said}, and the objects differ"
     if (said.startswith("refused") or said in _FAILED) is is_accepted:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from reconciler.members.discovery import Resource
+from reconciler.plans.payload import as_sent
 from tests.build import Repository, a_cluster, a_cluster_policy, a_policy, on_clusters
 from tests.clusters import Member
 from tests.kubectl import kubectl_path
@@ -54,8 +56,19 @@ class EditedFleet:
 
     def words_of(self, output: str) -> dict[str, str]:
         """Return the word about each object that a command names; about the others it is ``unchanged``."""
-        objects = json.loads(output)["clusters"][self.member.name]["objects"]
-        return {each["object"].split()[-1].rpartition("/")[2]: each["action"] for each in objects}
+        return {_name_in(each): each["action"] for each in self._objects(output)}
+
+    def reasons_of(self, output: str) -> dict[str, str]:
+        """Return the reason and the message about each object that a command names."""
+        return {_name_in(each): f"{each['reason']}: {each.get('message', '')}" for each in self._objects(output)}
+
+    def _objects(self, output: str) -> list[dict[str, Any]]:
+        objects: list[dict[str, Any]] = json.loads(output)["clusters"][self.member.name]["objects"]
+        return objects
+
+
+def _name_in(told: Mapping[str, Any]) -> str:
+    return str(told["object"]).split()[-1].rpartition("/")[2]
 
 
 def _shared() -> list[Manifest]:
@@ -63,6 +76,29 @@ def _shared() -> list[Manifest]:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}} for space in SPACES
     ]
     return [*spaces, *definitions()]
+
+
+def stated_for_kubectl(manifest: Manifest) -> Manifest:
+    """Return a manifest in which no map has nothing but fields that are null, as far as Argosy leaves those out.
+
+    To kubectl's server-side apply a null is a value, so that a server fills in the defaults of such a map. To Argosy it
+    is what is not stated, and the map is empty.
+    """
+    group, _, version = manifest["apiVersion"].rpartition("/")
+    is_namespaced = "namespace" in manifest["metadata"]
+    kind = Resource(group=group, version=version, kind=manifest["kind"], plural="", is_namespaced=is_namespaced)
+    sent = as_sent(manifest, kind, "")
+    return {key: value if key == "metadata" else _stated(value, sent.get(key)) for key, value in manifest.items()}
+
+
+def _stated(value: Any, sent: Any) -> Any:
+    if isinstance(value, list) and isinstance(sent, list) and len(value) == len(sent):
+        return [_stated(item, other) for item, other in zip(value, sent, strict=True)]
+    if not isinstance(value, dict) or not isinstance(sent, dict):
+        return value
+    if value and not sent and all(item is None for item in value.values()):
+        return {}
+    return {key: _stated(item, sent.get(key)) for key, item in value.items()}
 
 
 def prepare(member: Member) -> None:
