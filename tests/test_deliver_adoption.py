@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.members.exchange import JSON_PATCH
-from reconciler.plans.model import DesiredObject
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
-from .applying import Cluster, outcomes
+from .applying import Cluster, desired_objects, outcomes
 from .build import a_config_map, a_deployment
 from .fakes import FakeCluster
 
@@ -70,6 +72,37 @@ def test_an_object_to_which_somebody_gave_more_in_a_list_is_another_one(cluster:
     (result,) = cluster.apply(web).results
     image = '.spec.template.spec.containers[name="web"].image'
     assert [(change.path, change.live) for change in result.changes] == [(image, "nginx:9")]
+
+
+def test_a_server_is_asked_of_another_object_once(cluster: Cluster) -> None:
+    """It is asked again once what is there, who owns it or what is wanted is otherwise."""
+    api, client = "apis/apps/v1", cluster.client()
+    web, more = with_more(cluster)
+    cluster.create("deployments", more, api=api, manager="kubectl-create")
+
+    def asked(wanted: dict[str, Any]) -> tuple[str, int]:
+        before = len(client.writes)
+        (result,) = cluster.apply(wanted, client=client).results
+        said = client.writes[before:]
+        return result.reason, sum(1 for write in said if write.endswith("deployments/web"))
+
+    assert asked(web)[1] > 0
+    assert (asked(web), asked(web)) == (("NotOurs", 0), ("NotOurs", 0))
+    cluster.edit("deployments", "web", {"metadata": {"labels": {"by": "hand"}}}, api=api, manager="somebody")
+    assert asked(web)[1] > 0
+    assert asked(web) == ("NotOurs", 0)
+    labelled = {**web, "metadata": {**web["metadata"], "labels": {**web["metadata"]["labels"], "by": "hand"}}}
+    assert asked(labelled)[1] > 0
+    assert asked(labelled) == ("NotOurs", 0)
+    # Whoever only looks asks each time, for the answer shows what would change.
+    held = Inventory(cluster=cluster.server.name, answered=cluster.answered)
+    desired = ClusterDesired(cluster=cluster.server.name, commit="c0ffee", objects=desired_objects([labelled]))
+    job = ClusterJob(desired=desired, inventory=held, options=cluster.options())
+    (report,) = apply_fleet([job], lambda _name, _deadline: client, FleetOptions(is_observing=True))
+    assert report.plan is not None
+    (seen,) = report.plan.objects
+    assert [change.path for change in seen.changes] == ['.spec.template.spec.containers[name="debug"]']
+    assert asked(more)[0] == "Equal"
 
 
 def test_what_a_controller_gave_it_is_no_difference_and_stays(cluster: Cluster) -> None:

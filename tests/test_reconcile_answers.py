@@ -67,6 +67,13 @@ def rules(fleet: MemoryFleet) -> Any:
     return fleet.members["member1"].objects[ROLE]["rules"]
 
 
+def stand_in_the_way(fleet: MemoryFleet, *names: str) -> None:
+    """Have the member hold a Role that somebody made, of the name that Git has for one."""
+    role, member = a_role(*names), fleet.members["member1"]
+    put(member, "namespaces.", "", {**NAMESPACE, "metadata": {"name": "shop", "resourceVersion": "6"}})
+    put(member, ROLE[0], ROLE[1], {**role, "metadata": {**role["metadata"], "resourceVersion": "7"}})
+
+
 def forget_status(fleet: MemoryFleet) -> None:
     """Lose the status branch, and all that a machine keeps beside it."""
     fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
@@ -97,6 +104,17 @@ def test_what_intercepts_writes_is_listed_once_where_something_had_to_be_asked_a
     listed = [path for path in with_doubt if path.endswith("mutatingwebhookconfigurations")]
     assert len(listed) == 1
     assert [path for path in with_doubt if path not in listed] == without
+
+
+def test_another_object_that_stays_in_the_way_is_asked_about_once(fleet: MemoryFleet) -> None:
+    """Git wants a Role that reads all Secrets, and finds one made by hand that reads a single one."""
+    stand_in_the_way(fleet, "only-this")
+    fleet.repository.commit({"role.yaml": a_role()})
+    assert PATH in patched(fleet)
+    assert [patched(fleet) for _ in range(2)] == [[], []]
+    assert rules(fleet)[0]["resourceNames"] == ["only-this"]
+    stand_in_the_way(fleet, "another")
+    assert [patched(fleet) for _ in range(2)] == [[PATH], []]
 
 
 def test_after_the_status_branch_was_lost_each_object_in_doubt_is_asked_about_once(fleet: MemoryFleet) -> None:

@@ -172,7 +172,9 @@ def _replacing(live: Mapping[str, Any], after: Mapping[str, Any], names: Any, pl
 def _unanswered(planned: PlannedObject, failure: Failure, context: PlanContext) -> PlannedObject:
     """Return the plan for an object that the server did not tell of: it is left alone, unless it may be overwritten."""
     is_other = failure.kind is FailureKind.IMMUTABLE or planned.changes
-    if is_other or (failure.kind in _REFUSALS and (context.overwrites or planned.migrate)):
+    is_answer = failure.kind in _REFUSALS
+    planned = planned if is_answer else replace(planned, answer_id="")
+    if is_other or (is_answer and (context.overwrites or planned.migrate)):
         return another_object(planned, planned.changes, context)
     return replace(
         planned,
@@ -182,4 +184,5 @@ def _unanswered(planned: PlannedObject, failure: Failure, context: PlanContext) 
         hint=failure.hint or "see to what refuses the dry run, or set conflictResolution: Overwrite in its policy",
         takeover=(),
         in_doubt=False,
+        answer_id="",
     )

@@ -240,7 +240,8 @@ class _FleetRun:
 
     def _planned(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
         observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
-        options = replace(job.options, twins=self._options.twins(job.cluster, observed.uid))
+        twins = self._options.twins(job.cluster, observed.uid)
+        options = replace(job.options, twins=twins, is_observing=self._options.is_observing)
         return observed, make_plan(job.desired, observed, job.inventory, options)
 
     def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:

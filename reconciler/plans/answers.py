@@ -50,6 +50,27 @@ def answer_digest(
     return _digest([live["metadata"].get("uid"), admission.digest, places])
 
 
+def stranger_digest(planned: PlannedObject, admission: Admission) -> str:
+    """Return the digest of an object that nobody of ours applied, and of what would be sent of it.
+
+    A server that said once that applying would change a value says so as long as all of this is the same: what is
+    wanted, what is there, who owns it, and what intercepts writes. As for ``answer_digest``, nothing is remembered of
+    Secrets, and ``UNKNOWN_ANSWER`` stands where nobody looked at what intercepts writes.
+    """
+    live, desired = planned.live or {}, planned.desired
+    if desired is None or is_secret(desired.manifest):
+        return ""
+    if not admission.digest:
+        return UNKNOWN_ANSWER
+    owners = [
+        [entry.get(name) for name in ("manager", "operation", "apiVersion", "subresource", "fieldsV1")]
+        for entry in live["metadata"].get("managedFields") or ()
+        if entry.get("subresource") != "status"
+    ]
+    wanted = [planned.manifest, planned.takeover]
+    return _digest([live["metadata"].get("uid"), admission.digest, wanted, _content(live), owners])
+
+
 def applied_digest(desired: Manifest, live: Manifest, fields: Fields) -> str:
     """Return the digest of a manifest that was applied and of what we own of the object since; empty for Secrets."""
     if is_secret(desired):

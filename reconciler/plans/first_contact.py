@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from render.model import Manifest
 
 from .adoption import kubectl_managers, takeover, vanishing
+from .answers import stranger_digest
 from .applyset import PART_OF
 from .conflicts import field_changes, left_fields, value_differences
 from .context import PlanContext, replaced_managers, ruled_manifest
@@ -30,8 +31,14 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     if any(_is_certain(value_at(want, each.path), value_at(live, each.path)) for each in different):
         return another_object(base, changes, context)
     kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
+    base = replace(base, takeover=kubectl)
+    answer_id = stranger_digest(base, context.admission)
+    # Whoever only looks asks again, to show what would change.
+    is_known = answer_id in context.answered and not context.options.is_observing
+    if is_known and not (context.overwrites or base.migrate):
+        return another_object(replace(base, answer_id=answer_id), changes, context)
     message = "it was there already, as wanted"
-    base = replace(base, changes=changes, takeover=kubectl, in_doubt=True)
+    base = replace(base, changes=changes, in_doubt=True, answer_id=answer_id)
     return replace(base, action=Action.ADOPTED, reason="Equal", message=message)
 
 
@@ -43,7 +50,7 @@ def _is_certain(wanted: Any, present: Any) -> bool:
 def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
     """Return the plan for an object we never applied and that applying would change.
 
-    ``changes`` are the values, as far as they are known.
+    ``changes`` are the values, as far as they are known. The server's answer is remembered of one that stays as it is.
     """
     assert base.live is not None
     entries = base.live["metadata"].get("managedFields") or ()
@@ -51,7 +58,8 @@ def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], contex
     if context.overwrites or base.migrate:
         reason = "Overwrite" if context.overwrites else "Migrated"
         message = "it was there already, different"
-        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=context.overwrites)
+        base = replace(base, answer_id="", force=context.overwrites)
+        return replace(base, action=Action.ADOPTED, reason=reason, message=message)
     owners = sorted({str(entry.get("manager")) for entry in entries})
     return replace(
         base,
@@ -70,7 +78,7 @@ def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], co
     """
     if changes:
         return another_object(planned, planned.changes or changes, context)
-    return replace(planned, changes=(), in_doubt=False, force=True)
+    return replace(planned, changes=(), in_doubt=False, force=True, answer_id="")
 
 
 def fields_that_vanish(planned: PlannedObject, context: PlanContext) -> tuple[Path, ...]:

@@ -89,7 +89,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
     which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's, of any object.
     ``recovered``: objects that the history of the rendered branch names, for a cluster that has no inventory.
-    ``changed``: objects whose manifests are others than in a commit that the cluster may hold.
+    ``changed``: objects whose manifests are others than in a commit that the cluster may hold. ``is_observing``: the
+    plan is shown and not carried out, so that it is to say what differs, also where that is known to stay.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -112,6 +113,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     retain: Callable[[Manifest, Manifest], Manifest] = _desired_itself
     field_rules: tuple[FieldRule, ...] = ()
     changed: frozenset[ObjectRef] = frozenset()
+    is_observing: bool = False
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):
