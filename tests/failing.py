@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from reconciler.pipeline.health import FILE, ObservedHealth, ReportedHealth, health_file
+from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from render.cluster import ClusterCondition
 from render.documents import emit
 from render.model import ObjectRef
@@ -34,7 +34,7 @@ def observed(
         if health
         else {},
     )
-    files = {FILE: health_file(found)} if health or ready else {}
+    files = {HealthFile.NAME: file.content()} if (file := HealthFile.of_health(found)) else {}
     for name, (status, _) in (ready or {}).items():
         conditions = [{"type": "Ready", "status": status}]
         files[f"{name}.yaml"] = emit(

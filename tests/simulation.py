@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.cluster_status import ClusterState, MemberObservation, state_after
 from reconciler.observe.fact_changes import facts_of, facts_to_write
-from reconciler.pipeline.health import ObservedHealth, ReportedHealth, cluster_conditions, health_file
+from reconciler.pipeline.health import cluster_conditions
 from reconciler.publish.branches import Publication
 from reconciler.publish.checkpoint import FILE_NAME
-from reconciler.publish.file_shapes import HEALTH_PATH
 from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.reconcile.options import ReconcileOptions
@@ -239,7 +239,8 @@ class Observer:
             conditions={name: cluster_conditions(state.status) for name, state in states.items()},
             workloads={ref: found for ref, found in workloads.items() if found},
         )
-        return {**files, HEALTH_PATH: health_file(health)}
+        file = HealthFile.of_health(health)
+        return {**files, HealthFile.PATH: file.content() if file else b""}
 
     def _states(self, recorded: RecordedStatus, minute: int, now: str) -> Iterator[tuple[str, ClusterState]]:
         known = {name: record.state for name, record in recorded.clusters().items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.pipeline.health import parsed_health
+from reconciler.ledger.health import HealthFile
 from render.documents import parse_documents
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
@@ -66,7 +66,7 @@ def test_replicas_that_no_node_takes_for_five_minutes_go_where_there_is_room(
     since = stuck(fleet, "paris", ready=1, waiting=2)
     before = fleet.repository.git("rev-parse", "argosy/rendered")
     fleet.run(10)
-    recorded = parsed_health(fleet.repository.show("facts/_health.yaml", "argosy/status").encode())
+    recorded = HealthFile.read("", fleet.repository.show("facts/_health.yaml", "argosy/status").encode()).health
     assert recorded.pending == {
         ObjectRef("apps", "Deployment", "default", "web"): (
             PendingReplicas(cluster="paris", ready=1, pending=(PendingPods(since=since, pods=2),)),

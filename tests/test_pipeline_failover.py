@@ -7,8 +7,8 @@ from types import FrameType
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailedOver, FailoverInputs, failed_over
-from reconciler.pipeline.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.taints import TaintedClusters
 from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, Taint

@@ -5,14 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.pipeline.webhook_answers import (
-    Recording,
-    WebhookAnswer,
-    answers_file,
-    asked,
-    lasting_answers,
-    parsed_answers,
-)
+from reconciler.ledger.webhook_answers import AnswersFile, WebhookAnswer, read_answers
+from reconciler.pipeline.webhook_answers import Recording, asked, lasting_answers
 from reconciler.record.recorded_status import RecordedStatus
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
@@ -139,7 +133,7 @@ def test_an_answer_is_held_to_what_it_is_needed_for(case: Said) -> None:
     assert answer.error == (f"webhook hooks.example.io {case.error}" if case.error else "")
     assert (lasting_answers(answers) == answers) == (not case.error)
     # What is read back says the same as what was asked, failure or not.
-    again = Recording(parsed_answers(answers_file(answers)))
+    again = Recording(read_answers(AnswersFile.of_answers(answers).content()))
     assert again.answers == answers
     if case.error:
         with pytest.raises(InterpreterError, match=case.error.replace("[", r"\[")):
@@ -158,7 +152,7 @@ def test_the_file_is_ordered_by_what_it_is_about() -> None:
             operation="ReviseReplica", error="webhook hooks.example.io did not answer within 10 s", **about
         ),
     }
-    assert answers_file(answers).decode() == (
+    assert AnswersFile.of_answers(answers).content().decode() == (
         "apiVersion: argosy.dev/v1alpha1\n"
         "kind: Interpretations\n"
         "answers:\n"
@@ -183,19 +177,20 @@ def test_the_file_is_ordered_by_what_it_is_about() -> None:
         "  operation: ReviseReplica\n"
         "  request: c3\n"
         "  webhook: hooks/hooks.example.io\n"
+        "version: 1\n"
     )
-    assert parsed_answers(answers_file(answers)) == answers
+    assert read_answers(AnswersFile.of_answers(answers).content()) == answers
 
 
 @each_row("content", [b"", b"{", b"[]", b"answers: x", b"answers:\n- a: b\n"])
 def test_what_cannot_be_read_was_never_answered(content: bytes) -> None:
-    assert parsed_answers(content) == {}
+    assert read_answers(content) == {}
 
 
 def test_the_facts_of_members_are_nothing_else_than_theirs() -> None:
-    answers = answers_file(
+    answers = AnswersFile.of_answers(
         {"a": WebhookAnswer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x")}
-    )
+    ).content()
     recorded = RecordedStatus(files={"facts/_interpretations.yaml": answers})
     assert (recorded.facts(), list(recorded.answers())) == ({}, ["a"])
 
@@ -211,7 +206,7 @@ def test_a_dependency_is_read_back_as_it_was_told() -> None:
         "labelSelector": {"matchLabels": {"a": "1"}},
     }
     answers = {uid: asked(question, answering(dependencies=[reference])) for uid, question in first.open.items()}
-    read = Recording(parsed_answers(answers_file(answers)))
+    read = Recording(read_answers(AnswersFile.of_answers(answers).content()))
     assert recorded_by(read).dependencies(WIDGET) == (
         DependentObject(api_version="v1", kind="Secret", namespace="shop", label_selector={"matchLabels": {"a": "1"}}),
     )

@@ -93,8 +93,12 @@ class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return {"apiVersion": self.API_VERSION, "kind": self.KIND, **plain_data(self)}
 
     def content(self) -> bytes:
-        """Return the content of the file."""
+        """Return the content of the file on a branch whose files have versions."""
         return emit({**self.plain(), VERSION_FIELD: self.VERSION})
+
+    def rendered_content(self) -> bytes:
+        """Return the content of the file in a rendered commit, whose bytes are those of any Argosy: without version."""
+        return emit(self.plain())
 
 
 def plain_data(value: Struct) -> dict[str, Any]:

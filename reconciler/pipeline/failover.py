@@ -13,6 +13,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.health import ObservedHealth
 from reconciler.source.desired import Desired
 from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, ClusterCondition, Taint
@@ -38,7 +39,6 @@ from render.settings.fleet import Fleet
 from render.timing import Flip, after, earliest, parse_instant, written
 
 from .eviction_notes import REPORTS, UNSEEN, blocked, pausing, sparing, without_note
-from .health import ObservedHealth
 from .schedules import Schedule, has_no_place, refs_all_unproven, refs_gaining_unproven
 from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, ClusterCondition
 from render.failover.health import OBSERVED, READY, TRUE, is_known_well, is_unseen
 from render.failover.tasks import HEALTHY, UNKNOWN_HEALTH
 from render.failover.workload import WorkloadHealth
 from render.settings.fleet import Fleet
-
-from .health import ObservedHealth
 
 
 class Sight(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,8 @@ from msgspec.structs import replace
 
 from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
+from reconciler.ledger.health import HealthFile
+from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts, with_facts
 from render.binding import Binding
@@ -58,8 +60,6 @@ from .failover import (
     with_stamps,
     with_taints,
 )
-from .health import FILE as HEALTH_FILE
-from .health import health_file
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
 from .pending import PastOutcome, with_pending_conditions
@@ -71,8 +71,7 @@ from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
 from .sight import sight_of
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
-from .webhook_answers import FILE as ANSWERS_FILE
-from .webhook_answers import Answers, Recording, answers_file
+from .webhook_answers import Recording
 
 
 class Inputs(Struct, frozen=True, kw_only=True):
@@ -345,12 +344,12 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
     if inputs.scope:
-        assembly.beside |= {("facts", HEALTH_FILE): None, (TAINTS_FILE,): None}
+        assembly.beside |= {("facts", HealthFile.NAME): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:
-        assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
+        assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
     is_asked = built.failover.is_timed or built.descheduling.is_timed
-    if is_asked and (health := health_file(inputs.failover.health)):
-        assembly.add(("facts", HEALTH_FILE), health)
+    if is_asked and (health := HealthFile.of_health(inputs.failover.health)):
+        assembly.add(("facts", HealthFile.NAME), health.rendered_content())
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)

@@ -10,6 +10,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.documents import emit, parse_documents
@@ -20,8 +21,6 @@ from render.model import ARGOSY_API_VERSION
 from render.parsing.clusters import taint as parse_taint
 from render.policy import ClusterTaintPolicy
 from render.timing import written
-
-from .health import ObservedHealth
 
 TAINTS_FILE = "taints.yaml"
 KIND = "ClusterTaints"

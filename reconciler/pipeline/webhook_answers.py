@@ -11,15 +11,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.documents import DocumentErrors, emit, parse_documents
+from reconciler.ledger.webhook_answers import Answers, WebhookAnswer
 from render.interpreter import InterpreterError, Operation
 from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
-from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.model import ObjectRef
 from render.values import DiscreetStruct
 
-KIND = "Interpretations"
-FILE = "_interpretations.yaml"
-"""Its name in the folder of facts; no cluster can be called like that."""
 _PARTS: Mapping[Operation, tuple[str, ...]] = {
     Operation.INTERPRET_REPLICA: ("replicas", "replicaRequirements"),
     Operation.INTERPRET_COMPONENT: ("components",),
@@ -43,22 +40,6 @@ class Question(DiscreetStruct, frozen=True, kw_only=True):
         """One question to a webhook."""
         request: Mapping[str, Any] = self.context["request"]
         return request
-
-
-class WebhookAnswer(DiscreetStruct, frozen=True, kw_only=True):
-    """A webhook's answer about an object: the parts of its response that are used, or the reason why there is none."""
-
-    UNSHOWN = ("response",)
-
-    webhook: str
-    operation: str
-    object: str
-    response: Manifest = field(default_factory=dict)
-    error: str = ""
-
-
-Answers = Mapping[str, WebhookAnswer]
-"""Answers by the ``uid`` of their requests."""
 
 
 class Recording(Struct):
@@ -100,35 +81,3 @@ def asked(question: Question, send: Send) -> WebhookAnswer:
 def lasting_answers(answers: Answers) -> Answers:
     """Return the answers that need not be asked for again: all but failures."""
     return {uid: answer for uid, answer in answers.items() if not answer.error}
-
-
-def answers_file(answers: Answers) -> bytes:
-    """Return answers as the file that records them, ordered by what they are about."""
-    ordered = sorted(answers.items(), key=lambda item: (item[1].object, item[1].operation, item[1].webhook, item[0]))
-    return emit(
-        {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "answers": [_plain(uid, each) for uid, each in ordered]}
-    )
-
-
-def _plain(uid: str, answer: WebhookAnswer) -> Manifest:
-    said = {"error": answer.error} if answer.error else {"response": answer.response}
-    about = {"object": answer.object, "operation": answer.operation, "webhook": answer.webhook}
-    return {**about, "request": uid, **said}
-
-
-def parsed_answers(content: bytes) -> Answers:
-    """Read answers back from their file; what cannot be read was never answered."""
-    try:
-        value = parse_documents(content)[0].value
-        return {
-            each["request"]: WebhookAnswer(
-                webhook=each["webhook"],
-                operation=each["operation"],
-                object=each["object"],
-                response=each.get("response") or {},
-                error=each.get("error") or "",
-            )
-            for each in value["answers"]
-        }
-    except (DocumentErrors, IndexError, KeyError, TypeError, AttributeError):
-        return {}

@@ -4,13 +4,11 @@ Passes write these files, but whoever may push to the branch can, too. A file of
 guessed from it: what a member holds and how it is are decided by what the branch says.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from reconciler.ledger.branch_file import MOST_BYTES, damaged
 from reconciler.ledger.table import kind_at
-from reconciler.pipeline.health import FILE as HEALTH_FILE
-from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.source.observed_schemas import MemberSchemas
 from render.documents import DocumentErrors, parse_documents
 from render.model import Manifest
@@ -30,13 +28,8 @@ _LENGTHS = {
     "works": 5,
 }
 """The number of steps in the path of a file, by the folder at the root."""
-ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
-HEALTH_PATH = f"facts/{HEALTH_FILE}"
-_BESIDE_CLUSTERS = {ANSWERS_PATH, HEALTH_PATH}
-"""The files in folders of clusters that are of no cluster."""
 _WRONG_SHAPES = (DocumentErrors, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _STRANGE = "passes write no file of this name"
-_Value = TypeVar("_Value")
 
 
 def parsed_file(path: str, content: bytes) -> Manifest:
@@ -55,14 +48,6 @@ def checked_path(path: str, *, is_file: bool) -> str:
     if not is_file or not _is_written_path(path):
         raise damaged(path, _STRANGE)
     return path
-
-
-def read_as(path: str, content: bytes, read: Callable[[bytes], _Value]) -> _Value:
-    """Return what a file's reader makes of it; GitError where it has other fields or values than passes write."""
-    try:
-        return read(content)
-    except _WRONG_SHAPES as error:
-        raise damaged(path, "it has other fields or values") from error
 
 
 def fault_of(path: str, content: bytes, manifest: Any) -> str:
@@ -85,7 +70,7 @@ def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
         return ""
     if path.startswith("schemas/"):
         return _schemas_fault(manifest)
-    if path.startswith("inventory/") or path in _BESIDE_CLUSTERS:
+    if path.startswith("inventory/"):
         return ""
     status = manifest.get("status") or {}
     is_cluster = path.startswith(("clusters/", "facts/"))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from reconciler.ledger.health import HealthFile
 from reconciler.pipeline.cron import targets_of_rules
-from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
 from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
@@ -130,4 +130,4 @@ def _changed_facts(repository: Repository, rendered: TreeEntry | None, facts: by
 def _blob_ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:
     """Return the ids of the files of facts, each of one cluster."""
     entries = repository.read_trees([tree_id])[tree_id]
-    return {entry.text: entry.id for entry in entries if entry.text != HEALTH_FILE}
+    return {entry.text: entry.id for entry in entries if entry.text != HealthFile.NAME}

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
 from reconciler.pipeline.binding_files import PlainBinding
-from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
@@ -41,7 +41,7 @@ from render.values import SelectiveStruct
 
 from .allowances import Allowed
 from .branches import publication_of
-from .file_shapes import ANSWERS_PATH, HEALTH_PATH, checked_path, parsed_file, read_as
+from .file_shapes import checked_path, parsed_file
 from .schemas import recorded_schemas
 
 
@@ -294,12 +294,12 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         return ObservedInputs(schemas=schemas)
     entries = repository.read_trees([folder])[folder]
     files = {checked_path(f"facts/{entry.text}", is_file=entry.mode != TREE_MODE): entry.id for entry in entries}
-    answers, health = files.pop(ANSWERS_PATH, None), files.pop(HEALTH_PATH, None)
+    answers, health = files.pop(AnswersFile.PATH, None), files.pop(HealthFile.PATH, None)
     found = _read_facts(repository, files)
     return ObservedInputs(
         facts={facts.name: facts for facts in found},
-        answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
-        health=read_as(HEALTH_PATH, repository.read_blobs([health])[health], parsed_health)
+        answers=read_answers(repository.read_blobs([answers])[answers]) if answers else {},
+        health=HealthFile.read(HealthFile.PATH, repository.read_blobs([health])[health]).health
         if health
         else ObservedHealth(),
         folder=folder,

@@ -6,8 +6,7 @@
 Everything else that these rules read is the same while the source is, and the conditions of clusters are.
 """
 
-from reconciler.pipeline.health import FILE as HEALTH_FILE
-from reconciler.pipeline.health import ObservedHealth, parsed_health
+from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired, is_failing_over
 from render.cluster import ClusterCondition
@@ -17,7 +16,6 @@ from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
 
 from .checkpoint import PassContents
-from .file_shapes import HEALTH_PATH, read_as
 from .reading import ObservedInputs
 
 Conditions = tuple[ClusterCondition, ...]
@@ -72,7 +70,7 @@ def _unwell(
 def _recorded_health(repository: Repository, folder: str) -> ObservedHealth:
     """Return the health that a folder of facts records ("": there is no such folder)."""
     entries = repository.read_trees([bytes.fromhex(folder)])[bytes.fromhex(folder)] if folder else ()
-    found = next((entry.id for entry in entries if entry.text == HEALTH_FILE), None)
+    found = next((entry.id for entry in entries if entry.text == HealthFile.NAME), None)
     if found is None:
         return ObservedHealth()
-    return read_as(HEALTH_PATH, repository.read_blobs([found])[found], parsed_health)
+    return HealthFile.read(HealthFile.PATH, repository.read_blobs([found])[found]).health

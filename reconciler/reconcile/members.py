@@ -6,11 +6,12 @@ from msgspec.structs import replace
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.webhook_answers import AnswersFile, read_answers
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
-from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
+from reconciler.pipeline.webhook_answers import asked, lasting_answers
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
@@ -154,7 +155,7 @@ def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: L
             break
         with log.timed("ask webhooks"):
             answers = in_parallel(lambda question: asked(question, send), questions.values(), limit=_AT_ONCE)
-        fresh = parsed_answers(answers_file(dict(zip(questions, answers, strict=True))))
+        fresh = read_answers(AnswersFile.of_answers(dict(zip(questions, answers, strict=True))).content())
         observed = replace(observed, answers={**observed.answers, **fresh})
         outcome = run_pass(
             outcome.repository, outcome.source, outcome.previous, replace(observed, now=outcome.now), log

@@ -15,7 +15,9 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
+from reconciler.ledger.health import ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.webhook_answers import Answers
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
 from reconciler.members.options import AccessOptions
@@ -29,8 +31,7 @@ from reconciler.observe.cluster_status import (
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.observe.pending_pods import with_skew
-from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
-from reconciler.pipeline.webhook_answers import Answers
+from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded

@@ -8,12 +8,12 @@ from msgspec import field
 
 from reconciler.ledger.agents import AgentsFile, AgentWord
 from reconciler.ledger.branch_file import BranchFile
+from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.observe.conditions import condition_of_type
-from reconciler.pipeline.health import ObservedHealth, parsed_health
-from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, fault_of, read_as
+from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
@@ -77,18 +77,19 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         facts_by_cluster = {}
         for path in self.below("facts"):
             manifest = self.manifest(path)
-            if manifest is not None and path not in {ANSWERS_PATH, HEALTH_PATH}:
+            if manifest is not None and path not in {AnswersFile.PATH, HealthFile.PATH}:
                 facts = ClusterFacts.of(manifest)
                 facts_by_cluster[facts.name] = facts
         return facts_by_cluster
 
     def answers(self) -> Answers:
         """Return what interpreter webhooks answered."""
-        return parsed_answers(self.files.get(ANSWERS_PATH, b""))
+        return read_answers(self.files.get(AnswersFile.PATH, b""))
 
     def health(self) -> ObservedHealth:
         """Return the health of clusters and workloads that rules of failover asked for."""
-        return read_as(HEALTH_PATH, self.files.get(HEALTH_PATH, b""), parsed_health)
+        file = self.file(HealthFile, HealthFile.PATH)
+        return file.health if file else ObservedHealth()
 
     def agents(self) -> dict[str, AgentWord]:
         """Return the newest words of agents, and what is known of the clocks of members."""

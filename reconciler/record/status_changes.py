@@ -10,22 +10,19 @@ from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
+from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
+from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.health import (
-    ObservedHealth,
     PendingByCluster,
-    ReportedHealth,
     cluster_conditions,
-    health_file,
     is_asked_for,
     with_pending,
 )
-from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
@@ -219,7 +216,7 @@ def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Seque
         facts_path(name): facts.file() for name, facts in inputs.facts.items() if name in inputs.states
     }
     if inputs.answers is not None:
-        files[ANSWERS_PATH] = answers_file(inputs.answers) if inputs.answers else None
+        files[AnswersFile.PATH] = AnswersFile.of_answers(inputs.answers).content() if inputs.answers else None
     return files
 
 
@@ -251,7 +248,7 @@ def _asked_for(inputs: StatusInputs) -> list[Binding]:
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the health that rules of failover ask for, of clusters and of workloads in them."""
     if not is_failing_over(inputs.desired):
-        return {HEALTH_PATH: None}
+        return {HealthFile.PATH: None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _asked_for(inputs)
     workloads = {binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))}
@@ -266,7 +263,8 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     if not fleet.is_karmada_compatible:
         told = frozenset(each.name for each in filter(is_pulling, members))
         health = with_own_times(health, recorded.health(), told, inputs.now)
-    return {HEALTH_PATH: health_file(health) or None}
+    file = HealthFile.of_health(health)
+    return {HealthFile.PATH: file.content() if file else None}
 
 
 def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:
@@ -343,7 +341,9 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
         report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
     ]
     ended = {report.cluster: ending for report in changed if (ending := _ending(report))}
-    facts = [name for name in _names_below("facts", files) if f"facts/{name}.yaml" not in {ANSWERS_PATH, HEALTH_PATH}]
+    facts = [
+        name for name in _names_below("facts", files) if f"facts/{name}.yaml" not in {AnswersFile.PATH, HealthFile.PATH}
+    ]
     schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
     parts = [*_grouped(ready), *_grouped(ended)]

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from reconciler.pipeline.health import ObservedHealth, ReportedHealth
+from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from render.failover.health import is_unseen
 from render.failover.tasks import UNKNOWN_HEALTH
 

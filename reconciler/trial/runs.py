@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from reconciler.ledger.webhook_answers import Answers
 from reconciler.names.subjects import unknown_name
-from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.branches import publication_of
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts

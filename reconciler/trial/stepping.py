@@ -9,8 +9,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailoverInputs
-from reconciler.pipeline.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.facts import ClusterFacts
