@@ -308,6 +308,14 @@ def a_script(folder: Path, name: str, text: str) -> str:
     return str(folder)
 
 
+def test_what_a_build_prints_without_a_kind_is_a_problem_of_it(tmp_path: Path) -> None:
+    whole = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: default}\n"
+    (tmp_path / "printed").write_text(f"apiVersion: v1\nmetadata: {{name: {{a: b}}}}\n---\n{whole}")
+    path = a_script(tmp_path / "bin", "kustomize", f"exec /bin/cat {tmp_path / 'printed'}")
+    files = {"o/kustomization.yaml": "namePrefix: a-\nresources: [../a.yaml]\n", "a.yaml": whole}
+    assert said(loaded(files, path=path)) == "o/kustomization.yaml: kind: None {'a': 'b'}: required, but missing"
+
+
 def test_nothing_of_this_machine_reaches_the_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
     script = "/usr/bin/env | /usr/bin/sort | /usr/bin/cut -d= -f1 | /usr/bin/tr '\\n' ' ' >&2; exit 1"

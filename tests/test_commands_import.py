@@ -233,6 +233,16 @@ def test_a_folder_without_a_foreign_document_is_named(tmp_path: Path, capsys: py
     assert f"argosy: {tmp_path / 'kubefed'} holds no document of another federation" in ended.err
 
 
+def test_values_of_a_chart_are_no_document_and_a_kind_that_is_no_text_is_a_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = imported(tmp_path, capsys, NAMESPACE, *OBJECTS, {"replicas": 1})
+    assert ended.code == 0
+    ended = imported(tmp_path, capsys, {"apiVersion": "v1", "kind": ["Namespace"]}, arguments="--from karmada")
+    assert (ended.code, ended.out) == (3, "")
+    assert ": kind: it must be text" in ended.err
+
+
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "fleet" / "policies").mkdir(parents=True)
     (tmp_path / "fleet" / "policies" / "shop.yaml").write_text("mine\n")

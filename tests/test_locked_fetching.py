@@ -330,6 +330,36 @@ def test_a_redirect_to_something_else_than_a_server_is_refused(server: ArtifactS
     assert refused.value.message == "file:///etc/passwd is not asked: only https is, and http on this machine"
 
 
+NO_ADDRESS = "https://[::1"
+TAGS, INDEX = "/v2/web/tags/list", "/charts/index.yaml"
+MISLEADING = {
+    "a redirect": ("/a", Reply(status=302, headers={"Location": NO_ADDRESS})),
+    "a redirect to a port that is none": ("/a", Reply(status=302, headers={"Location": "https://a:b"})),
+    "the next page of tags, and tags that are no list": (
+        TAGS,
+        Reply(b'{"tags": 3}', headers={"Link": f"<{NO_ADDRESS}>; rel=next"}),
+    ),
+    "where tokens come from": (TAGS, Reply(status=401, headers={"WWW-Authenticate": f'Bearer realm="{NO_ADDRESS}"'})),
+    "a chart": (INDEX, Reply(f'entries: {{web: [{{version: 1.0.0, urls: ["{NO_ADDRESS}"]}}]}}'.encode())),
+}
+
+
+@pytest.mark.parametrize("why", MISLEADING)
+def test_an_answer_that_leads_to_what_is_no_address_is_refused(
+    why: str, server: ArtifactServer, fetcher: Fetcher
+) -> None:
+    path, reply = MISLEADING[why]
+    server.replies[path] = reply
+    places: dict[str, dict[str, Any]] = {
+        "/a": {"http": {"url": f"{server.url}/a"}},
+        TAGS: {"oci": {"url": f"oci://{server.url.removeprefix('http://')}/web", "semver": "1.x"}},
+        INDEX: {"helm": {"url": f"{server.url}/charts", "chart": "web"}},
+    }
+    with pytest.raises(UnavailableSource) as refused:
+        fetcher.resolved(ExternalSource(name="web", spec=places[path]))
+    assert refused.value.message.endswith(" leads to what is no address")
+
+
 def test_redirects_end(server: ArtifactServer) -> None:
     server.replies["/a"] = Reply(status=302, headers={"Location": "/a"})
     with pytest.raises(UnavailableSource) as refused:

@@ -116,6 +116,7 @@ def report_of(conversion: Conversion) -> tuple[Line, ...]:
 
 
 def _documents(folder: Path) -> Iterator[Placed]:
+    """Yield the objects below a folder; what has neither a kind nor a version, such as values of a chart, is none."""
     problems: list[str] = []
     for name, content in _contents(folder):
         try:
@@ -125,7 +126,11 @@ def _documents(folder: Path) -> Iterator[Placed]:
             continue
         for document in documents:
             for manifest in _manifests(document.value):
-                yield Placed(manifest=manifest, origin=f"{name}:{document.line}")
+                said = [key for key in ("apiVersion", "kind") if key in manifest]
+                unread = [key for key in said if not isinstance(manifest[key], str)]
+                problems += [f"{name}:{document.line}: {key}: it must be text" for key in unread]
+                if len(said) == 2 and not unread:
+                    yield Placed(manifest=manifest, origin=f"{name}:{document.line}")
     if problems:
         raise ConfigError("\n".join([f"{counted(len(problems), 'problem')}:", *problems]))
 

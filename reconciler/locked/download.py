@@ -118,6 +118,16 @@ def checked_url(url: str) -> str:
     raise UnavailableSource(f"{shown(url)} is not asked: only https is, and http on this machine")
 
 
+def address_from(url: str, text: str) -> str:
+    """Return the address that a server means by some text in what it answers; UnavailableSource where it is none."""
+    try:
+        found = urljoin(url, text)
+        _ = urlsplit(found).port
+    except ValueError as error:
+        raise UnavailableSource(f"{shown(url)} leads to what is no address") from error
+    return found
+
+
 def scheme_of(host: str) -> str:
     """Return the scheme for a registry: http on this machine, as its clients have it."""
     return "http" if _is_here(urlsplit(f"//{host}").hostname or "") else "https"
@@ -144,7 +154,7 @@ def _is_here(host: str) -> bool:
 
 
 def _redirected(url: str, location: str) -> str:
-    target = urljoin(url, location)
+    target = address_from(url, location)
     if urlsplit(url).scheme == "https" and urlsplit(target).scheme != "https":
         raise UnavailableSource(f"{shown(url)} leads away from https")
     return checked_url(target)

@@ -10,7 +10,7 @@ from render.versions import newest
 
 from .archives import unpacked_archive
 from .content import MOST_BYTES, Files
-from .download import Downloads, shown
+from .download import Downloads, address_from, shown
 from .model import ExternalSource, UnavailableSource
 
 _MOST_OF_AN_INDEX = 64 << 20
@@ -30,7 +30,7 @@ def resolved_chart(source: ExternalSource, downloads: Downloads) -> Mapping[str,
             f"{where} has no version of {name!r} in {wanted!r}", hint=f"the first it lists: {known}" if known else ""
         )
     entry = exact or next(entry for entry in listed if entry["version"] == version)
-    url = urljoin(base, entry["urls"][0])
+    url = address_from(base, entry["urls"][0])
     data = downloads.get(url, most_bytes=MOST_BYTES).content
     digest, told = f"sha256:{hashlib.sha256(data).hexdigest()}", str(entry.get("digest") or "")
     if told and told.removeprefix("sha256:") != digest.removeprefix("sha256:"):

@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from render.versions import newest
 
 from .archives import unpacked_archive
 from .content import MOST_BYTES, Files
-from .download import Downloaded, Downloads, scheme_of, shown
+from .download import Downloaded, Downloads, address_from, scheme_of, shown
 from .model import ExternalSource, UnavailableSource
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json"
@@ -77,12 +77,12 @@ class Registry:
         url, tags = f"{self.base}{self.name}/tags/list", list[str]()
         for _ in range(_MOST_PAGES):
             answer = self._get(url, most_bytes=_MOST_OF_A_MANIFEST)
-            found = _json(answer.content, self.shown).get("tags") or []
-            tags += [tag for tag in found if isinstance(tag, str)]
+            found = _json(answer.content, self.shown).get("tags")
+            tags += [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
             following = _NEXT.search(answer.headers.get("link", ""))
             if following is None:
                 return tags
-            url = urljoin(answer.url, following[1])
+            url = address_from(answer.url, following[1])
             if urlsplit(url).netloc != urlsplit(self.base).netloc:
                 break
         raise UnavailableSource(f"{self.shown} has too many tags to read", hint="name one tag instead of a range")
@@ -123,6 +123,7 @@ class Registry:
                 is_denied=True,
             )
         query = urlencode({name: wanted[name] for name in ("service", "scope") if name in wanted})
+        realm = address_from(self.base, realm)
         answer = self.downloads.get(f"{realm}?{query}", most_bytes=1 << 20)
         found = _json(answer.content, shown(realm))
         token = found.get("token") or found.get("access_token")

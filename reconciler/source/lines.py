@@ -104,4 +104,4 @@ def template_problem(template: Template, problem: Problem, line_of: "LineOf | No
 def _name_of(manifest: Any) -> str:
     """Return the kind and the name of a manifest, of which nothing is checked yet."""
     metadata = manifest.get("metadata")
-    return f"{manifest['kind']} {metadata.get('name') if isinstance(metadata, dict) else None}"
+    return f"{manifest.get('kind')} {metadata.get('name') if isinstance(metadata, dict) else None}"

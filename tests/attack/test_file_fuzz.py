@@ -8,7 +8,14 @@ from tests.fuzz.files import KINDS, case_of, read_source, targets_of
 from tests.workflows import ROOT
 
 SEED = 20_261_126
-CASES = {"source": 400, "settings": 200, "branches": 8}
+CASES = {
+    **dict.fromkeys(KINDS, 200),
+    "source": 400,
+    "branches": 8,
+    "registries": 60,
+    "plugins": 40,
+    "tools": 6,
+}
 SEEDS = sorted((ROOT / "tests" / "vectors" / "fuzz").glob("*.yaml"))
 
 

@@ -1,8 +1,8 @@
 """Random files: read and written as kubectl does, or read by all of Argosy.
 
 ``python -m tests.fuzz [--seed N] [--cases N]`` reads and emits as many YAML files; what differs from kubectl is
-printed, with the seed. ``python -m tests.fuzz --minutes M [--kinds source,settings,branches]`` edits files of every
-kind for so long, and prints what ends in a bug.
+printed, with the seed. ``python -m tests.fuzz --minutes M [--kinds source,registries]`` edits files and answers of
+every kind for so long, and prints what ends in a bug.
 """
 
 import argparse

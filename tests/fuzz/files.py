@@ -1,8 +1,9 @@
 """Every kind of file that Argosy reads, edited at random and read: a bug is what nobody may make of it.
 
-Sources are loaded, rendered, checked and tried in memory. Branches, caches and the checkpoint are edited in a
-repository that holds all of them, and commands are run on it. Settings are parsed. What is found is an error that
-nobody thought of, whether it ends the command (exit 70) or is caught at a boundary, and what takes too long.
+Sources are loaded, rendered, checked and tried in memory. Branches, their commit messages, caches, the checkpoint and
+git's own files are edited in a repository that holds all of them, and commands are run on it. Settings are parsed, and
+so are answers and files from outside: `outside.py`. What is found is an error that nobody thought of, whether it ends the
+command (exit 70) or is caught at a boundary, and what takes too long.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
@@ -40,7 +42,8 @@ from tests.sources import source_of
 from tests.waiting import SECONDS
 from tests.workflows import ROOT
 
-from .mutating import mutated, mutated_value
+from .mutating import mutated, mutated_text, mutated_value
+from .outside import OUTSIDE
 
 MOST_SECONDS = 30.0
 _UNEXPECTED = "an unexpected "
@@ -217,7 +220,7 @@ class Branches:
         self.tips = {ref: git("rev-parse", ref) for ref in ("argosy/rendered", "argosy/status")}
         self.cache = self.repository.path / ".git" / "argosy"
         self.kept = {path.name: path.read_bytes() for path in self.cache.iterdir() if path.is_file()}
-        self.written: list[str] = []
+        self.own = {name: (self.cache.parent / name).read_bytes() for name in ("config", "HEAD", "refs/heads/main")}
 
     def _twist(self, member: FakeCluster) -> None:
         real = member.request
@@ -237,7 +240,7 @@ class Branches:
 
     def case(self, rng: Random) -> str | None:
         self._restore()
-        kind = rng.choice(("status", "status", "rendered", "agent", "cache", "answers"))
+        kind = rng.choice(("status", "status", "rendered", "agent", "cache", "answers", "message", "git"))
         what = self._edit(kind, rng)
         self.answers = rng if kind == "answers" else None
         commands = [("status",), ("status", "-o", "json"), ("verify",), ("diff",), ("explain", "deployment/nginx")]
@@ -258,6 +261,9 @@ class Branches:
         return None
 
     def _restore(self) -> None:
+        (self.cache.parent / "shallow").unlink(missing_ok=True)
+        for name, content in self.own.items():
+            (self.cache.parent / name).write_bytes(content)
         for ref, tip in self.tips.items():
             self.repository.git("update-ref", f"refs/heads/{ref}", tip)
         subprocess.run(
@@ -271,8 +277,10 @@ class Branches:
     def _edit(self, kind: str, rng: Random) -> str:
         if kind == "answers":
             return "an answer"
-        if kind == "cache":
-            return self._edit_cache(rng)
+        if kind in {"cache", "git"}:
+            return self._edit_cache(rng) if kind == "cache" else self._edit_files_of_git(rng)
+        if kind == "message":
+            return self._edit_message(rng)
         ref = {"status": "argosy/status", "rendered": "argosy/rendered", "agent": "argosy/status"}[kind]
         paths = self.repository.git("ls-tree", "-r", "--name-only", ref).splitlines()
         path = rng.choice(paths)
@@ -282,7 +290,25 @@ class Branches:
         (self.repository.path.parent / "last").write_bytes(content)
         return f"{to}:{path}"
 
-    def _commit(self, ref: str, to: str, path: str, content: bytes) -> None:
+    def _edit_message(self, rng: Random) -> str:
+        """Say in a commit something else than a pass said there, its trailers among it."""
+        ref = rng.choice(("argosy/rendered", "argosy/status"))
+        message = mutated_text(self.repository.git("log", "-1", "--format=%B", ref).encode(), rng)
+        (path, *_) = self.repository.git("ls-tree", "-r", "--name-only", ref).splitlines()
+        content = self.repository.git("show", f"{ref}:{path}").encode() + b"\n"
+        self._commit(ref, ref, path, content, message.replace(b"\0", b""))
+        return f"the message of {ref}"
+
+    def _edit_files_of_git(self, rng: Random) -> str:
+        """Edit the files of a clone that git and Argosy both read; programs are none of what is tried."""
+        name = rng.choice((*self.own, "shallow"))
+        content = self.own.get(name) or f"{self.tips['argosy/rendered']}\n".encode()
+        edited = mutated_text(content, rng)
+        if name != "config" or b"ommand" not in edited:
+            (self.cache.parent / name).write_bytes(edited)
+        return f".git/{name}"
+
+    def _commit(self, ref: str, to: str, path: str, content: bytes, message: bytes | None = None) -> None:
         where = ["git", "-C", str(self.repository.path)]
         environment = {**os.environ, "GIT_INDEX_FILE": str(self.repository.path.parent / "index")}
 
@@ -295,9 +321,9 @@ class Branches:
         blob = git("hash-object", "-w", "--stdin", given=content)
         git("read-tree", ref)
         git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
-        message = self.repository.git("log", "-1", "--format=%B", ref)
+        said = self.repository.git("log", "-1", "--format=%B", ref).encode() if message is None else message
         name = ("-c", "user.name=a", "-c", "user.email=a@b")
-        commit = git(*name, "commit-tree", git("write-tree"), "-p", ref, "-m", message)
+        commit = git(*name, "commit-tree", git("write-tree"), "-p", ref, given=said)
         self.repository.git("update-ref", f"refs/heads/{to}", commit)
 
     def _edit_cache(self, rng: Random) -> str:
@@ -317,7 +343,17 @@ class Branches:
         return f"cache {name}"
 
 
-KINDS = ("source", "settings", "branches")
+class Outside:
+    """Answers and files from outside of a repository, of one kind."""
+
+    def __init__(self, read: Callable[[Random], str | None]) -> None:
+        self.read = read
+
+    def case(self, rng: Random) -> str | None:
+        return bug_of(lambda: self.read(rng))
+
+
+KINDS = ("source", "settings", "branches", *OUTSIDE)
 
 
 class Target(Protocol):
@@ -336,8 +372,13 @@ def targets_of(kinds: Iterable[str]) -> Iterator[dict[str, Target]]:
             "source": Sources,
             "settings": lambda: Settings(folder),
             "branches": lambda: Branches(folder, stack),
+            **{kind: partial(_outside, kind, folder) for kind in OUTSIDE},
         }
         yield {kind: makers[kind]() for kind in kinds}
+
+
+def _outside(kind: str, folder: Path) -> Target:
+    return Outside(OUTSIDE[kind](folder))
 
 
 def case_of(target: Target, kind: str, seed: int, case: int) -> Found | None:

@@ -25,14 +25,14 @@ def mutated(content: bytes, rng: Random) -> bytes:
     """Return a file with some edits: of its documents where it can be read, or else and now and then of its text."""
     documents = [each.value for each in read_documents(content)[0]]
     if not documents or rng.random() < 0.15:
-        return _edited_text(content, rng)
+        return mutated_text(content, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         documents = _edited(documents, rng)
     try:
         made = b"---\n".join(emit(each) for each in documents)
     except (TypeError, ValueError, RecursionError, AttributeError):
         made = b"\n---\n".join(json.dumps(each).encode("utf-8", "surrogatepass") for each in documents)
-    return _edited_text(made, rng) if rng.random() < 0.05 else made
+    return mutated_text(made, rng) if rng.random() < 0.05 else made
 
 
 def mutated_value(value: Any, rng: Random) -> Any:
@@ -40,7 +40,8 @@ def mutated_value(value: Any, rng: Random) -> Any:
     return _edited([value], rng)[0]
 
 
-def _edited_text(content: bytes, rng: Random) -> bytes:
+def mutated_text(content: bytes, rng: Random) -> bytes:
+    """Return a text with some edits, whatever it says."""
     text = content.decode("utf-8", "surrogateescape")
     for _ in range(rng.choice((1, 1, 2, 4))):
         place, length = rng.randrange(len(text) + 1), rng.choice((0, 0, 1, 3, 20, 200))
