@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from reconciler.observe.progress import LiveState, Progress, live_state
+from reconciler.observe.progress import live_state
+from render.interpretation.progress import LiveState, Progress
 
 from .tables import each_row
 

@@ -14,9 +14,10 @@ from msgspec import Struct
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Expected, Request
 from reconciler.members.listing import Listing, list_objects
+from render.interpretation.progress import Progress
 from render.model import Manifest, ObjectRef
 
-from .progress import Progress, live_state
+from .progress import live_state
 
 MOST_WORKLOADS = 10
 MOST_PODS = 5

@@ -13,8 +13,9 @@ from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
-from reconciler.observe.progress import LiveState, Progress, live_state
+from reconciler.observe.progress import live_state
 from reconciler.plans.model import PlannedObject
+from render.interpretation.progress import LiveState, Progress
 from render.interpretation.statuses import GENERATION_ANNOTATION
 from render.interpreter import Interpreter, InterpreterError
 from render.model import WORK_API_VERSION, Manifest, ObjectRef

@@ -13,6 +13,7 @@ from render.interpretation.fields import (
     with_other_integer,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.progress import LiveState, Progress, broken, has_condition, live_condition
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
@@ -128,12 +129,23 @@ def aggregated_cron_job(_template: Manifest, items: Items) -> Any:
     return {field: value for field, value in status.items() if value}
 
 
+def job_progress(live: Manifest) -> LiveState | None:
+    """Return how far a job is."""
+    # To kstatus a running Job is current; here only a completed one is done, or suspended ones would wait for ever.
+    if has_condition(live, "Failed", "True"):
+        return broken(live_condition(live, "Failed"))
+    if has_condition(live, "Complete", "True") or has_condition(live, "Suspended", "True"):
+        return None
+    return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")
+
+
 KINDS = (
     BuiltInKind(
         group="batch",
         kind="Job",
         version="v1",
         is_namespaced=True,
+        progress=job_progress,
         interpretation=Interpretation(
             replicas=job_replicas,
             revise=revise_parallelism,

@@ -1,5 +1,6 @@
 """Config maps, secrets and service accounts: what pods are given, and what a namespace may use."""
 
+from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.model import Manifest
 
@@ -13,8 +14,16 @@ def is_token(secret: Manifest) -> bool:
     return secret.get("type") == TOKEN_TYPE
 
 
+def namespace_progress(live: Manifest) -> LiveState | None:
+    """Return whether a namespace takes objects."""
+    phase = status_of(live).get("phase") or "Active"
+    return None if phase == "Active" else LiveState(Progress.IN_PROGRESS, "NotActive", f"its phase is {phase}")
+
+
 KINDS = (
-    BuiltInKind(group="", kind="Namespace", version="v1", is_namespaced=False, short_names=("ns",)),
+    BuiltInKind(
+        group="", kind="Namespace", version="v1", is_namespaced=False, progress=namespace_progress, short_names=("ns",)
+    ),
     BuiltInKind(group="", kind="ConfigMap", version="v1", is_namespaced=True, short_names=("cm",)),
     BuiltInKind(
         group="",

@@ -1,6 +1,8 @@
 """The kinds that change what an API server serves, and what it lets pass."""
 
+from render.interpretation.progress import LiveState, broken, live_condition, under_way
 from render.interpretation.retention import EACH, Retained
+from render.model import Manifest
 
 from .kind import BuiltInKind, plain_kinds
 
@@ -12,12 +14,31 @@ def _injected(*path: str) -> tuple[Retained, ...]:
     return (Retained(path=path, is_injected=True, is_karmadas=False),)
 
 
+def definition_progress(live: Manifest) -> LiveState | None:
+    """Return whether a definition is served."""
+    names = live_condition(live, "NamesAccepted")
+    if names.get("status") == "False":
+        return broken(names)
+    established = live_condition(live, "Established")
+    if established.get("status") == "True":
+        return None
+    is_broken = established.get("status") == "False" and established.get("reason") != "Installing"
+    return broken(established) if is_broken else under_way(established)
+
+
+def api_service_progress(live: Manifest) -> LiveState | None:
+    """Return whether an aggregated API answers."""
+    available = live_condition(live, "Available")
+    return None if available.get("status") == "True" else under_way(available)
+
+
 KINDS = (
     BuiltInKind(
         group="apiextensions.k8s.io",
         kind="CustomResourceDefinition",
         version="v1",
         is_namespaced=False,
+        progress=definition_progress,
         short_names=("crd", "crds"),
         retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
     ),
@@ -26,6 +47,7 @@ KINDS = (
         kind="APIService",
         version="v1",
         is_namespaced=False,
+        progress=api_service_progress,
         retained=_injected("spec", "caBundle"),
     ),
     BuiltInKind(

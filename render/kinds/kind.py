@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from render.interpretation.operations import Interpretation
+from render.interpretation.progress import ProgressRule
 from render.interpretation.retention import Retained
 
 GroupKind = tuple[str, str]
@@ -20,7 +21,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
 
     ``version`` is the one that Kubernetes serves today, and the only one that ``interpretation`` is about: to Karmada's
     native interpreter another version is another kind. Its Retain is made of ``retained``, as is what is applied.
-    ``short_names`` are those that kubectl knows.
+    ``progress`` says of a live object whether it is done. ``short_names`` are those that kubectl knows.
     """
 
     group: str
@@ -30,6 +31,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     short_names: tuple[str, ...] = ()
     interpretation: Interpretation = Interpretation()
     retained: tuple[Retained, ...] = ()
+    progress: ProgressRule | None = None
     has_no: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

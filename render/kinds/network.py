@@ -5,6 +5,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpretation.operations import Interpretation, Items
+from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
@@ -91,12 +92,21 @@ def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]
     )
 
 
+def service_progress(live: Manifest) -> LiveState | None:
+    """Return whether a load balancer has its address."""
+    if (live.get("spec") or {}).get("type") != "LoadBalancer":
+        return None
+    addresses = (status_of(live).get("loadBalancer") or {}).get("ingress")
+    return None if addresses else LiveState(Progress.IN_PROGRESS, "NoAddress", "its load balancer has no address yet")
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="Service",
         version="v1",
         is_namespaced=True,
+        progress=service_progress,
         short_names=("svc",),
         interpretation=Interpretation(reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy),
         retained=(

@@ -5,6 +5,7 @@ from typing import Any
 
 from render.interpretation.fields import mapping_at, objects_at, text_at
 from render.interpretation.operations import Interpretation, Items, Replicas
+from render.interpretation.progress import LiveState, Progress, has_condition, status_of
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import EACH, Retained
@@ -65,12 +66,24 @@ def is_pod_healthy(observed: Manifest) -> bool:
     )
 
 
+def pod_progress(live: Manifest) -> LiveState | None:
+    """Return how far a pod is."""
+    # To kstatus a failed pod is current, for it changes no more.
+    phase = status_of(live).get("phase")
+    if phase == "Failed":
+        return LiveState(Progress.FAILED, "PodFailed", str(status_of(live).get("message") or "it ended in failure"))
+    if phase == "Succeeded" or (phase == "Running" and has_condition(live, "Ready", "True")):
+        return None
+    return LiveState(Progress.IN_PROGRESS, "PodNotReady", f"its phase is {phase or 'unknown'}")
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="Pod",
         version="v1",
         is_namespaced=True,
+        progress=pod_progress,
         short_names=("po",),
         interpretation=Interpretation(
             replicas=pod_replicas,

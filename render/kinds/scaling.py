@@ -4,6 +4,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
+from render.interpretation.progress import LiveState, has_condition, live_condition, under_way
 from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 
@@ -47,6 +48,14 @@ def aggregated_autoscaler(template: Manifest, items: Items) -> Any:
     return without_zeros(counters, ("currentReplicas",))
 
 
+def autoscaler_progress(live: Manifest) -> LiveState | None:
+    """Return whether an autoscaler can scale."""
+    for kind in ("AbleToScale", "ScalingActive"):
+        if has_condition(live, kind, "False"):
+            return under_way(live_condition(live, kind))
+    return None
+
+
 KINDS = (
     BuiltInKind(
         group="policy",
@@ -61,6 +70,7 @@ KINDS = (
         kind="HorizontalPodAutoscaler",
         version="v2",
         is_namespaced=True,
+        progress=autoscaler_progress,
         short_names=("hpa",),
         interpretation=Interpretation(reflect=reflect_autoscaler, aggregate=aggregated_autoscaler),
     ),

@@ -4,6 +4,7 @@ from typing import Any
 
 from render.interpretation.fields import text_at
 from render.interpretation.operations import Interpretation, Items
+from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
@@ -37,12 +38,22 @@ def aggregated_volume(_template: Manifest, items: Items) -> Any:
     return {"phase": phase} if phase else {}
 
 
+def claim_progress(live: Manifest) -> LiveState | None:
+    """Return whether a claim lost its volume."""
+    phase = status_of(live).get("phase")
+    if phase == "Lost":
+        return LiveState(Progress.FAILED, "ClaimLost", "the volume it was bound to is gone")
+    # A claim that waits for its first consumer stays Pending for as long as no pod asks for it.
+    return None
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="PersistentVolumeClaim",
         version="v1",
         is_namespaced=True,
+        progress=claim_progress,
         short_names=("pvc",),
         interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),

@@ -15,6 +15,16 @@ from render.interpretation.fields import (
     with_other_integer,
 )
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpretation.progress import (
+    LiveState,
+    Progress,
+    broken,
+    counted_in,
+    live_condition,
+    replicas_missing,
+    status_of,
+    wanted_replicas,
+)
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
@@ -24,6 +34,7 @@ from render.resources import DependentObject
 
 from .kind import BuiltInKind, plain_kinds
 
+PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 REPLICA_FIELD = ("spec", "replicas")
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 
@@ -200,6 +211,73 @@ def _is_observed(observed: Manifest) -> bool:
     return count_at(observed, "status", "observedGeneration") == generation(observed)
 
 
+def deployment_progress(live: Manifest) -> LiveState | None:
+    """Return how far a deployment is rolled out."""
+    progressing = live_condition(live, "Progressing")
+    if progressing.get("reason") == "ProgressDeadlineExceeded":
+        return broken(progressing)
+    failure = live_condition(live, "ReplicaFailure")
+    if failure.get("status") == "True":
+        return broken(failure)
+    state = _rollout(live)
+    is_paused = (live.get("spec") or {}).get("paused") is True
+    if state is not None and is_paused and state.reason != "NotObserved":
+        return state._replace(reason="Paused", message=f"{PAUSED}; {state.message}")
+    return state
+
+
+def _rollout(live: Manifest) -> LiveState | None:
+    status, wanted = status_of(live), wanted_replicas(live)
+    for counter in ("updatedReplicas", "readyReplicas", "availableReplicas"):
+        if counted_in(status, counter) < wanted:
+            return replicas_missing(counter, counted_in(status, counter), wanted)
+    if counted_in(status, "replicas") > counted_in(status, "updatedReplicas"):
+        return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
+    if "observedGeneration" not in status:
+        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
+    return None
+
+
+def replica_set_progress(live: Manifest) -> LiveState | None:
+    """Return how far a replica set has its pods."""
+    failure = live_condition(live, "ReplicaFailure")
+    if failure.get("status") == "True":
+        return broken(failure)
+    status, wanted = status_of(live), wanted_replicas(live)
+    ready = counted_in(status, "availableReplicas")
+    return None if ready >= wanted else replicas_missing("availableReplicas", ready, wanted)
+
+
+def stateful_set_progress(live: Manifest) -> LiveState | None:
+    """Return how far a stateful set is rolled out; one that is updated by hand is never waited for."""
+    strategy = (live.get("spec") or {}).get("updateStrategy") or {}
+    if strategy.get("type") == "OnDelete":
+        return None
+    status, wanted = status_of(live), wanted_replicas(live)
+    for counter in ("replicas", "readyReplicas"):
+        if counted_in(status, counter) < wanted:
+            return replicas_missing(counter, counted_in(status, counter), wanted)
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    least, updated = wanted - partition, counted_in(status, "updatedReplicas")
+    if updated < least:
+        return replicas_missing("updatedReplicas", updated, least)
+    if not partition and status.get("currentRevision") != status.get("updateRevision"):
+        return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
+    return None
+
+
+def daemon_set_progress(live: Manifest) -> LiveState | None:
+    """Return how far a daemon set is rolled out."""
+    status = status_of(live)
+    if "observedGeneration" not in status:
+        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
+    wanted = counted_in(status, "desiredNumberScheduled")
+    for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
+        if counted_in(status, counter) < wanted:
+            return replicas_missing(counter, counted_in(status, counter), wanted)
+    return None
+
+
 def _scaled(counters: Counters, **special: Any) -> Interpretation:
     functions: dict[str, Any] = {
         "replicas": workload_replicas,
@@ -219,6 +297,7 @@ KINDS = (
         kind="Deployment",
         version="v1",
         is_namespaced=True,
+        progress=deployment_progress,
         short_names=("deploy",),
         interpretation=_scaled(DEPLOYMENT),
         retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
@@ -228,6 +307,7 @@ KINDS = (
         kind="ReplicaSet",
         version="v1",
         is_namespaced=True,
+        progress=replica_set_progress,
         short_names=("rs",),
         interpretation=_scaled(REPLICA_SET, health=is_replica_set_available),
     ),
@@ -236,6 +316,7 @@ KINDS = (
         kind="StatefulSet",
         version="v1",
         is_namespaced=True,
+        progress=stateful_set_progress,
         short_names=("sts",),
         interpretation=_scaled(
             STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
@@ -246,6 +327,7 @@ KINDS = (
         kind="DaemonSet",
         version="v1",
         is_namespaced=True,
+        progress=daemon_set_progress,
         short_names=("ds",),
         interpretation=Interpretation(
             aggregate=aggregation(DAEMON_SET),
