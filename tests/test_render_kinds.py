@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.plans.stages import is_kubernetes_own
+from reconciler.source.kubernetes_schemas import TABLE
 from render.kinds import BUILT_IN
+from render.model import group_of
 
 from .clusters import Member
 
@@ -24,6 +27,28 @@ def served_kinds(member: Member) -> Served:
             if "/" not in resource["name"]:
                 served[group, resource["kind"]] = resource
     return served
+
+
+NO_KINDS_OF_THEIR_OWN = {
+    ("authentication.k8s.io", "TokenRequest"),
+    ("autoscaling", "Scale"),
+    ("lifecycle.k8s.io", "Eviction"),
+    ("policy", "Eviction"),
+}
+"""The kinds of subresources, which are posted to an object and never stored; of one no server tells the scope yet."""
+
+
+def kinds_with_schemas() -> set[tuple[str, str]]:
+    """Return the kinds of Kubernetes in all versions that the table of schemas knows, by group and name."""
+    entries = (line.split(" ", 2)[1] for line in TABLE.read_text().splitlines() if not line.startswith("#"))
+    names = (name.removeprefix("=").partition(":") for name in entries if name.startswith("="))
+    return {(group_of(api_version), kind) for api_version, _, kind in names}
+
+
+def test_every_kind_that_has_a_schema_is_built_in() -> None:
+    known = kinds_with_schemas()
+    assert known - BUILT_IN.keys() == NO_KINDS_OF_THEIR_OWN
+    assert [group for group, _ in sorted(known) if not is_kubernetes_own(group)] == []
 
 
 @pytest.mark.cluster

@@ -16,7 +16,8 @@ from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
-from reconciler.plans.stages import CRD, CRDS, intercepts, stage_of
+from reconciler.plans.stages import CRD, intercepts, stage_of
+from render.kinds.kind import ApplyStage
 from render.model import ObjectRef
 
 from .applyset import names_all, narrow_parent, remove_namespace, retire_former, widen_parent
@@ -154,7 +155,7 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
             results += [_not_reached(item, failure or context.client.stopped) for item in planned]
             continue
         stage_results = _applied(context, planned)
-        if stage == CRDS:
+        if stage == ApplyStage.DEFINITIONS:
             stage_results = wait_until_established(context, stage_results)
         results += stage_results
         failed_by_name |= dict(_failed_names(planned, stage_results))

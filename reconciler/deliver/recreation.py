@@ -12,24 +12,12 @@ from msgspec.structs import replace
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
 from reconciler.plans.model import Action, PlannedObject
+from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.template_annotations import RECREATE
 
 from .results import ObjectResult, failed_result, object_result
 
-# Kinds whose data or dependents would be lost with them - volumes, claims, Namespaces, CRDs - are not among these.
-_ALLOWED = frozenset(
-    {
-        "ConfigMap",
-        "Deployment.apps",
-        "ClusterRoleBinding.rbac.authorization.k8s.io",
-        "Job.batch",
-        "Pod",
-        "RoleBinding.rbac.authorization.k8s.io",
-        "Secret",
-        "StatefulSet.apps",
-    }
-)
 _GONE_PAUSE = 0.2
 _GONE_SECONDS = 60.0
 
@@ -37,12 +25,17 @@ _GONE_SECONDS = 60.0
 def may_recreate(planned: PlannedObject) -> bool:
     """Return whether an object's manifest and kind allow deleting it to create it again."""
     annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
-    return str(annotations.get(RECREATE)).lower() == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
+    return str(annotations.get(RECREATE)).lower() == "true" and _is_recreatable(planned.ref) and bool(planned.uid)
+
+
+def _is_recreatable(ref: ObjectRef) -> bool:
+    kind = BUILT_IN.get((ref.group, ref.kind))
+    return kind is not None and kind.is_recreatable
 
 
 def immutable_hint(ref: ObjectRef) -> str:
     """Return what to do about a change of a field that cannot change, by what the object's kind allows."""
-    if ref.group_kind not in _ALLOWED:
+    if not _is_recreatable(ref):
         return "undo the change, or rename the object"
     return f'undo the change, rename the object, or let it be recreated: annotate it with {RECREATE}: "true"'
 

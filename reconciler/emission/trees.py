@@ -10,7 +10,8 @@ from reconciler.plans.field_paths import Key
 from reconciler.plans.field_rules import rules_of, ruling_for
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.prune import keeps_itself
-from reconciler.plans.stages import INTERCEPTORS, needs_confirmation, stage_of
+from reconciler.plans.stages import needs_confirmation, stage_of
+from render.kinds.kind import ApplyStage
 from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest, ObjectRef
 from render.settings.field_rules import FieldRule, FieldRuling
@@ -43,7 +44,7 @@ def cluster_tree(cluster: str, objects: Iterable[DesiredObject], place: Rendered
             if (ref in rules.preserved or keeps_itself(manifests[ref])) and not needs_confirmation(ref)
         ),
         kept_kinds=_kinds(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
-        interceptors=_kinds(manifests, [ref for ref in manifests if stage_of(ref) == INTERCEPTORS]),
+        interceptors=_kinds(manifests, [ref for ref in manifests if stage_of(ref) == ApplyStage.INTERCEPTORS]),
         ignored=tuple(sorted({*_scaled(manifests), *_ruled(manifests, rules.fields)})),
         is_encrypted=any(item.encrypted for item in listed),
         misread=tuple(sorted(ref for ref in manifests if ref.name == _KUSTOMIZATION)),

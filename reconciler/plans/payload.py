@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.members.discovery import Resource
+from render.kinds import BUILT_IN
+from render.kinds.kind import COMMON_MAPS
 from render.model import Manifest
 
 from .applyset import PART_OF
@@ -25,24 +27,7 @@ SERVER_METADATA = frozenset(
 )
 """The metadata that servers write."""
 _NESTED = (dict, list)
-# The maps of Kubernetes' own kinds whose keys are anybody's to choose, by the name of the field, each with the value
-# that a server makes of null in it. What is opaque to a server stays as it is.
-_TEXTS = ("labels", "annotations", "matchLabels", "nodeSelector", "deprecatedTopology", "volumeAttributes")
-_AMOUNTS = ("limits", "requests", "capacity", "hard", "podFixed")
-_MAPS = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_AMOUNTS, "0")}
-_BOUNDS = dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), "0")
 _OPAQUE = "opaque"
-# The same where the name means something else elsewhere; in a schema a name may mean anything.
-_MAPS_BY_KIND: Mapping[str, Mapping[str, str]] = {
-    "ConfigMap": {"data": "", "binaryData": ""},
-    "Secret": {"data": "", "stringData": ""},
-    "Service": {**_MAPS, "selector": ""},
-    "ReplicationController": {**_MAPS, "selector": ""},
-    "LimitRange": {**_MAPS, **_BOUNDS},
-    "StorageClass.storage.k8s.io": {**_MAPS, "parameters": ""},
-    "VolumeAttributesClass.storage.k8s.io": {"parameters": ""},
-    "CustomResourceDefinition.apiextensions.k8s.io": {},
-}
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -55,7 +40,8 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
     """
     body = {key: value for key, value in manifest.items() if key not in {"metadata", "status"}}
     if is_builtin(resource.group):
-        maps = _MAPS_BY_KIND.get(resource.group_kind, _MAPS)
+        kind = BUILT_IN.get((resource.group, resource.kind))
+        maps = kind.maps if kind else COMMON_MAPS
         body = {key: without_nulls(value, maps, key) for key, value in body.items() if value is not None}
     if resource.kind == "Secret" and not resource.group:
         body = _encoded(body)

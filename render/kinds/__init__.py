@@ -27,7 +27,7 @@ KUBERNETES: tuple[BuiltInKind, ...] = (
     *extension.KINDS,
     *nodes.KINDS,
 )
-"""The kinds of Kubernetes, in all versions it ever had, and of its API for services of several clusters."""
+"""The kinds of Kubernetes, in all versions it ever had."""
 
 BUILT_IN: Mapping[GroupKind, BuiltInKind] = {(kind.group, kind.kind): kind for kind in (*KUBERNETES, *fleet.KINDS)}
 """The kinds of Kubernetes, Karmada and Argosy, by group and name."""
@@ -37,7 +37,7 @@ SCOPES: Mapping[GroupKind, bool] = {key: kind.is_namespaced for key, kind in BUI
 
 NATIVE: Mapping[tuple[str, str], Interpretation] = {
     (kind.api_version, kind.kind): replace(kind.interpretation, retain=retaining(kind.retained))
-    for kind in KUBERNETES
+    for kind in BUILT_IN.values()
     if kind.version
 }
-"""The interpretation of kinds that Kubernetes defines, by apiVersion and kind."""
+"""The interpretation of built-in kinds, by apiVersion and kind."""

@@ -1,10 +1,14 @@
 """Roles, and the requests by which servers answer who somebody is and what he may do."""
 
-from .kind import plain_kinds
+from .kind import BuiltInKind, plain_kinds
+
+_ROLES = "rbac.authorization.k8s.io"
 
 KINDS = (
-    *plain_kinds("rbac.authorization.k8s.io", "Role RoleBinding", is_namespaced=True),
-    *plain_kinds("rbac.authorization.k8s.io", "ClusterRole ClusterRoleBinding", is_namespaced=False),
+    *plain_kinds(_ROLES, "Role", is_namespaced=True),
+    *plain_kinds(_ROLES, "ClusterRole", is_namespaced=False),
+    BuiltInKind(group=_ROLES, kind="RoleBinding", version="v1", is_namespaced=True, is_recreatable=True),
+    BuiltInKind(group=_ROLES, kind="ClusterRoleBinding", version="v1", is_namespaced=False, is_recreatable=True),
     *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),
     *plain_kinds("authorization.k8s.io", "LocalSubjectAccessReview", is_namespaced=True),
     *plain_kinds(
@@ -13,6 +17,7 @@ KINDS = (
         is_namespaced=False,
     ),
     *plain_kinds("certificates.k8s.io", "CertificateSigningRequest", is_namespaced=False, short_names=("csr",)),
+    *plain_kinds("certificates.k8s.io", "PodCertificateRequest", is_namespaced=True),
     *plain_kinds("certificates.k8s.io", "ClusterTrustBundle", is_namespaced=False),
 )
 """The kinds about who may do what."""

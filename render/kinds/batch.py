@@ -145,6 +145,7 @@ KINDS = (
         kind="Job",
         version="v1",
         is_namespaced=True,
+        is_recreatable=True,
         progress=job_progress,
         interpretation=Interpretation(
             replicas=job_replicas,

@@ -4,9 +4,12 @@ from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.model import Manifest
 
-from .kind import BuiltInKind
+from .kind import COMMON_MAPS, ApplyStage, BuiltInKind
 
 TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - a type's name, no secret
+
+
+_BOUNDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
 def is_token(secret: Manifest) -> bool:
@@ -22,14 +25,33 @@ def namespace_progress(live: Manifest) -> LiveState | None:
 
 KINDS = (
     BuiltInKind(
-        group="", kind="Namespace", version="v1", is_namespaced=False, progress=namespace_progress, short_names=("ns",)
+        group="",
+        kind="Namespace",
+        version="v1",
+        is_namespaced=False,
+        stage=ApplyStage.NAMESPACES,
+        takes_others_along=True,
+        progress=namespace_progress,
+        short_names=("ns",),
     ),
-    BuiltInKind(group="", kind="ConfigMap", version="v1", is_namespaced=True, short_names=("cm",)),
+    BuiltInKind(
+        group="",
+        kind="ConfigMap",
+        version="v1",
+        is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        is_recreatable=True,
+        maps={"data": "", "binaryData": ""},
+        short_names=("cm",),
+    ),
     BuiltInKind(
         group="",
         kind="Secret",
         version="v1",
         is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        is_recreatable=True,
+        maps={"data": "", "stringData": ""},
         retained=(Retained(path=("data",), condition=is_token),),
     ),
     BuiltInKind(
@@ -37,13 +59,29 @@ KINDS = (
         kind="ServiceAccount",
         version="v1",
         is_namespaced=True,
+        stage=ApplyStage.RIGHTS,
         short_names=("sa",),
         retained=(
             Retained(path=("secrets",), is_united=True, is_map=True),
             Retained(path=("imagePullSecrets",), is_united=True),
         ),
     ),
-    BuiltInKind(group="", kind="LimitRange", version="v1", is_namespaced=True, short_names=("limits",)),
-    BuiltInKind(group="", kind="ResourceQuota", version="v1", is_namespaced=True, short_names=("quota",)),
+    BuiltInKind(
+        group="",
+        kind="LimitRange",
+        version="v1",
+        is_namespaced=True,
+        stage=ApplyStage.RIGHTS,
+        maps={**COMMON_MAPS, **dict.fromkeys(_BOUNDS, "0")},
+        short_names=("limits",),
+    ),
+    BuiltInKind(
+        group="",
+        kind="ResourceQuota",
+        version="v1",
+        is_namespaced=True,
+        stage=ApplyStage.RIGHTS,
+        short_names=("quota",),
+    ),
 )
 """Namespaces, and the kinds that say what is in one and what its pods may have."""

@@ -4,7 +4,7 @@ from render.interpretation.progress import LiveState, broken, live_condition, un
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import ApplyStage, BuiltInKind, plain_kinds
 
 _CERTIFICATE = ("clientConfig", "caBundle")
 
@@ -38,6 +38,9 @@ KINDS = (
         kind="CustomResourceDefinition",
         version="v1",
         is_namespaced=False,
+        stage=ApplyStage.DEFINITIONS,
+        takes_others_along=True,
+        maps={},
         progress=definition_progress,
         short_names=("crd", "crds"),
         retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
@@ -47,6 +50,7 @@ KINDS = (
         kind="APIService",
         version="v1",
         is_namespaced=False,
+        stage=ApplyStage.INTERCEPTORS,
         progress=api_service_progress,
         retained=_injected("spec", "caBundle"),
     ),

@@ -1,8 +1,27 @@
-"""The kinds of Karmada and Argosy themselves."""
+"""The kinds of Karmada and Argosy themselves, and the API for services of several clusters that Karmada serves."""
 
-from render.model import ARGOSY_GROUP
+from collections.abc import Sequence
 
-from .kind import plain_kinds
+from render.interpretation.fields import text_at
+from render.interpretation.operations import Interpretation
+from render.model import ARGOSY_GROUP, Manifest
+from render.resources import DependentObject
+
+from .kind import BuiltInKind, plain_kinds
+
+
+def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]:
+    """Return the service derived from the import, and its endpoint slices."""
+    namespace, name = text_at(service_import, "metadata", "namespace"), text_at(service_import, "metadata", "name")
+    derived = f"derived-{name}"
+    selector = {"matchLabels": {"kubernetes.io/service-name": derived}}
+    return (
+        DependentObject(api_version="v1", kind="Service", namespace=namespace, name=derived),
+        DependentObject(
+            api_version="discovery.k8s.io/v1", kind="EndpointSlice", namespace=namespace, label_selector=selector
+        ),
+    )
+
 
 KINDS = (
     *plain_kinds("apps.karmada.io", "WorkloadRebalancer", is_namespaced=False),
@@ -23,5 +42,13 @@ KINDS = (
     *plain_kinds("work.karmada.io", "ResourceBinding Work", is_namespaced=True),
     *plain_kinds("work.karmada.io", "ClusterResourceBinding", is_namespaced=False),
     *plain_kinds(ARGOSY_GROUP, "ClusterFacts Fleet HelmChart PolicyTest Source", is_namespaced=False),
+    BuiltInKind(
+        group="multicluster.x-k8s.io",
+        kind="ServiceImport",
+        version="v1alpha1",
+        is_namespaced=True,
+        interpretation=Interpretation(dependencies=imported_dependencies),
+    ),
+    *plain_kinds("multicluster.x-k8s.io", "ServiceExport", is_namespaced=True),
 )
 """The kinds that say where objects go, and those that Karmada keeps records in."""

@@ -4,9 +4,10 @@ A kind that is no more than a name with a scope is made by ``plain_kinds``. Each
 is, or names the field in ``has_no``, so that nothing about a new kind is forgotten (a test asks).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from render.interpretation.operations import Interpretation
 from render.interpretation.progress import ProgressRule
@@ -16,12 +17,32 @@ GroupKind = tuple[str, str]
 """A group and a kind; every version of a kind has the same scope."""
 
 
+class ApplyStage(IntEnum):
+    """The stages in which objects are applied, the first first: what others need comes before them."""
+
+    NAMESPACES = 0
+    DEFINITIONS = 1
+    RIGHTS = 2
+    CONFIGURATION = 3
+    WORKLOADS = 4
+    INTERCEPTORS = 5
+
+
+_TEXTS = ("labels", "annotations", "matchLabels", "nodeSelector", "deprecatedTopology", "volumeAttributes")
+_AMOUNTS = ("limits", "requests", "capacity", "hard", "podFixed")
+COMMON_MAPS: Mapping[str, str] = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_AMOUNTS, "0")}
+"""The maps of most kinds whose keys are anybody's to choose, by field, each with what a server makes of null in it."""
+
+
 class BuiltInKind(Struct, frozen=True, kw_only=True):
     """The rules about a kind of Kubernetes, Karmada or Argosy that need no cluster to be known.
 
     ``version`` is the one that Kubernetes serves today, and the only one that ``interpretation`` is about: to Karmada's
     native interpreter another version is another kind. Its Retain is made of ``retained``, as is what is applied.
-    ``progress`` says of a live object whether it is done. ``short_names`` are those that kubectl knows.
+    ``progress`` says of a live object whether it is done. ``stage`` is when an object is applied, where its group does
+    not tell. ``takes_others_along``: with an object of the kind much more may be gone. ``is_recreatable``: an object
+    may be deleted and created again, for it holds no data of its own. ``maps`` are ``COMMON_MAPS``, or what the kind
+    has in their place. ``short_names`` are those that kubectl knows.
     """
 
     group: str
@@ -32,6 +53,10 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     interpretation: Interpretation = Interpretation()
     retained: tuple[Retained, ...] = ()
     progress: ProgressRule | None = None
+    stage: ApplyStage | None = None
+    takes_others_along: bool = False
+    is_recreatable: bool = False
+    maps: Mapping[str, str] = field(default_factory=lambda: COMMON_MAPS)
     has_no: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

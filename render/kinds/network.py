@@ -11,7 +11,7 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, plain_kinds
 
 BALANCED = "LoadBalancer"
 
@@ -79,19 +79,6 @@ def ingress_dependencies(ingress: Manifest) -> set[DependentObject]:
     return {DependentObject(api_version="v1", kind="Secret", namespace=namespace, name=name) for name in names}
 
 
-def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]:
-    """Return the service derived from the import, and its endpoint slices."""
-    namespace, name = text_at(service_import, "metadata", "namespace"), text_at(service_import, "metadata", "name")
-    derived = f"derived-{name}"
-    selector = {"matchLabels": {"kubernetes.io/service-name": derived}}
-    return (
-        DependentObject(api_version="v1", kind="Service", namespace=namespace, name=derived),
-        DependentObject(
-            api_version="discovery.k8s.io/v1", kind="EndpointSlice", namespace=namespace, label_selector=selector
-        ),
-    )
-
-
 def service_progress(live: Manifest) -> LiveState | None:
     """Return whether a load balancer has its address."""
     if (live.get("spec") or {}).get("type") != "LoadBalancer":
@@ -106,6 +93,8 @@ KINDS = (
         kind="Service",
         version="v1",
         is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        maps={**COMMON_MAPS, "selector": ""},
         progress=service_progress,
         short_names=("svc",),
         interpretation=Interpretation(reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy),
@@ -115,8 +104,17 @@ KINDS = (
             Retained(path=("spec", "clusterIPs"), is_fixed=True, is_karmadas=False),
         ),
     ),
-    BuiltInKind(group="", kind="Endpoints", version="v1", is_namespaced=True, short_names=("ep",)),
-    BuiltInKind(group="discovery.k8s.io", kind="EndpointSlice", version="v1", is_namespaced=True),
+    BuiltInKind(
+        group="",
+        kind="Endpoints",
+        version="v1",
+        is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        short_names=("ep",),
+    ),
+    BuiltInKind(
+        group="discovery.k8s.io", kind="EndpointSlice", version="v1", is_namespaced=True, stage=ApplyStage.CONFIGURATION
+    ),
     BuiltInKind(
         group="networking.k8s.io",
         kind="Ingress",
@@ -130,16 +128,8 @@ KINDS = (
     BuiltInKind(
         group="networking.k8s.io", kind="NetworkPolicy", version="v1", is_namespaced=True, short_names=("netpol",)
     ),
-    BuiltInKind(
-        group="multicluster.x-k8s.io",
-        kind="ServiceImport",
-        version="v1alpha1",
-        is_namespaced=True,
-        interpretation=Interpretation(dependencies=imported_dependencies),
-    ),
     *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
-    *plain_kinds("multicluster.x-k8s.io", "ServiceExport", is_namespaced=True),
     *plain_kinds("networking.k8s.io", "IPAddress", is_namespaced=False, short_names=("ip",)),
-    *plain_kinds("networking.k8s.io", "IngressClass ServiceCIDR", is_namespaced=False),
+    *plain_kinds("networking.k8s.io", "ClusterCIDR IngressClass ServiceCIDR", is_namespaced=False),
 )
 """The kinds by which pods are reached; those of ``extensions`` are served no more."""

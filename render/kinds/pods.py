@@ -83,6 +83,7 @@ KINDS = (
         kind="Pod",
         version="v1",
         is_namespaced=True,
+        is_recreatable=True,
         progress=pod_progress,
         short_names=("po",),
         interpretation=Interpretation(

@@ -9,7 +9,7 @@ from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, plain_kinds
 
 VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
 
@@ -53,6 +53,8 @@ KINDS = (
         kind="PersistentVolumeClaim",
         version="v1",
         is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        takes_others_along=True,
         progress=claim_progress,
         short_names=("pvc",),
         interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
@@ -63,14 +65,31 @@ KINDS = (
         kind="PersistentVolume",
         version="v1",
         is_namespaced=False,
+        stage=ApplyStage.CONFIGURATION,
+        takes_others_along=True,
         short_names=("pv",),
         interpretation=Interpretation(aggregate=aggregated_volume),
         retained=(Retained(path=("spec", "claimRef"), is_fixed=True),),
     ),
-    BuiltInKind(group="storage.k8s.io", kind="StorageClass", version="v1", is_namespaced=False, short_names=("sc",)),
+    BuiltInKind(
+        group="storage.k8s.io",
+        kind="StorageClass",
+        version="v1",
+        is_namespaced=False,
+        takes_others_along=True,
+        maps={**COMMON_MAPS, "parameters": ""},
+        short_names=("sc",),
+    ),
     *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True),
     *plain_kinds("storage.k8s.io", "CSIDriver CSINode VolumeAttachment", is_namespaced=False),
-    *plain_kinds("storage.k8s.io", "VolumeAttributesClass", is_namespaced=False, short_names=("vac",)),
+    BuiltInKind(
+        group="storage.k8s.io",
+        kind="VolumeAttributesClass",
+        version="v1",
+        is_namespaced=False,
+        maps={"parameters": ""},
+        short_names=("vac",),
+    ),
     *plain_kinds("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
     *plain_kinds("internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False),
 )

@@ -32,7 +32,7 @@ from render.interpretation.statuses import collected, generation, reflected, sum
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import COMMON_MAPS, BuiltInKind, plain_kinds
 
 PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 REPLICA_FIELD = ("spec", "replicas")
@@ -297,6 +297,7 @@ KINDS = (
         kind="Deployment",
         version="v1",
         is_namespaced=True,
+        is_recreatable=True,
         progress=deployment_progress,
         short_names=("deploy",),
         interpretation=_scaled(DEPLOYMENT),
@@ -316,6 +317,7 @@ KINDS = (
         kind="StatefulSet",
         version="v1",
         is_namespaced=True,
+        is_recreatable=True,
         progress=stateful_set_progress,
         short_names=("sts",),
         interpretation=_scaled(
@@ -336,7 +338,14 @@ KINDS = (
             dependencies=template_dependencies,
         ),
     ),
-    BuiltInKind(group="", kind="ReplicationController", version="v1", is_namespaced=True, short_names=("rc",)),
+    BuiltInKind(
+        group="",
+        kind="ReplicationController",
+        version="v1",
+        is_namespaced=True,
+        maps={**COMMON_MAPS, "selector": ""},
+        short_names=("rc",),
+    ),
     *plain_kinds("apps", "ControllerRevision", is_namespaced=True),
     *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
 )
