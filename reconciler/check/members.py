@@ -95,7 +95,7 @@ def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> 
             for other, its in zip(asked, found, strict=True)
             if members[each.uid] > 1 and its.uid == each.uid and other is not question
         ]
-        more = (_shared(others),) if others else ()
+        more = (_shared_cluster_check(others),) if others else ()
         checks += [replace(check, member=question.cluster) for check in (*each.checks, *more)]
     return tuple(checks)
 
@@ -104,7 +104,7 @@ def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_E
     """Visit all members at once, and give up what its time is over for."""
     by_name = {question.cluster: question for question in questions}
     visits: Visits[_Examined | Failure] = Visits(
-        lambda visit: guarded(lambda: _examined(by_name[visit.name], asking, visit)),
+        lambda visit: guarded(lambda: _examination_of(by_name[visit.name], asking, visit)),
         by_name,
         limit=asking.max_parallel,
     )
@@ -124,7 +124,7 @@ def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Ex
     return _Examined(checks=(_failed(outcome or overdue),))
 
 
-def _shared(others: Iterable[str]) -> Check:
+def _shared_cluster_check(others: Iterable[str]) -> Check:
     return Check(
         name="identity",
         is_well=False,
@@ -133,7 +133,7 @@ def _shared(others: Iterable[str]) -> Check:
     )
 
 
-def _examined(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Examined | Failure]) -> _Examined:
+def _examination_of(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Examined | Failure]) -> _Examined:
     opened = asking.open_client(question.cluster, time.monotonic() + asking.timeout)
     if isinstance(opened, Failure):
         return _Examined(checks=(_failed(opened),))

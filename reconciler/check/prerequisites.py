@@ -47,7 +47,7 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     yield _git_version(repository)
     yield _history(repository)
     yield _confinement(system_bounds(), unconfined_tools(os.environ.get("PATH", os.defpath)))
-    source = _checked("source", lambda: _source(repository), "argosy validate lists every problem")
+    source = _check_of("source", lambda: _source(repository), "argosy validate lists every problem")
     yield source
     if not source.is_well:
         return
@@ -56,14 +56,14 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     publication = publication_of(repository, fleet)
     yield _remote(repository, publication)
     if publication.remote and not offline:
-        yield _checked("remote", lambda: _remote_answers(publication), "check the address and your credentials")
-        yield _checked(
+        yield _check_of("remote", lambda: _remote_answers(publication), "check the address and your credentials")
+        yield _check_of(
             "push",
             lambda: _may_push(publication, fleet.rendered_branch),
             f"let this user push {fleet.rendered_branch!r}",
         )
     yield _storage(repository)
-    yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
+    yield _check_of("rendered branch", lambda: _rendered_state(publication, fleet.rendered_branch), "argosy verify")
     yield Check(name="clusters", is_well=True, state=_reach(fleet, [cluster.name for cluster in desired.clusters]))
     if offline:
         return
@@ -105,7 +105,7 @@ def _reach(fleet: Fleet, names: Sequence[str]) -> str:
     return f"argosy reconcile applies to {listed(reached)}{alone}"
 
 
-def _checked(name: str, state_of: Callable[[], str], hint: str) -> Check:
+def _check_of(name: str, state_of: Callable[[], str], hint: str) -> Check:
     try:
         return Check(name=name, is_well=True, state=state_of())
     except ReconcileError as error:
@@ -188,7 +188,7 @@ def _may_push(publication: Publication, branch: str) -> str:
     return "allowed (nothing was pushed; rules that protect branches show at the first push)"
 
 
-def _rendered(publication: Publication, branch: str) -> str:
+def _rendered_state(publication: Publication, branch: str) -> str:
     tip = publication.known_tip(branch)
     if tip is None:
         return f"{branch!r} does not exist yet: argosy reconcile --bootstrap makes it"

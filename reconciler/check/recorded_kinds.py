@@ -28,7 +28,7 @@ class RecordedKinds(Struct, frozen=True, kw_only=True):
 def kinds_recorded_of(desired: ClusterDesired, held: Iterable[ObjectRef], status: Manifest) -> RecordedKinds:
     """Return the kinds of a tree, and of objects that earlier commits left, as a cluster of this status serves them."""
     definitions = (item.manifest for item in desired.objects if item.ref.group_kind == CRD)
-    told = [*_observed(status), *(kind for manifest in definitions for kind in defined_kinds(manifest))]
+    told = [*_kinds_of_status(status), *(kind for manifest in definitions for kind in defined_kinds(manifest))]
     known = {(each.group, each.kind): each for each in told}
     resources = {(each.api_version, each.kind): each for each in told}
     guessed = {}
@@ -43,7 +43,7 @@ def kinds_recorded_of(desired: ClusterDesired, held: Iterable[ObjectRef], status
     return RecordedKinds(discovery=discovery, guessed=tuple(guessed[name] for name in sorted(guessed)))
 
 
-def _observed(status: Manifest) -> Iterator[Resource]:
+def _kinds_of_status(status: Manifest) -> Iterator[Resource]:
     for served in status.get("apiEnablements") or ():
         version = str(served["groupVersion"])
         for each in served.get("resources") or ():

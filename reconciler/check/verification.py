@@ -78,7 +78,7 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     differences = tuple(_differences(outcome, info.tree))
     wrote, here = written.trailer(TOOL), outcome.source.desired.tools
     if set(wrote) != set(here):
-        detail = f"{_named(wrote)} built its source, here {_named(here)} did; {detail}"
+        detail = f"{_tool_names(wrote)} built its source, here {_tool_names(here)} did; {detail}"
         result = Equality.NOT_COMPARABLE
     else:
         result = Equality.DIFFERENT
@@ -105,5 +105,5 @@ def _differences(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]
         yield FileDifference(path=each.path, action=action, fields=fields)
 
 
-def _named(tools: tuple[str, ...]) -> str:
+def _tool_names(tools: tuple[str, ...]) -> str:
     return " and ".join(sorted(tools)) or "no tool"

@@ -59,10 +59,10 @@ def cleaned(text: str) -> str:
     >>> cleaned("  ::error::no\n##[group]x")
     '  \\x3a:error::no\n\\x23#[group]x'
     """
-    return _COMMAND.sub(_disarmed, masked(visible(text)))
+    return _COMMAND.sub(_escaped_command, masked(visible(text)))
 
 
-def _disarmed(match: re.Match[str]) -> str:
+def _escaped_command(match: re.Match[str]) -> str:
     return f"{match[1]}\\x3a" if match[1] is not None else "\\x23"
 
 

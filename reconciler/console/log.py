@@ -105,7 +105,7 @@ class Log(Struct, frozen=True, kw_only=True):
         self.stream.flush()
 
     def _text(self, severity: str, event: str, values: dict[str, Any]) -> str:
-        words = [cleaned(event), *(f"{key}={cleaned(_quoted(value))}" for key, value in values.items())]
+        words = [cleaned(event), *(f"{key}={cleaned(_quoted_text(value))}" for key, value in values.items())]
         if severity in _COLORS:
             words.insert(0, f"\x1b[{_COLORS[severity]}m{severity}:\x1b[0m" if self.color else f"{severity}:")
         if self.fleet:
@@ -113,6 +113,6 @@ class Log(Struct, frozen=True, kw_only=True):
         return " ".join(words)
 
 
-def _quoted(value: Any) -> str:
+def _quoted_text(value: Any) -> str:
     text = str(value)
     return json.dumps(text, ensure_ascii=False) if not text or any(c in text for c in ' "\n\t=') else text

@@ -112,11 +112,11 @@ def _changed_below(
     if before == after:
         return []
     if (before, after) not in compared:
-        compared[before, after] = list(_compared(before, after, read_tree, compared))
+        compared[before, after] = list(_changes_between(before, after, read_tree, compared))
     return compared[before, after]
 
 
-def _compared(
+def _changes_between(
     before: bytes | None,
     after: bytes | None,
     read_tree: ReadTree,

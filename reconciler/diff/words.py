@@ -28,20 +28,27 @@ def summary(difference: Difference) -> str:
     if difference.is_empty:
         return "no difference"
     parts = [
-        _counted(len(difference.settings), "setting changes", "settings change"),
-        _counted(len(difference.joined), "cluster joins", "clusters join"),
-        _counted(len(difference.renamed), "cluster is renamed", "clusters are renamed"),
-        _counted(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
-        _counted(len(difference.clusters), "cluster changes", "clusters change"),
-        *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in ChangeAction),
-        _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
-        _counted(len(difference.taken), "object taken over by another folder", "objects taken over by other folders"),
-        _counted(len({each.ref for each in difference.pending}), "object pending", "objects pending"),
-        _counted(len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"),
-        _moved(difference),
+        _counted_unless_zero(len(difference.settings), "setting changes", "settings change"),
+        _counted_unless_zero(len(difference.joined), "cluster joins", "clusters join"),
+        _counted_unless_zero(len(difference.renamed), "cluster is renamed", "clusters are renamed"),
+        _counted_unless_zero(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
+        _counted_unless_zero(len(difference.clusters), "cluster changes", "clusters change"),
+        *(
+            _counted_unless_zero(difference.count(action), f"object {action}", f"objects {action}")
+            for action in ChangeAction
+        ),
+        _counted_unless_zero(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _counted_unless_zero(
+            len(difference.taken), "object taken over by another folder", "objects taken over by other folders"
+        ),
+        _counted_unless_zero(len({each.ref for each in difference.pending}), "object pending", "objects pending"),
+        _counted_unless_zero(
+            len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"
+        ),
+        _movement_text(difference),
         _placed_anew(difference.placed_anew),
-        _counted(len(difference.problems), "new problem", "new problems"),
-        _counted(len(difference.solved), "problem solved", "problems solved"),
+        _counted_unless_zero(len(difference.problems), "new problem", "new problems"),
+        _counted_unless_zero(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
 
@@ -86,11 +93,11 @@ def origin_note(difference: Difference, ref: ObjectRef) -> str:
     return f" (from {origin})" if origin else ""
 
 
-def _counted(number: int, one: str, many: str) -> str:
+def _counted_unless_zero(number: int, one: str, many: str) -> str:
     return counted(number, one, many) if number else ""
 
 
-def _moved(difference: Difference) -> str:
+def _movement_text(difference: Difference) -> str:
     if not difference.moved:
         return ""
     replicas = counted(difference.replicas, "replica")

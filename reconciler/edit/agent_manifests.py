@@ -47,23 +47,23 @@ class AgentPlan(Struct, frozen=True, kw_only=True):
 def manifests_of_agent(plan: AgentPlan, rights: Iterable[Manifest]) -> Iterator[Manifest]:
     """Yield everything that an agent needs in its cluster: the rights of its account, its settings and its workload."""
     for manifest in rights:
-        yield _labelled(manifest, plan) if manifest["kind"] != "Namespace" else manifest
-    yield _labelled(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(), "data": dict(_pinned(plan))}, plan
+        yield _with_label(manifest, plan) if manifest["kind"] != "Namespace" else manifest
+    yield _with_label(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(), "data": dict(_trusted_files(plan))}, plan
     )
-    yield _labelled(_workload(plan), plan)
+    yield _with_label(_workload(plan), plan)
 
 
 def _metadata() -> dict[str, Any]:
     return {"name": _NAME, "namespace": NAMESPACE}
 
 
-def _labelled(manifest: Manifest, plan: AgentPlan) -> Manifest:
+def _with_label(manifest: Manifest, plan: AgentPlan) -> Manifest:
     metadata = manifest["metadata"]
     return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), LABEL: plan.cluster}}}
 
 
-def _pinned(plan: AgentPlan) -> Iterator[tuple[str, str]]:
+def _trusted_files(plan: AgentPlan) -> Iterator[tuple[str, str]]:
     for name, content in ((_KNOWN_HOSTS, plan.known_hosts), (_SIGNERS, plan.allowed_signers)):
         if content:
             yield name, content

@@ -92,7 +92,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         path, prefix = place.file.path, steps_of(place.prefix)
         content = (onto[path] if path in onto else self.content(path)) or b""
         inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
-        return {**onto, path: _edited(path, content, place.position, inner)}
+        return {**onto, path: _edited_content(path, content, place.position, inner)}
 
     def without(self, place: LocatedManifest) -> Contents:
         """Return a manifest's file without it: None when nothing else is in the file."""
@@ -100,7 +100,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         content = self.content(path) or b""
         try:
             if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
-                return {path: _edited(path, content, place.position, [Edit(prefix, REMOVED)])}
+                return {path: _edited_content(path, content, place.position, [Edit(prefix, REMOVED)])}
             return {path: without_document(content, place.position) or None}
         except UneditableError as error:
             raise refused_edit(path, error) from error
@@ -178,7 +178,7 @@ def refused_edit(path: str, error: UneditableError) -> InputError:
     return InputError([Problem(path, where.line, "", where.message, where.hint)])
 
 
-def _edited(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
+def _edited_content(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
     try:
         return edited(content, index, edits)
     except UneditableError as error:

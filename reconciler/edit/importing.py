@@ -148,13 +148,13 @@ def _manifests(value: Any) -> Iterator[dict[str, Any]]:
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
     if str(folder) == "-":
-        yield "-", _bounded("-", sys.stdin.buffer.read(_MOST_BYTES + 1))
+        yield "-", _content_within_limit("-", sys.stdin.buffer.read(_MOST_BYTES + 1))
         return
     paths = [folder] if folder.is_file() else sorted(_below(folder))
     for path in paths:
         name = path.name if path == folder else path.relative_to(folder).as_posix()
         with path.open("rb") as file:
-            yield name, _bounded(name, file.read(_MOST_BYTES + 1))
+            yield name, _content_within_limit(name, file.read(_MOST_BYTES + 1))
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -168,7 +168,7 @@ def _below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _bounded(name: str, content: bytes) -> bytes:
+def _content_within_limit(name: str, content: bytes) -> bytes:
     if len(content) > _MOST_BYTES:
         raise ConfigError(f"{name} is larger than {_MOST_BYTES >> 20} MiB")
     return content

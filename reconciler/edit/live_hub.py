@@ -69,7 +69,7 @@ def imported_hub(reading: HubReading) -> Import:
     if front_end is KARMADA:
         documents, left = _propagated(documents)
     conversion = front_end.converted(documents, members_among(documents)).without_secrets()
-    conversion = replace(conversion, left=(*conversion.left, *left, *_unlisted(read)), others=0)
+    conversion = replace(conversion, left=(*conversion.left, *left, *_kinds_not_listed(read)), others=0)
     return Import(system=front_end.title, files=files_of(_cleaned(conversion)), lines=report_of(conversion))
 
 
@@ -126,13 +126,13 @@ def _as_members_have_it(manifest: Manifest) -> Manifest:
     return kept
 
 
-def _unlisted(read: WholeCluster) -> Iterator[Left]:
+def _kinds_not_listed(read: WholeCluster) -> Iterator[Left]:
     for kind, failure in sorted(read.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {failure.message}"
         yield Left(origin=read.name, subject=kind, remark=refused("not-listed", message))
-    yield from _skipped(read.skipped, read.name)
+    yield from _kinds_left_out(read.skipped, read.name)
 
 
-def _skipped(kinds: Iterable[str], origin: str) -> Iterator[Left]:
+def _kinds_left_out(kinds: Iterable[str], origin: str) -> Iterator[Left]:
     for kind in sorted(kinds):
         yield Left(origin=origin, subject=kind, remark=exact("kind-left-out", _NOT_READ[kind]))

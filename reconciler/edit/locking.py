@@ -76,7 +76,7 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
             entries[each.name] = current
             continue
         try:
-            entries[each.name] = _resolved(each, current, fetcher)
+            entries[each.name] = _resolved_source(each, current, fetcher)
         except UnavailableSource as error:
             refused.append(each.explained(error))
             continue
@@ -128,7 +128,7 @@ def _at_hand(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) -> File
         return fetcher.files(locked)
 
 
-def _resolved(source: ExternalSource, current: LockedSource | None, fetcher: Fetcher) -> LockedSource:
+def _resolved_source(source: ExternalSource, current: LockedSource | None, fetcher: Fetcher) -> LockedSource:
     resolved = fetcher.resolved(source)
     return replace(resolved, vendored=current.vendored) if current else resolved
 

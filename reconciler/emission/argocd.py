@@ -63,7 +63,7 @@ def _applications(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manif
     patterns = _patterns([tree])
     for stage in _stages(patterns):
         is_here = options.placing is Placing.MEMBER
-        spec = _spec(tree.place, _ignored(tree.ignored), options)
+        spec = _spec(tree.place, _ignored_differences(tree.ignored), options)
         spec["source"] |= {"path": tree.place.folder or ".", "directory": _directory(stage, patterns)}
         spec["destination"] = {"server": _HERE} if is_here else {"name": tree.cluster}
         spec["syncPolicy"] |= {"automated": {"prune": stage is not Stage.KEPT, "selfHeal": True}}
@@ -82,7 +82,7 @@ def _application_set(trees: list[ClusterTree], options: EmissionOptions) -> Mani
     elements = [_element(stage, patterns) for stage in _stages(patterns)]
     folders = [{"path": "clusters/*"}]
     git = {"repoURL": place.address, "revision": place.branch, "directories": folders}
-    spec = _spec(place, _ignored(sorted({field for tree in trees for field in tree.ignored})), options)
+    spec = _spec(place, _ignored_differences(sorted({field for tree in trees for field in tree.ignored})), options)
     spec["source"]["path"] = "{{ .path.path }}"
     spec["destination"] = {"name": "{{ .path.basename }}"}
     metadata = {
@@ -161,7 +161,7 @@ def _spec(place: RenderedPlace, ignored: list[dict[str, Any]], options: Emission
     }
 
 
-def _ignored(fields: Iterable[IgnoredField]) -> list[dict[str, Any]]:
+def _ignored_differences(fields: Iterable[IgnoredField]) -> list[dict[str, Any]]:
     pointers: dict[ObjectRef, list[str]] = {}
     for field in fields:
         pointers.setdefault(field.ref, []).append(field.pointer)

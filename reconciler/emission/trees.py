@@ -92,7 +92,7 @@ def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple
         return
     if isinstance(value, Mapping):
         for name, inside in value.items():
-            yield from _left_pointers(inside, (*path, str(name)), f"{pointer}/{_escaped(str(name))}", rules)
+            yield from _left_pointers(inside, (*path, str(name)), f"{pointer}/{_pointer_token(str(name))}", rules)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, Mapping) and "name" in item:
@@ -100,5 +100,5 @@ def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple
                 yield from _left_pointers(item, (*path, step), f"{pointer}/{index}", rules)
 
 
-def _escaped(name: str) -> str:
+def _pointer_token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")

@@ -62,7 +62,7 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
     matches = sorted(built.claims.matches.items())
     index, template_by_ref = policy_index(desired), {each.ref: each for each in desired.templates}
     found = (
-        _selected(ref, candidate, match, bindings)
+        _selected_object(ref, candidate, match, bindings)
         for ref, match in matches
         if match.is_selected and (candidate := index.candidate(policy, template_by_ref[ref])) is not None
     )
@@ -102,7 +102,7 @@ def selector_text(selector: ResourceSelector) -> str:
     return f"{text} in namespace {selector.namespace}" if selector.namespace else text
 
 
-def _selected(
+def _selected_object(
     ref: ObjectRef, candidate: RankedPolicy, match: Match, bindings: Mapping[ObjectRef, Binding]
 ) -> SelectedObject:
     by = SELECTS_BY[candidate.implicit_priority]

@@ -33,7 +33,7 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if explanation.required_by:
-        yield _required(explanation)
+        yield _required_section(explanation)
     if explanation.decision is not None:
         since = (
             f"in rendered commit {explanation.decided_in[:12]}, source {explanation.decided_from[:12]}; kept since then"
@@ -87,7 +87,7 @@ def _unmet(unmet: Iterable[Unmet]) -> Section:
     return section("What the placement asks for in vain", ("FIELD", "WHY", "HINT"), rows)
 
 
-def _required(explanation: ObjectExplanation) -> Section:
+def _required_section(explanation: ObjectExplanation) -> Section:
     rows = [
         (f"{each.namespace}/{each.name}", first_clusters([target.name for target in each.clusters]))
         for each in explanation.required_by

@@ -66,24 +66,24 @@ def opened(forge: Forge, wanted: Wanted) -> PullRequest:
         body = {"title": wanted.title, "source_branch": wanted.head, "target_branch": wanted.base}
         # A squashed commit has another message, and with it no trailers, by which passes go on.
         body |= {"description": wanted.body, "squash": False}
-    return _answered(forge, ForgeCall(method="POST", path=_folder(forge), body=body))
+    return _pull_request_answered(forge, ForgeCall(method="POST", path=_folder(forge), body=body))
 
 
 def renewed(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
     """Give a pull request another title and body."""
     is_gitlab = forge.kind is ForgeKind.GITLAB
-    return _changed(forge, number, {"title": wanted.title, "description" if is_gitlab else "body": wanted.body})
+    return _send_change(forge, number, {"title": wanted.title, "description" if is_gitlab else "body": wanted.body})
 
 
 def closed(forge: Forge, number: int) -> PullRequest:
     """Close a pull request without merging it."""
     is_gitlab = forge.kind is ForgeKind.GITLAB
-    return _changed(forge, number, {"state_event": "close"} if is_gitlab else {"state": "closed"})
+    return _send_change(forge, number, {"state_event": "close"} if is_gitlab else {"state": "closed"})
 
 
-def _changed(forge: Forge, number: int, body: dict[str, Any]) -> PullRequest:
+def _send_change(forge: Forge, number: int, body: dict[str, Any]) -> PullRequest:
     method = "PUT" if forge.kind is ForgeKind.GITLAB else "PATCH"
-    return _answered(forge, ForgeCall(method=method, path=f"{_folder(forge)}/{number}", body=body))
+    return _pull_request_answered(forge, ForgeCall(method=method, path=f"{_folder(forge)}/{number}", body=body))
 
 
 def _folder(forge: Forge) -> str:
@@ -93,7 +93,7 @@ def _folder(forge: Forge) -> str:
     return f"/repos/{quote(forge.project)}/pulls"
 
 
-def _answered(forge: Forge, call: ForgeCall) -> PullRequest:
+def _pull_request_answered(forge: Forge, call: ForgeCall) -> PullRequest:
     try:
         return _pull_request(forge, answer_of(forge, call))
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -116,7 +116,7 @@ class _Reading:
         """Return the answer, which is complete."""
         content = b"".join(self._parts)
         if self._packing == b"gzip":
-            content = _gunzipped(content, self._most if self.status < 300 else _MOST_OF_A_REFUSAL)
+            content = _decompressed_content(content, self._most if self.status < 300 else _MOST_OF_A_REFUSAL)
         is_last = self._is_another or not self._is_lasting
         return Received(status=self.status, headers=tuple(self.headers), content=content, is_last=is_last)
 
@@ -170,7 +170,7 @@ class _Reading:
             self._is_lasting = self._parser.should_keep_alive()
 
 
-def _gunzipped(packed: bytes, most: int) -> bytes:
+def _decompressed_content(packed: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj(_GZIP)
     try:
         content = unpacker.decompress(packed, most + 1)

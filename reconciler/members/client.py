@@ -213,7 +213,7 @@ class KubeClient:
         is_packed = request.method == "GET" and not self._is_local
         return Sent(
             method=request.method,
-            path=f"{request.path}?{_encoded(tuple(request.query.items()))}" if request.query else request.path,
+            path=f"{request.path}?{_query_string(tuple(request.query.items()))}" if request.query else request.path,
             headers=(
                 ("Accept-Encoding", "gzip" if is_packed else "identity"),
                 *identity,
@@ -230,7 +230,7 @@ class KubeClient:
         if answer.status in _REDIRECTS:
             return self._no_api_server(answer.status)
         if answer.status >= 400:
-            return _refused(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
+            return _refusal_of(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
@@ -251,7 +251,7 @@ class KubeClient:
             return self._no_api_server(answer.status)
         if answer.status >= 400:
             credential = dict(identity).get("Authorization", "")
-            failure = _refused(request, answer, _without(credential.rpartition(" ")[2], answer.content))
+            failure = _refusal_of(request, answer, _without(credential.rpartition(" ")[2], answer.content))
             is_lacking = failure.hint == LACKING_HINT and self.granting
             return replace(failure, hint=f"grant what is missing: {self.granting}") if is_lacking else failure
         return Answer(
@@ -279,11 +279,11 @@ def encoded_body(body: Any) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+def _query_string(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-def _refused(request: Request, answer: Received, content: bytes) -> Failure:
+def _refusal_of(request: Request, answer: Received, content: bytes) -> Failure:
     return failure_of(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
 
 

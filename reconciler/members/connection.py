@@ -98,14 +98,14 @@ class Connection:
         wire = wires.take(until)
         was_used = wire.is_used
         try:
-            return self._asked(wires, wire, sent, until)
+            return self._answer_of(wires, wire, sent, until)
         except ConnectionError:
             # A server may close a connection between two requests and say nothing of it; reading can be repeated.
             if not (was_used and sent.method in _READING):
                 raise
-            return self._asked(wires, wires.open(until), sent, until)
+            return self._answer_of(wires, wires.open(until), sent, until)
 
-    def _asked(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
+    def _answer_of(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
         try:
             if self._uid and sent.method not in _READING and not wire.is_checked:
                 wire = self._checked(wires, wire, sent, until)

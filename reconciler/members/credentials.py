@@ -109,7 +109,7 @@ class AuthPlugins:
             kept = self._kept.get(key)
             if kept and not renew and kept.expires - _EARLY_SECONDS > self._clock():
                 return kept
-            answer = self._asked(context)
+            answer = self._provider_credential(context)
             if isinstance(answer, Credential):
                 self._kept[key] = answer
             return answer
@@ -118,7 +118,7 @@ class AuthPlugins:
         with self._lock:
             return self._locks.setdefault(name, threading.Lock())
 
-    def _asked(self, context: Context) -> Credential | Failure:
+    def _provider_credential(self, context: Context) -> Credential | Failure:
         if not context.user.get("auth-provider"):
             return run_plugin(context, self.environment, self._seconds)
         from .auth_providers import provider_credential

@@ -122,7 +122,7 @@ def _read_groups(
                 return answer
             unavailable.add(group_of(api_version))
             continue
-        for resource in _listed(answer, api_version):
+        for resource in _resources_of_answer(answer, api_version):
             _add(resources, resource)
     return None
 
@@ -137,7 +137,7 @@ def _named_versions(body: Mapping[str, Any]) -> list[str]:
     return named
 
 
-def _listed(answer: Answer, api_version: str) -> tuple[Resource, ...]:
+def _resources_of_answer(answer: Answer, api_version: str) -> tuple[Resource, ...]:
     group = group_of(api_version)
     return tuple(
         Resource(

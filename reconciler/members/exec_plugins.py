@@ -33,7 +33,7 @@ def run_plugin(context: Context, environment: Mapping[str, str], seconds: float)
     # As for kubectl: a path is relative to the kubeconfig, a bare name is looked up in PATH.
     if "/" in command:
         command = str(context.user_folder / command)
-    output = _output(
+    output = _output_of(
         [command, *map(str, plugin.get("args") or ())],
         {**environment, **added, "KUBERNETES_EXEC_INFO": json.dumps(request)},
         context,
@@ -52,7 +52,7 @@ def described_cluster(context: Context) -> dict[str, Any]:
     return described
 
 
-def _output(command: list[str], environment: dict[str, str], context: Context, seconds: float) -> bytes | Failure:
+def _output_of(command: list[str], environment: dict[str, str], context: Context, seconds: float) -> bytes | Failure:
     try:
         process = subprocess.Popen(
             command,

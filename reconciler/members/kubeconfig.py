@@ -164,7 +164,7 @@ class Contexts:
         return found
 
     def _found(self, cluster: str, access: ClusterAccess, own_file: tuple[Path, ...]) -> Context | Failure:
-        kubeconfig = self._loaded(own_file or self._files)
+        kubeconfig = self._load_files(own_file or self._files)
         if isinstance(kubeconfig, Failure):
             return kubeconfig
         wanted = access.context or cluster
@@ -183,7 +183,7 @@ class Contexts:
         candidates = (self._folder / f"{cluster}{suffix}" for suffix in _SUFFIXES)
         return tuple(path for path in candidates if path.is_file())[:1]
 
-    def _loaded(self, files: tuple[Path, ...]) -> Kubeconfig | Failure:
+    def _load_files(self, files: tuple[Path, ...]) -> Kubeconfig | Failure:
         if files not in self._read:
             self._read[files] = load_kubeconfig(files)
         return self._read[files]

@@ -40,7 +40,7 @@ def sensitive_values(manifest: Any) -> frozenset[str]:
     for text in _texts(manifest, inside=False):
         texts.add(text)
         texts.update(text.splitlines())
-        texts.update(_decoded(text))
+        texts.update(_base64_text(text))
         texts.add(base64.b64encode(text.encode("utf-8", "surrogateescape")).decode())
     return frozenset(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
@@ -56,7 +56,7 @@ def _texts(value: Any, *, inside: bool) -> Iterator[str]:
         yield str(value)
 
 
-def _decoded(text: str) -> Iterator[str]:
+def _base64_text(text: str) -> Iterator[str]:
     try:
         yield base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
@@ -70,7 +70,7 @@ def safe_message(text: str, manifest: Any) -> str:
     for value in sorted(sensitive_values(manifest), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     text = _STRUCTURE.sub(HIDDEN, _QUOTED_VALUE.sub(rf"\1{HIDDEN}", text))
-    return _shortened(" ".join(text.split()), _LONGEST_MESSAGE)
+    return _shortened_text(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
 def masked_value(value: Any, path: str, manifest: Any) -> str:
@@ -82,8 +82,8 @@ def masked_value(value: Any, path: str, manifest: Any) -> str:
     if isinstance(value, dict | list):
         return f"({counted(len(value), 'field' if isinstance(value, dict) else 'item')})"
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return _shortened(text, _LONGEST_VALUE)
+    return _shortened_text(text, _LONGEST_VALUE)
 
 
-def _shortened(text: str, longest: int) -> str:
+def _shortened_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -186,7 +186,7 @@ def _record(**fields: Check) -> Check:
             field = value.get(name)
             fault = "" if field is None and name not in required else inner(field)
             if fault:
-                return _placed(f".{name}", fault)
+                return _fault_at(f".{name}", fault)
         return ""
 
     return check
@@ -203,7 +203,7 @@ def _list_of(inner: Check) -> Check:
         for number, each in enumerate(value):
             fault = inner(each)
             if fault:
-                return _placed(f"[{number}]", fault)
+                return _fault_at(f"[{number}]", fault)
         return ""
 
     return _optional(check)
@@ -217,7 +217,7 @@ def _texts_by_name(value: Any) -> str:
     return "" if all(isinstance(each, str) for each in value.values()) else "has a value that is no text"
 
 
-def _placed(place: str, fault: str) -> str:
+def _fault_at(place: str, fault: str) -> str:
     return f"{place}{fault}" if fault.startswith((".", "[")) else f"{place} {fault}"
 
 

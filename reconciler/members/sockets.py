@@ -28,7 +28,7 @@ class Sockets:
 
     def __init__(self, endpoint: Endpoint, credential: Credential) -> None:
         self._tls = _tls_context(endpoint, credential) if endpoint.is_tls else None
-        self._proxied = _proxied(endpoint, self._tls)
+        self._proxied_sockets = _proxied_sockets(endpoint, self._tls)
         parts = urlsplit(endpoint.server)
         self._host, self._port = unquote(parts.hostname or ""), parts.port or (443 if self._tls else 80)
         if not self._host:
@@ -39,13 +39,13 @@ class Sockets:
     @property
     def forwarding_headers(self) -> list[tuple[str, str]]:
         """The headers that a proxy wants with each request that it sends on."""
-        return self._proxied.forwarding_headers if self._proxied else []
+        return self._proxied_sockets.forwarding_headers if self._proxied_sockets else []
 
     def open(self, seconds: float) -> socket:
         """Return an open socket."""
         seconds = min(CONNECT_SECONDS, seconds)
-        if self._proxied:
-            return self._proxied.open(seconds)
+        if self._proxied_sockets:
+            return self._proxied_sockets.open(seconds)
         sock = _connected(self._host, self._port, seconds)
         if self._tls is None:
             return sock
@@ -56,7 +56,7 @@ class Sockets:
             raise
 
 
-def _proxied(endpoint: Endpoint, tls: ssl.SSLContext | None) -> "ProxiedSockets | None":
+def _proxied_sockets(endpoint: Endpoint, tls: ssl.SSLContext | None) -> "ProxiedSockets | None":
     if not endpoint.proxy:
         return None
     from .proxies import ProxiedSockets

@@ -65,7 +65,7 @@ def tls_of(webhook: Webhook) -> ssl.SSLContext:
         authorities = base64.b64decode(bundle).decode() if bundle else None
         context = ssl.create_default_context(cadata=authorities)
     except (ValueError, ssl.SSLError) as error:
-        raise _unreached(webhook, "is not asked: its caBundle holds no certificates") from error
+        raise _unreached_error(webhook, "is not asked: its caBundle holds no certificates") from error
     # As in Kubernetes: every certificate of the bundle is trusted, and one needs no key identifiers to be.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -131,7 +131,7 @@ class _Exchange:
             result = done.get(timeout=self.seconds)
         except Empty as error:
             self._abandon()
-            raise _unreached(self._webhook, f"did not answer within {self.seconds} s") from error
+            raise _unreached_error(self._webhook, f"did not answer within {self.seconds} s") from error
         if isinstance(result, Exception):
             self._raise_explained(result)
         return result
@@ -158,7 +158,7 @@ class _Exchange:
         what = self._untrusted(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
         if not what:
             raise error
-        raise _unreached(self._webhook, what) from error
+        raise _unreached_error(self._webhook, what) from error
 
     def _untrusted(self, error: Exception) -> str:
         """Return what is wrong with the other side's TLS; empty when it is something else."""
@@ -197,5 +197,5 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return levels == 0 or any(_is_deeper(each, levels - 1) for each in inside)
 
 
-def _unreached(webhook: Webhook, what: str) -> UnreachedError:
+def _unreached_error(webhook: Webhook, what: str) -> UnreachedError:
     return UnreachedError(f"webhook {webhook.name} {what}", fault=what)

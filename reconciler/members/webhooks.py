@@ -39,13 +39,13 @@ class WebhookCalls(Struct, kw_only=True):
         """Return a webhook's answer; WebhookError says why it gave none."""
         uid = str(context["request"]["uid"])
         if uid not in self._answers:
-            self._answers[uid] = self._down.get(webhook.id) or self._asked(webhook, context)
+            self._answers[uid] = self._down.get(webhook.id) or self._ask_webhook(webhook, context)
         known = self._answers[uid]
         if isinstance(known, InterpreterError):
             raise type(known)(known.what)
         return known
 
-    def _asked(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any] | InterpreterError:
+    def _ask_webhook(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any] | InterpreterError:
         from .webhook_transport import UnreachedError, post
 
         try:

@@ -247,12 +247,12 @@ def _possible(client: Client, missing: dict[ObjectRef, Resource]) -> dict[Object
         if ref.namespace not in absent:
             groups[ref.namespace, resource].append(ref)
     narrowed = in_parallel(
-        lambda group: _narrowed(client, group[0], group[1]), list(groups.items()), limit=client.concurrency
+        lambda group: _existing_refs(client, group[0], group[1]), list(groups.items()), limit=client.concurrency
     )
     return {ref: missing[ref] for refs in narrowed for ref in sorted(refs)}
 
 
-def _narrowed(client: Client, place: tuple[str, Resource], refs: list[ObjectRef]) -> Iterable[ObjectRef]:
+def _existing_refs(client: Client, place: tuple[str, Resource], refs: list[ObjectRef]) -> Iterable[ObjectRef]:
     namespace, resource = place
     if len(refs) <= _ONE_BY_ONE or "list" not in resource.verbs:
         return refs

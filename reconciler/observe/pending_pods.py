@@ -28,7 +28,7 @@ Pending = Mapping[ObjectRef, PendingReplicas]
 
 def observe_pending(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
     """Return the Deployments of which pods wait for a node; namespaces that may not be read are left out."""
-    found = guarded(lambda: _observed(client, cluster, pods))
+    found = guarded(lambda: _pending_of(client, cluster, pods))
     return found if isinstance(found, Failure) else dict(found)
 
 
@@ -47,7 +47,7 @@ def _earlier(since: str, seconds: int) -> str:
     return written(after(found, -seconds)) if found else since
 
 
-def _observed(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
+def _pending_of(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
     by_owner: dict[tuple[str, str], list[Manifest]] = {}
     for pod in pods:
         if (owner := _controller(pod, "ReplicaSet")) and not pod["metadata"].get("deletionTimestamp"):
@@ -62,7 +62,7 @@ def _observed(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending
             return listed
         for name, sets in _by_deployment(listed.values()).items():
             owned = [by_owner.get((space, each["metadata"]["name"]), []) for each in sets]
-            waiting = _grouped(filter(None, map(_waits_since, owned[-1])))
+            waiting = _pods_by_time(filter(None, map(_waits_since, owned[-1])))
             if waiting:
                 ready = sum(map(_is_ready, (pod for each in owned for pod in each)))
                 ref = ObjectRef("apps", "Deployment", space, name)
@@ -102,7 +102,7 @@ def _is_ready(pod: Manifest) -> bool:
     return condition_of_type((pod.get("status") or {}).get("conditions"), "Ready").get("status") == "True"
 
 
-def _grouped(times: Iterable[str]) -> tuple[PendingPods, ...]:
+def _pods_by_time(times: Iterable[str]) -> tuple[PendingPods, ...]:
     counts: dict[str, int] = {}
     for time in times:
         counts[time] = counts.get(time, 0) + 1

@@ -84,7 +84,7 @@ class _Opened(Struct, frozen=True, kw_only=True):
 def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, WholeCluster | Failure]:
     """Read clusters at once; each is either read or has failed."""
     began = options.clock()
-    opened = _visited(names, partial(_opened, options), options, began)
+    opened = _visited(names, partial(_open_cluster, options), options, began)
     found = {name: each for name, each in opened.items() if isinstance(each, _Opened)}
     versions = common_versions(each.discovery for each in found.values())
     read = _visited(list(found), lambda name: _read(name, found[name], versions, options), options, began)
@@ -124,7 +124,7 @@ def _overdue(options: ReadingOptions) -> Failure:
     )
 
 
-def _opened(options: ReadingOptions, name: str) -> _Opened | Failure:
+def _open_cluster(options: ReadingOptions, name: str) -> _Opened | Failure:
     client = options.open_client(name, options.clock() + options.timeout)
     if isinstance(client, Failure):
         return client

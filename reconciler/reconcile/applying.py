@@ -331,7 +331,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
             allowed_removals=_most(
-                [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed(cluster)]
+                [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed_removals(cluster)]
             ),
             confirmed=frozenset(options.confirmed),
             confirm_all=options.confirm_all,
@@ -347,7 +347,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def _former_names(self, cluster: str) -> tuple[str, ...]:
         return next((each.former_names for each in self.context.members if each.name == cluster), ())
 
-    def _allowed(self, cluster: str) -> Iterator[int]:
+    def _allowed_removals(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)
 
     def _fleet_options(self, identities: Identities, holder: LeaseHolder | None = None) -> FleetOptions:

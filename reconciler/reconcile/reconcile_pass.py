@@ -105,7 +105,7 @@ def reconcile_fleet(
     options.on_source(tip.commit)
     for remaining in reversed(range(_TRIES)):
         try:
-            result = _reconciled(repository, tip, options, log, on_commit)
+            result = _run_pass(repository, tip, options, log, on_commit)
             break
         except SourceMoved as error:
             if not remaining:
@@ -115,7 +115,7 @@ def reconcile_fleet(
     return result
 
 
-def _reconciled(
+def _run_pass(
     repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log, on_commit: OnCommit
 ) -> "PassResult | RefusedPass":
     members: ReachedMembers | None = None

@@ -113,7 +113,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             if _is_at_rest(report) and before.get(report.cluster) == after.get(report.cluster)
         }
         visits = Visits(
-            lambda visit: guarded(lambda: _remembered(visit, at_rest[visit.name], self.open_client)),
+            lambda visit: guarded(lambda: _remembered_member(visit, at_rest[visit.name], self.open_client)),
             at_rest,
             limit=self.options.max_parallel,
         )
@@ -124,7 +124,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
                 yield RestingMember.of(at_rest[visit.name], visit.result, works, until)
 
 
-def _remembered(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> MemberAtRest | None:
+def _remembered_member(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> MemberAtRest | None:
     client = open_client(report.cluster, time.monotonic() + MOST_SECONDS)
     if isinstance(client, Failure) or report.observed is None:
         return None

@@ -44,7 +44,7 @@ def resolve_revision(git: GitCommand, folder: GitFolder, revision: str, *, shall
         raise GitError(f"{revision!r} is ambiguous: {' and '.join(refs)}", hint=f"write it in full: {refs[-1]}")
     name = refs[0] if refs else revision
     tip = read_ref_fast(folder.git_dir, name) if refs and name.startswith(("refs/heads/", "refs/remotes/")) else None
-    return tip or _asked(git, folder, name, shallow=shallow)
+    return tip or _commit_named(git, folder, name, shallow=shallow)
 
 
 def _named(folder: GitFolder, revision: str) -> list[str]:
@@ -55,7 +55,7 @@ def _named(folder: GitFolder, revision: str) -> list[str]:
     return [ref for ref in candidates if is_ref_name(ref) and read_ref_fast(folder.git_dir, ref)]
 
 
-def _asked(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
+def _commit_named(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
     answer = git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}", answers=frozenset({0, 1, 128}))
     if not answer.returncode:
         return answer.stdout.decode().strip()

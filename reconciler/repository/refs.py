@@ -75,7 +75,7 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
         line = _content((common if shared else git_dir) / ref).strip()
         if not line:
             packed = _content(common / "packed-refs") if packed is None else packed
-            return _packed(packed, ref)
+            return _packed_ref(packed, ref)
         if not line.startswith(b"ref:"):
             return _id(line, ref)
         ref = line[4:].strip().decode("utf-8", "surrogateescape")
@@ -97,7 +97,7 @@ def checked_out_in(common_dir: Path, ref: str) -> Path | None:
     return next((folder for folder in candidates if head_branch(folder) == ref), None)
 
 
-def _packed(content: bytes, ref: str) -> str | None:
+def _packed_ref(content: bytes, ref: str) -> str | None:
     name = b" " + ref.encode("utf-8", "surrogateescape") + b"\n"
     end = content.find(name)
     if end < 0:

@@ -111,11 +111,11 @@ class StoredObjects:
         found = {path for folder in self._folders for path in (folder / "pack").glob("pack-*.idx")}
         paths = found - self._packs.keys()
         for path in sorted(paths)[: max(0, _MOST_PACKS - len(self._packs))]:
-            self._packs[path] = _opened(path, self.algorithm)
+            self._packs[path] = _open_pack(path, self.algorithm)
         return bool(paths) or folders != self._folders
 
 
-def _opened(path: Path, algorithm: str) -> _OpenPack | None:
+def _open_pack(path: Path, algorithm: str) -> _OpenPack | None:
     try:
         offsets = PackOffsets.opened(path, algorithm)
         with path.with_suffix(".pack").open("rb") as file:

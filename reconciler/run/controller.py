@@ -110,7 +110,7 @@ class Controller:
             fleet.close()
         self._webhooks.close()
         self._inside.close()
-        code = self._ended()
+        code = self._exit_code()
         # Only now, for whoever leads next may begin at once.
         if self._leadership is not None:
             self._leadership.close()
@@ -288,7 +288,7 @@ class Controller:
     def _workers(self) -> list[FleetRun]:
         return [fleet for fleet in self.fleets.values() if fleet.worker is not None]
 
-    def _ended(self) -> int:
+    def _exit_code(self) -> int:
         killed = self._workers()
         for fleet in killed:
             if fleet.worker is not None:

@@ -79,9 +79,9 @@ class FleetRun(Struct, kw_only=True):
 
     def look(self) -> None:
         """Begin a look in a thread of its own."""
-        self._in_thread(self._looked)
+        self._in_thread(self._look_at_source)
 
-    def _looked(self) -> None:
+    def _look_at_source(self) -> None:
         try:
             tip: str | None = looked_up_tip(self.source)
             self.fault = ""
@@ -111,7 +111,7 @@ class FleetRun(Struct, kw_only=True):
         self.worker = PassWorker(
             job, timeout=self.settings.pass_timeout, on_source=lambda commit: self.tell(self, SourceRead(commit))
         )
-        self._in_thread(self._passed, self.worker, self.places)
+        self._in_thread(self._run_pass, self.worker, self.places)
 
     def make_way(self) -> None:
         """Ask the pass under way to make way for one over a newer commit."""
@@ -119,7 +119,7 @@ class FleetRun(Struct, kw_only=True):
         if self.worker is not None:
             self.worker.make_way()
 
-    def _passed(self, worker: PassWorker, places: threading.Semaphore) -> None:
+    def _run_pass(self, worker: PassWorker, places: threading.Semaphore) -> None:
         with places:
             begun = time.monotonic()
             report = worker.run()

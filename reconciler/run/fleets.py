@@ -27,7 +27,7 @@ def found_fleets(locations: Sequence[str], names: Mapping[str, str] | None = Non
     ``names`` are those of locations that somebody named; the others are called like the last part of their location.
     """
     named = {_only(location): name for location, name in (names or {}).items()}
-    found = list(dict.fromkeys(each for location in locations for each in _expanded(location)))
+    found = list(dict.fromkeys(each for location in locations for each in _repositories_at(location)))
     sources: list[FleetLocation] = []
     for location in found:
         taken = {*named.values(), *(each.name for each in sources)}
@@ -38,13 +38,13 @@ def found_fleets(locations: Sequence[str], names: Mapping[str, str] | None = Non
 
 def _only(location: str) -> str:
     """Return the repository that a named location is; ConfigError for a folder of repositories."""
-    expanded = tuple(_expanded(location))
+    expanded = tuple(_repositories_at(location))
     if len(expanded) != 1 or (not is_address(location) and expanded[0] != str(Path(location).absolute())):
         raise ConfigError(f"{location} is a folder of repositories, and has no name of its own")
     return expanded[0]
 
 
-def _expanded(location: str) -> Iterable[str]:
+def _repositories_at(location: str) -> Iterable[str]:
     if is_address(location):
         return (location,)
     folder = Path(location).absolute()

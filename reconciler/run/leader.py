@@ -142,7 +142,7 @@ class Leadership:
         # Also what is found first is told: whoever asks may have led by another Lease.
         was_leading: bool | None = None
         while not self._closed.is_set():
-            before, self._state = self._state, self._tried()
+            before, self._state = self._state, self._try_lease()
             if self._state.fault and self._state.fault != before.fault:
                 self._log.warning(f"the Lease {self._lease.name} cannot be had: {self._state.fault}")
             is_leading = self._state.is_leading(time.monotonic())
@@ -154,7 +154,7 @@ class Leadership:
         if self._state.renewed is not None and not isinstance(client, Failure):
             released(self._state, client, self._lease)
 
-    def _tried(self) -> LeaderState:
+    def _try_lease(self) -> LeaderState:
         client = self._open_cluster(_REQUEST_SECONDS)
         if isinstance(client, Failure):
             return replace(self._state, fault=client.message)

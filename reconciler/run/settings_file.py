@@ -84,7 +84,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             if option in self.given
         ]
         if twice:
-            raise self._refused(twice)
+            raise self._refusal_of(twice)
         return self._with(options, spec)
 
     def _admitted(self, content: bytes) -> Mapping[str, Any]:
@@ -92,19 +92,19 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         documents, errors = read_documents(content)
         path = str(self.path)
         if errors:
-            raise self._refused([Problem(path, each.line, "", each.message, each.hint) for each in errors])
+            raise self._refusal_of([Problem(path, each.line, "", each.message, each.hint) for each in errors])
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != (ARGOSY_API_VERSION, KIND):
             hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: {KIND}"
-            raise self._refused([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
+            raise self._refusal_of([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
         outcome, places = admitted(value, run_settings_kind()), Places(content)
         found = [replace(each, path=path, line=places.of_field(0, each.field).line) for each in outcome.problems]
         if found or outcome.object is None:
-            raise self._refused(found)
+            raise self._refusal_of(found)
         spec: Mapping[str, Any] = outcome.object["spec"]
         return spec
 
-    def _refused(self, problems: list[Problem]) -> InputError:
+    def _refusal_of(self, problems: list[Problem]) -> InputError:
         return InputError(problems, summary=f"the settings of {self.path.name} are not used")
 
     def _with(self, options: RunSettings, spec: Mapping[str, Any]) -> RunSettings:

@@ -79,10 +79,10 @@ def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
     for number, each in enumerate(test.unschedulable):
         yield _cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
     for number, expected in enumerate(test.expectations):
-        yield from _expected(f"spec.expect[{number}]", expected, names)
+        yield from _names_expected(f"spec.expect[{number}]", expected, names)
 
 
-def _expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
+def _names_expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
     for cluster, plugin in (expected.refused or {}).items():
         yield _cluster(f"{path}.refused.{cluster}", cluster, names)
         yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", _FILTERS)

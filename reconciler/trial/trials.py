@@ -55,7 +55,7 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
     A test with a time is about the pass at that time, after those that went before it.
     """
-    return guarded(partial(_tried, test, desired, answers), partial(_failed, test))
+    return guarded(partial(_trial_of, test, desired, answers), partial(_failed, test))
 
 
 def _failed(test: PolicyTest, error: Exception) -> Trial:
@@ -64,7 +64,7 @@ def _failed(test: PolicyTest, error: Exception) -> Trial:
     return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())
 
 
-def _tried(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
+def _trial_of(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
     given = with_given(desired, test)
     inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
     rendered = render_pass(inputs) if test.now is None else rendered_at(test, inputs, test.now)
@@ -117,8 +117,8 @@ def _mismatches(
         hint = f"; did you mean {near!r}?" if near else ""
         yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=WITHHELD)
         return
-    yield from _decided(path, expected, binding, rendered)
-    yield from _refused(path, expected, rendered)
+    yield from _decision_mismatches(path, expected, binding, rendered)
+    yield from _refusal_mismatches(path, expected, rendered)
     manifests = held_objects(expected.ref, {each.cluster for each in expected.fields}, rendered)
     for number, each in enumerate(expected.fields):
         got = field_of(manifests.get(each.cluster), each.path)
@@ -131,7 +131,7 @@ def _mismatches(
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 
-def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:
+def _decision_mismatches(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:
     targets = _targets(binding, rendered)
     replicas = {each.name: each.replicas for each in targets}
     clusters = [each.name for each in targets]
@@ -193,7 +193,7 @@ def in_words(value: Any) -> str:
     return (" ".join(value) if isinstance(value, list) else str(value)) or "nothing"
 
 
-def _refused(path: str, expected: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
+def _refusal_mismatches(path: str, expected: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
     if not expected.refused:
         return
     explained = next(rendered.built.schedule.explanations({expected.ref}), None)

@@ -14,13 +14,13 @@ def with_now_option(command: Command) -> Command:
     option = click.option(
         "--now",
         metavar="TIME",
-        callback=_parsed,
+        callback=_instant_of,
         help="The time to answer for, as 2026-03-01T14:05:00Z  [default: the time of day]",
     )
     return option(command)
 
 
-def _parsed(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+def _instant_of(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
     from render.timing import parse_instant
 
     if value is None:

@@ -218,7 +218,7 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
             "type": "Normal" if notice.is_solved else "Warning",
             "reason": "ConditionSolved" if notice.is_solved else "ConditionChanged",
             "action": "Reconcile",
-            "note": _clipped(str(notice)),
+            "note": _clipped_text(str(notice)),
             "regarding": {
                 "apiVersion": ARGOSY_API_VERSION,
                 "kind": "Fleet",
@@ -230,6 +230,6 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def _clipped(text: str) -> str:
+def _clipped_text(text: str) -> str:
     raw = text.encode()
     return text if len(raw) <= _MOST_NOTE else raw[: _MOST_NOTE - 3].decode("utf-8", "ignore") + "…"

@@ -28,7 +28,7 @@ class PassWorker:
     def run(self) -> PassReport:
         """Run the pass to its end and return its report; one that takes longer than its time is killed."""
         try:
-            process = self._started()
+            process = self._start_process()
         except OSError as error:
             return PassReport(code=KILLED, message=f"no process for the pass: {os.strerror(error.errno or 0).lower()}")
         if process is None:
@@ -78,7 +78,7 @@ class PassWorker:
         """End the process now, whatever it is at; what it left half done, the next pass finishes."""
         self._signal(signal.SIGKILL)
 
-    def _started(self) -> "subprocess.Popen[str] | None":
+    def _start_process(self) -> "subprocess.Popen[str] | None":
         # The path of this process, whatever it was made by: a file beside the one who starts it is never imported.
         program = _PROGRAM.format(path=[os.path.abspath(each) for each in sys.path])  # noqa: PTH100 - "" means here
         with self._lock:

@@ -78,7 +78,7 @@ def _is_from_gitlab(headers: Mapping[str, str], body: bytes, secret: bytes, now:
     id_, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (id_ and at.isascii() and at.isdigit() and len(at) < 16 and abs(now - int(at)) <= TOLERANCE_SECONDS):
         return False
-    signed = hmac_sha256(_decoded(text.removeprefix(_WHSEC)), f"{id_}.{at}.".encode("latin-1", "replace") + body)
+    signed = hmac_sha256(_base64_bytes(text.removeprefix(_WHSEC)), f"{id_}.{at}.".encode("latin-1", "replace") + body)
     wanted = f"v1,{b64encode(signed).decode()}"
     return sum(_is_equal(each, wanted) for each in headers.get("webhook-signature", "").split(" ")[:8]) > 0
 
@@ -87,11 +87,11 @@ def is_usable(provider: Provider, secret: bytes) -> bool:
     """Return whether a secret can be one: long enough not to be guessed, and a key where it says that it is one."""
     text = secret.decode("latin-1")
     if provider is Provider.GITLAB and text.startswith(_WHSEC):
-        return len(_decoded(text.removeprefix(_WHSEC))) >= 16
+        return len(_base64_bytes(text.removeprefix(_WHSEC))) >= 16
     return len(secret) >= 16
 
 
-def _decoded(text: str) -> bytes:
+def _base64_bytes(text: str) -> bytes:
     try:
         return b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -212,9 +212,9 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         body = environ["wsgi.input"].read(LARGEST_BODY + 1)
         if len(body) > LARGEST_BODY:
             return TOO_LARGE
-        return self._checked(provider, fleet, body, environ)
+        return self._reply_to(provider, fleet, body, environ)
 
-    def _checked(self, provider: Provider, fleet: str, body: bytes, environ: Mapping[str, Any]) -> WebhookReply:
+    def _reply_to(self, provider: Provider, fleet: str, body: bytes, environ: Mapping[str, Any]) -> WebhookReply:
         headers = {
             name.removeprefix("HTTP_").replace("_", "-").lower(): str(value)
             for name, value in environ.items()
