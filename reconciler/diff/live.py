@@ -76,12 +76,12 @@ def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_differing_count(sum(1 for change in changes if change.is_difference))}\n"
+        yield f"{report.cluster}: {_number_of_differences(sum(1 for change in changes if change.is_difference))}\n"
         for change in changes:
             yield from change_lines(change)
 
 
-def _differing_count(number: int) -> str:
+def _number_of_differences(number: int) -> str:
     return "equal" if not number else counted(number, "object differs", "objects differ")
 
 

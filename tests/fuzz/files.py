@@ -2,8 +2,8 @@
 
 Sources are loaded, rendered, checked and tried in memory. Branches, their commit messages, caches, the checkpoint and
 git's own files are edited in a repository that holds all of them, and commands are run on it. Settings are parsed, and
-so are answers and files from outside: `outside.py`. What is found is an error that nobody thought of, whether it ends the
-command (exit 70) or is caught at a boundary, and what takes too long.
+so are answers and files from outside: `outside.py`. What is found is an error that nobody thought of, whether it ends
+the command (exit 70) or is caught at a boundary, and what takes too long.
 """
 
 import contextlib

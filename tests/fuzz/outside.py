@@ -41,9 +41,9 @@ from reconciler.source.loading import load_source
 from render.boundary import INTERNAL
 from render.documents import emit
 from render.errors import GitError
-from render.fleet import ForgeKind
 from render.interpretation.operations import InterpreterError, Operation
 from render.interpreter.webhooks import Call, Webhook, function_of
+from render.settings.rendered import ForgeKind
 from tests.build import a_config_map, a_deployment
 from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, a_chart
