@@ -109,7 +109,12 @@ def _content(response: "urllib3.BaseHTTPResponse", url: str, most_bytes: int, de
 
 
 def checked_url(url: str) -> str:
-    """Return an address that may be asked; UnavailableSource for any other."""
+    """Return an address that may be asked; UnavailableSource for any other.
+
+    A backslash ends the host for what connects, and not for what looks up credentials by it.
+    """
+    if "\\" in url:
+        raise UnavailableSource(f"{shown(url)} is not asked: it has a backslash")
     parts = urlsplit(url)
     if parts.scheme == "https" and parts.hostname:
         return url

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from reconciler.repository import GitFolder, RemoteTips, Repository
 from reconciler.repository.command import GitCommand
 from reconciler.repository.location import checked_address
+from reconciler.repository.refs import checked_ref
 from reconciler.repository.remotes import list_remote, reached_remote
 from render.errors import GitError
 from render.versions import newest
@@ -17,6 +18,7 @@ from render.versions import newest
 from .content import MOST_BYTES, MOST_FILES, Files, checked_files, path_fault
 from .credentials import Credentials
 from .download import shown
+from .lock_file import COMMIT
 from .model import CREDENTIALS, ExternalSource, UnavailableSource
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--upload-pack=git-upload-pack")
@@ -24,6 +26,7 @@ _FETCHED = "refs/fetched/wanted"
 _LONG_ID = 64
 _PLAIN = {0o100644, 0o100755}
 _LOGIN = f"if it needs a login: {CREDENTIALS}, or from git itself"
+_HEAD = "HEAD"
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 
 
@@ -54,6 +57,8 @@ def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str
 def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder: str) -> Files:
     """Return the plain files of a commit below a folder; links and submodules are left out."""
     commit, base = resolved["commit"], f"{folder}/" if folder else ""
+    if not COMMIT.fullmatch(commit):
+        raise UnavailableSource(f"{_shown(url)} is to be read at what is no commit in full")
     named = resolved.get("ref", "")
     with _fetched(git, checked_address(url), commit, length=len(commit), named=named) as repository:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
@@ -81,7 +86,7 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
         ref, what = f"{_TAGS}{found}", f"tag in {wanted!r}"
     elif tag := place.get("tag"):
         ref, what = f"{_TAGS}{tag}", f"tag {tag!r}"
-    elif name := place.get("ref"):
+    elif (name := place.get("ref") or _HEAD) != _HEAD:
         known = [ref for ref in (name, f"{_TAGS}{name}", f"{_HEADS}{name}") if ref in offered.tips]
         ref, what = (known or [name])[0], f"ref {name!r}"
     elif branch := place.get("branch"):
@@ -99,6 +104,9 @@ def _fetched(git: GitCommand, url: str, wanted: str, *, length: int, named: str 
 
     ``named`` is the ref that the commit was found by, where that is no branch and no tag.
     """
+    for ref in (named, "" if COMMIT.fullmatch(wanted) else wanted):
+        if ref not in {"", _HEAD}:
+            checked_ref(ref)
     with tempfile.TemporaryDirectory(prefix="argosy-") as folder:
         path = Path(folder)
         algorithm = "sha256" if length == _LONG_ID else "sha1"
@@ -118,7 +126,7 @@ def _fetch_all(git: GitCommand, url: str, commit: str, named: str) -> None:
     refs = [f"+{_HEADS}*:refs/fetched/heads/*", f"+{_TAGS}*:refs/fetched/tags/*"]
     try:
         git.run(*_FETCH, "--", url, *refs, *([f"+{named}:{_FETCHED}"] if named else []), network=True)
-        git.run("cat-file", "-e", f"{commit}^{{commit}}")
+        git.run("cat-file", "-e", "--end-of-options", f"{commit}^{{commit}}")
     except GitError as error:
         raise UnavailableSource(f"{_shown(url)} does not have commit {commit[:12]}: {error.message}") from error
 

@@ -6,14 +6,18 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from reconciler.repository.refs import is_ref_name
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import InputError, Problem
 from render.model import ARGOSY_API_VERSION
 
 from .model import LOCK_FILE, Lock, LockedSource, SourceType, UnavailableSource
 
-_KIND = "Lock"
+_KIND, _REMOTE_HEAD = "Lock", "HEAD"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""A commit in full: what else git would take for one may be an option, a branch, or the order to write one."""
+
 _RESOLVED = {
     SourceType.GIT: ("commit",),
     SourceType.OCI: ("digest",),
@@ -21,6 +25,10 @@ _RESOLVED = {
     SourceType.HTTP: ("digest",),
 }
 """The fields that a resolved place has at the least."""
+
+_FORMS = {"commit": COMMIT, "digest": _DIGEST}
+"""The forms of those that become arguments of git or parts of an address."""
+
 _HEAD = b"# Written by argosy lock. Commit it: a render reads exactly these versions.\n"
 _HINT = "write it anew: argosy lock"
 
@@ -117,8 +125,11 @@ def check_fetchable(locked: LockedSource) -> None:
     lacking = "an address" if type_ is None else ""
     for key in _RESOLVED[type_] if type_ else ():
         text = locked.resolved.get(key, "")
-        if not (is_readable(text) if key == "url" else text and text.isprintable()):
+        if not (is_readable(text) if key == "url" else _FORMS[key].fullmatch(text)):
             lacking = f"a {key}"
+    ref = locked.resolved.get("ref", _REMOTE_HEAD)
+    if type_ is SourceType.GIT and ref != _REMOTE_HEAD and not is_ref_name(ref):
+        lacking = "a whole ref"
     if lacking:
         message = f"{LOCK_FILE} has no entry by which Source {locked.name!r} can be fetched: it lacks {lacking}"
         raise UnavailableSource(message, hint=f"write it anew: argosy lock --update {locked.name}")
@@ -133,9 +144,12 @@ def _type_of(spec: Mapping[str, Any]) -> SourceType | None:
 
 
 def is_readable(url: str) -> bool:
-    """Say whether an address has parts: no host in brackets is cut off, and no letter is one of control."""
+    """Say whether an address has parts: no host in brackets is cut off, and no letter is one of control.
+
+    A backslash ends the host for some readers and not for others, so that two of them would mean two hosts.
+    """
     try:
         urlsplit(url)
     except ValueError:
         return False
-    return bool(url) and url.isprintable()
+    return bool(url) and url.isprintable() and "\\" not in url

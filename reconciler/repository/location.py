@@ -67,8 +67,8 @@ def checked_address(address: str) -> str:
         raise GitError(
             f"cannot fetch over {scheme!r}", hint="use an https://, ssh:// or file:// address, or user@host:path"
         )
-    if host.rpartition("@")[2].startswith("-"):
-        raise GitError("the address of a remote names a host that begins with '-'", hint="check the address")
+    if host.startswith("-") or host.rpartition("@")[2].startswith("-"):
+        raise GitError("the address of a remote names a host or a user that begins with '-'", hint="check the address")
     return address
 
 
