@@ -12,6 +12,7 @@ other hands: it counts as the last rendered source says, until a person accepts 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -28,6 +29,15 @@ CLUSTERS = "spec.clusters[]"
 _ABSENT = None
 
 
+class SettingSubject(StrEnum):
+    """The subject of a setting: a field of argosy.yaml, where that file stands, a webhook, or the place of a Source."""
+
+    FIELD = "Field"
+    FOLDER = "Folder"
+    WEBHOOK = "Webhook"
+    SOURCE = "Source"
+
+
 class ComparedSetting(NamedTuple):
     """A field of argosy.yaml that holds a value: the value in a Fleet, and its reach.
 
@@ -41,7 +51,7 @@ class ComparedSetting(NamedTuple):
 class SettingChange(Struct, frozen=True, kw_only=True):
     """A setting that is another one: its field, and the value before and after (None: there was, or is, none).
 
-    ``waits``: it takes a person to accept it.
+    ``waits``: it takes a person to accept it. ``subject`` says what it is a setting of.
     """
 
     field: str
@@ -49,6 +59,7 @@ class SettingChange(Struct, frozen=True, kw_only=True):
     after: Any
     reach: SettingReach = SettingReach.OUTSIDE
     waits: bool = False
+    subject: SettingSubject = SettingSubject.FIELD
 
     def __str__(self) -> str:
         return f"{self.field}: {_word(self.before)} -> {_word(self.after)}"

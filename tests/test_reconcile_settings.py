@@ -124,7 +124,7 @@ def test_a_file_outside_of_the_repository_accepts(fleet: Fleet, tmp_path: Path) 
         (None, "{} cannot be read: no such file or directory\n"),
         (
             "a: 1\n",
-            "{}: document 1 is no Fleet\n  hint: it begins with apiVersion: argosy.dev/v1alpha1 and kind: Fleet\n",
+            "{}: document 1 is no Fleet\n  hint: it begins with apiVersion: argosy.dev/v1alpha1 and kind: Fleet, or is",
         ),
         (
             "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {validaton: Off}\n",

@@ -10,18 +10,24 @@ from msgspec.structs import replace
 
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
+from reconciler.console.cleaning import masked
 from reconciler.publish.branches import Publication, publication_of, source_remote
-from reconciler.publish.reading import read_previous, read_source
+from reconciler.publish.in_force import fleet_in_force, seen_tip, settings_in_force
+from reconciler.publish.outward_addresses import webhook_changes
+from reconciler.publish.reading import read_loaded, read_previous, read_source
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of
 from render.errors import GitError, ReconcileError
+from render.fleet_settings import SettingChange
 from render.interpreter.webhooks import WebhookError
 from render.settings.fleet import Fleet
 from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)
 _MANY_PACKS = 200
+_MOST_TOLD = 3
+_ACCEPTING = "if they are meant: argosy reconcile --accept-settings"
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -51,9 +57,11 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     yield source
     if not source.is_well:
         return
-    desired = read_source(repository, repository.resolve("HEAD")).desired
+    desired, waiting = _desired_in_force(repository)
     fleet = desired.fleet
     publication = publication_of(repository, fleet)
+    if waiting:
+        yield Check(name="settings", is_well=True, is_warning=True, state=_words_of(waiting), hint=_ACCEPTING)
     yield _remote(repository, publication)
     if publication.remote and not offline:
         yield _check_of("remote", lambda: _remote_answers(publication), "check the address and your credentials")
@@ -93,6 +101,29 @@ def _checks_of_members(check_members: CheckMembers, desired: Desired) -> Iterabl
     except GitError as error:
         state = f"not asked: {error.message.splitlines()[0]}"
         return (Check(name="members", is_well=False, state=state, hint=error.hint),)
+
+
+def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingChange, ...]]:
+    """Return the source of ``HEAD`` by the settings that are in force, and what waits of it.
+
+    What waits is not asked, and neither is any webhook while one does.
+    """
+    head = repository.resolve("HEAD")
+    desired = read_source(repository, head).desired
+    fleet, waiting = fleet_in_force(repository, head, seen_tip)
+    found = settings_in_force(repository, head, seen_tip)
+    before = read_loaded(repository, found.source, facts=None).desired if found and found.home else None
+    if before is not None and desired.webhooks:
+        changes = webhook_changes(*([each.manifest for each in side.webhooks] for side in (before, desired)))
+        waiting = (*waiting, *changes)
+        desired = replace(desired, webhooks=() if changes else desired.webhooks)
+    return replace(desired, fleet=fleet), waiting
+
+
+def _words_of(waiting: Sequence[SettingChange]) -> str:
+    return f"waiting, and not asked here: {masked('; '.join(map(str, waiting[:_MOST_TOLD])))}" + (
+        f" and {len(waiting) - _MOST_TOLD} more" if len(waiting) > _MOST_TOLD else ""
+    )
 
 
 def _reach(fleet: Fleet, names: Sequence[str]) -> str:

@@ -15,7 +15,14 @@ from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import discontinuities, renamed_by_hand
-from reconciler.publish.in_force import fleet_source_at, home_changes, renaming, seen_tip, settings_in_force
+from reconciler.publish.in_force import (
+    fleet_source_at,
+    home_changes,
+    published_fleet,
+    renaming,
+    seen_tip,
+    settings_in_force,
+)
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.publish.schemas import recorded_schemas
@@ -75,6 +82,9 @@ def validation_of(
     if home is not None:
         settings = setting_warnings(repository, home, loaded)
         loaded = replace(loaded, desired=replace(loaded.desired, warnings=(*settings, *loaded.desired.warnings)))
+    with suppress(GitError):  # what is rendered is looked for where the settings in force say
+        fleet = published_fleet(repository, base or commit, loaded.desired.fleet, is_first=True)
+        loaded = replace(loaded, desired=replace(loaded.desired, fleet=fleet))
     new = _discontinuities(repository, commit, loaded, memory)
     problems, skipped = tuple(sorted((*loaded.blocking, *new))), loaded.desired.without_objects
     if problems:

@@ -11,6 +11,7 @@ from reconciler.diff.difference import ChangeAction
 from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replayed
 from reconciler.publish.branches import publication_of
+from reconciler.publish.in_force import published_fleet
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
@@ -50,7 +51,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 def rendered_tip(repository: Repository) -> str:
     """Return the tip of the rendered branch; ConfigError when nothing is rendered yet."""
-    fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
+    head = repository.resolve("HEAD")
+    fleet = published_fleet(repository, head, read_source(repository, head).desired.fleet)
     branch = fleet.rendered_branch
     publication = publication_of(repository, fleet)
     tip = publication.known_tip(branch)

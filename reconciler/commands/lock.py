@@ -19,16 +19,18 @@ class LockOptions(Struct, frozen=True, kw_only=True):
     update: tuple[str, ...] = ()
     check: bool = False
     fetch: bool = False
+    base: str = ""
     credentials: str = ""
 
 
 @click.command(
     epilog="Exit codes: 0 locked, fetched, or nothing to do; 1 --check found a difference; 2 there is no such Source;"
-    " 3 a Source could not be resolved or fetched, or does not match argosy.lock."
+    " 3 a Source could not be resolved or fetched, or does not match argosy.lock; 6 --base lacks an address."
 )
 @click.option("--update", multiple=True, metavar="NAME", help="Resolve this Source anew (repeatable; '*' means all).")
 @click.option("--check", is_flag=True, help="Write nothing, and exit with 1 if argosy.lock would change.")
 @click.option("--fetch", is_flag=True, help="Fetch exactly what argosy.lock says into the cache, and resolve nothing.")
+@click.option("--base", default="", metavar="REV", help="Fetch from addresses alone that argosy.lock has there, too.")
 @click.option(
     "--credentials", default="", metavar="FILE", help="Names and passwords by host  [default: $ARGOSY_CREDENTIALS]"
 )
@@ -41,8 +43,9 @@ def command(log: Log, /, **options: Any) -> int:
     Repositories that kustomizations build upon need no Source, nor do charts and repositories that objects of Flux and
     Argo CD name, where argosy.yaml has these read.
 
-    --check is for CI: it compares argosy.lock with the Sources and asks nobody; with --update, it also says which newer
-    versions there are.
+    --fetch --base is for CI, where somebody else wrote the change: addresses that the lock of the base does not have
+    are named, and nobody is asked there. --check is for CI as well: it compares argosy.lock with the Sources and asks
+    nobody; with --update, it also says which newer versions there are.
     """
     return lock_and_show(log, LockOptions(**options))
 
@@ -57,13 +60,15 @@ def lock_and_show(log: Log, options: LockOptions) -> int:
 
     if options.fetch and (options.update or options.check):
         raise click.UsageError("--fetch changes no version: leave out --update and --check")
+    if options.base and not options.fetch:
+        raise click.UsageError("--base goes with --fetch: it says where may be fetched from")
     with opened_source(log) as source:
         if options.check and not options.update:
             changes = differences(sources_of(source))
             print_text("".join(f"{change}\n" for change in changes), end="")
             return 1 if changes else 0
         fetcher = Fetcher.of(source.repository, os.environ, options.credentials)
-        return _fetch(log, source, fetcher) if options.fetch else _lock(log, source, fetcher, options)
+        return _fetch(log, source, fetcher, options.base) if options.fetch else _lock(log, source, fetcher, options)
 
 
 def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOptions) -> int:
@@ -86,15 +91,19 @@ def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOpt
     return 0
 
 
-def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher") -> int:
-    """Fill the cache; return the exit code."""
-    from reconciler.edit.locking import sources_of
+def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
+    """Fill the cache; return the exit code. GuardRefused for addresses that a base does not have."""
+    from reconciler.edit.locking import new_addresses, sources_of
     from reconciler.locked.fetching import fetch_missing
+    from reconciler.publish.accepted_settings import check_settings
 
     known = sources_of(source)
-    missing = known.missing()
+    new = new_addresses(source, base) if base else {}
+    missing = [each for each in known.missing() if each.name not in new]
     refused = fetch_missing(fetcher, missing, known.sources)
     for error in refused:
         log.warning(str(error))
     log.info("fetched", sources=len(missing) - len(refused))
+    unasked = [each for name in sorted(new) for each in new[name]]
+    check_settings(unasked, source.home.expected_path, consequence="; nobody was asked there")
     return 3 if refused else 0

@@ -43,7 +43,8 @@ def command(log: Log, /, **options: Any) -> int:
     With removalGuard.scope: Cluster in argosy.yaml, only the clusters that would lose too much keep what they have.
 
     Settings of argosy.yaml that reach outside of the repository, or weaken a guard, count as the last rendered source
-    says. A change of them waits, with 6, until --accept-settings or the file of --accepted-settings has it.
+    says, and so do the addresses of webhooks and those in argosy.lock. A change of them waits, with 6, until
+    --accept-settings or the file of --accepted-settings has it; nobody is asked there before.
 
     A source with problems is refused with 3. While one is refused, by a guard or for its problems, the clusters that
     are reached get the last good commit again, and the status branch records the refusal.

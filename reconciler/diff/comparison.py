@@ -27,14 +27,15 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
-from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings, webhook_changes
+from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
-from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, home_changes
+from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, home_changes, published_fleet
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
@@ -49,6 +50,7 @@ from render.fleet_settings import SettingChange
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
+from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
 from render.words import counted
 
@@ -95,12 +97,13 @@ class Comparison(Struct, frozen=True, kw_only=True):
 def compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
     """Render two revisions from the same previous commit and facts: those of the base's own past.
 
-    The base's argosy.yaml says where that past is published, and its limits judge the head where that one's are weaker.
+    That past is published where the settings say that were in force for the base, and its limits judge the head where
+    that one's are weaker.
     """
     home = fleet_source_at(repository, revisions.base)
+    fleet = published_fleet(repository, revisions.base, home.fleet, is_first=revisions.bootstrap)
     with log.timed("read source"):
-        source = _source(repository, revisions.head, memory, None if home.problems else home)
-    fleet = source.desired.fleet if home.problems else home.fleet
+        source = _source(repository, revisions.head, memory, None if home.problems else fleet)
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
@@ -114,7 +117,7 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
     key = (revisions.base, past.commit, past.next or status or "")
     base = memory.outcome(key)
     if base is None:
-        before = _source(repository, revisions.base, memory)
+        before = _source(repository, revisions.base, memory, None if home.problems else fleet)
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
     head = _rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
@@ -136,9 +139,9 @@ def _check_continuity(repository: Repository, source: Source, previous: Previous
         log.warning(str(each))
 
 
-def _source(repository: Repository, commit: str, memory: SourceMemory, base: FleetSource | None = None) -> Source:
+def _source(repository: Repository, commit: str, memory: SourceMemory, judge: Fleet | None = None) -> Source:
     try:
-        return memory.source(repository, commit, base.fleet if base is not None else None)
+        return memory.source(repository, commit, judge)
     except InputError as error:
         where = f"commit {commit[:12]}" if commit else "the work tree"
         summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"
@@ -153,11 +156,13 @@ def changed_settings(
         return ()
     there = load_fleet(head.files, folder=repository.folder.under, read=repository.read_blobs)
     webhooks = ([each.manifest for each in side.desired.webhooks] for side in (base.source, head))
+    locks = lock_in(repository, base.source.files, home), lock_in(repository, head.files, there)
     new = fleets_below(home, head.files) - fleets_below(home, base.source.files)
     return (
         *home_changes(home, there),
         *(SettingChange(field=path, before=None, after=OTHER_FLEET) for path in sorted(new - {there.path})),
         *webhook_changes(*webhooks),
+        *lock_changes(*locks),
     )
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.names.subjects import unknown_cluster
+from reconciler.publish.in_force import published_fleet
 from reconciler.publish.reading import recorded_facts, source_caches, worktree_of
 from reconciler.repository import File, Repository, open_repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
@@ -63,6 +64,11 @@ class MemberSource(Struct, frozen=True, kw_only=True):
     def fleet(self) -> Fleet:
         """The settings of the fleet."""
         return self.home.fleet
+
+    @property
+    def published(self) -> Fleet:
+        """The fleet at the place of its branches that is in force, whatever the work tree names."""
+        return published_fleet(self.repository, "", self.fleet)
 
     def content(self, path: str) -> bytes | None:
         """Return a file, None when there is none."""

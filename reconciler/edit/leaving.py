@@ -112,15 +112,15 @@ def _counted(paths: Collection[str]) -> str:
 
 def rendered_clusters(source: MemberSource) -> frozenset[str]:
     """Return the clusters that have a folder in the newest rendered commit."""
-    publication = publication_of(source.repository, source.fleet)
-    tip = publication.current_tip(source.fleet.rendered_branch)
+    fleet = source.published
+    tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
     return frozenset(_tree_at(source, tip).clusters) if tip else frozenset()
 
 
 def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return what the newest rendered commit holds for a member."""
-    publication = publication_of(source.repository, source.fleet)
-    tip = publication.current_tip(source.fleet.rendered_branch)
+    fleet = source.published
+    tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
     return _paths_at(source, name, tip) if tip else ()
 
 
@@ -139,9 +139,9 @@ def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
 
 def _unpruned_commits(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return the commits whose objects the member may hold, as its inventory says."""
-    publication = publication_of(source.repository, source.fleet)
-    clusters = source.loaded.desired.clusters
-    status = StatusBranch(publication=publication, branch=source.fleet.status_branch, clusters=clusters)
+    fleet, clusters = source.published, source.loaded.desired.clusters
+    publication = publication_of(source.repository, fleet)
+    status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=clusters)
     inventory = read_inventories(status, status.tip()).get(name)
     commits = inventory.commits if inventory else ()
     return tuple(commit for commit in commits if _paths_at(source, name, commit))

@@ -15,7 +15,10 @@ from reconciler.locked.fetching import Fetcher
 from reconciler.locked.lock_file import emitted_lock
 from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.reading import MARKER, VENDOR_FOLDER, LockedFiles
+from reconciler.publish.outward_addresses import lock_changes, lock_in
+from reconciler.source.fleet_file import load_fleet
 from render.errors import InputError, UnknownName
+from render.fleet_settings import SettingChange
 from render.words import nearest
 
 from .cluster_files import MemberSource
@@ -63,6 +66,16 @@ def differences(known: LockedFiles) -> tuple[LockChange, ...]:
             changes.append(LockChange("~", source.name, "changed since it was locked"))
     gone = sorted(lock.sources.keys() - set(known.names))
     return tuple(sorted([*changes, *(LockChange("-", name, "no Source has this name") for name in gone)], key=_order))
+
+
+def new_addresses(source: MemberSource, base: str) -> Mapping[str, tuple[SettingChange, ...]]:
+    """Return the addresses of argosy.lock that it does not have at another commit, by the names of their Sources."""
+    repository = source.repository
+    files = repository.snapshot(repository.resolve(base)).files
+    before = lock_in(repository, files, load_fleet(files, folder=repository.folder.under, read=repository.read_blobs))
+    lock = sources_of(source).lock
+    found = {name: lock_changes(before, replace(lock, sources={name: each})) for name, each in lock.sources.items()}
+    return {name: changes for name, changes in found.items() if changes}
 
 
 def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]) -> LockUpdate:

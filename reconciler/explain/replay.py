@@ -17,6 +17,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
+from reconciler.publish.in_force import published_fleet
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
@@ -66,13 +67,14 @@ def replay_of(
     if written and len(written.trailer(SOURCE)) == 1:
         return replayed(repository, written, log)
     source = read_source(repository, commit)
-    publication, branch = publication_of(repository, source.desired.fleet), source.desired.fleet.rendered_branch
-    tip = publication.known_tip(branch)
+    fleet = published_fleet(repository, commit, source.desired.fleet)
+    publication = publication_of(repository, fleet)
+    tip = publication.known_tip(fleet.rendered_branch)
     made = _made_from(repository, commit, tip)
     if made is not None and now is None:
         return replayed(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
-    status = publication.repository.tip(publication.ref(source.desired.fleet.status_branch))
+    status = publication.repository.tip(publication.ref(fleet.status_branch))
     inputs = replace(read_observed_inputs(repository, status), now=time_of_pass(now))
     outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(

@@ -106,11 +106,12 @@ class LockedFiles:
         return self._known[name]
 
     def missing(self) -> tuple[LockedSource, ...]:
-        """Return the locked Sources whose files are neither vendored nor in the cache."""
+        """Return the Sources that are locked as they are written, and whose files are neither vendored nor cached."""
         return tuple(
             locked
             for name, locked in sorted(self._lock.sources.items())
             if name in self._sources
+            and locked.spec == self._sources[name].spec
             and not locked.vendored
             and (self._store is None or not self._store.has(locked.content))
         )

@@ -12,12 +12,13 @@ from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
-from reconciler.publish.in_force import fleet_source_at, home_changes, seen_tip, settings_in_force
+from reconciler.publish.in_force import fleet_source_at, home_changes, published_fleet, seen_tip, settings_in_force
 from reconciler.publish.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.reading import read_observed_inputs
+from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
+from reconciler.publish.reading import Source, read_loaded, read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
@@ -54,9 +55,10 @@ def previewed(
 
     Nothing is fetched.
     """
+    commit = "" if revision is None else repository.resolve(revision or "HEAD")
     with log.timed("read source"):
-        source = memory.source(repository, "" if revision is None else repository.resolve(revision or "HEAD"))
-    fleet = source.desired.fleet
+        source = memory.source(repository, commit)
+    fleet = published_fleet(repository, commit, source.desired.fleet, is_first=options.is_first)
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=options.is_first)
@@ -75,11 +77,19 @@ def previewed(
     return outcome
 
 
-def _changed_settings(repository: Repository, commit: str) -> tuple[SettingChange, ...]:
+def _changed_settings(repository: Repository, source: Source) -> tuple[SettingChange, ...]:
     """Return the settings that a commit changes, after the rendered commit that is known here."""
-    found = settings_in_force(repository, commit, seen_tip)
-    home = fleet_source_at(repository, commit)
-    return () if found is None or found.home is None else home_changes(found.home, home)
+    found = settings_in_force(repository, source.commit, seen_tip)
+    home = fleet_source_at(repository, source.commit)
+    if found is None or found.home is None:
+        return ()
+    before = read_loaded(repository, found.source, facts=None)
+    webhooks = [[each.manifest for each in side.webhooks] for side in (before.desired, source.desired)]
+    return (
+        *home_changes(found.home, home),
+        *webhook_changes(*webhooks),
+        *lock_changes(lock_in(repository, before.files, found.home), lock_in(repository, source.files, home)),
+    )
 
 
 def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
@@ -94,7 +104,7 @@ def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
             f"there is no branch {branch!r}: is this the first run?",
             hint="then pass --bootstrap; without the fleet's past every workload is rescheduled",
         )
-    changes = _changed_settings(repository, outcome.source.commit)
+    changes = _changed_settings(repository, outcome.source)
     check_settings(Acceptance(is_whole=options.accepts_settings).still_waiting(changes, fleet), fleet.path)
     is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=options.accepts_rewind)
     outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes)

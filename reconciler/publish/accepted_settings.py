@@ -2,51 +2,85 @@
 
 A change that waits is refused as a whole, and named, old -> new. The last good commit stays enforced meanwhile, by the
 settings in force.
+
+The file holds what is meant as it would stand in the source: Fleets for the settings of argosy.yaml, and Sources and
+configurations of webhooks for the addresses at which somebody is asked. Each accepts what it says and nothing else.
 """
 
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.cleaning import masked
+from reconciler.locked.addresses import host_of
+from reconciler.locked.lock_file import lock_path
+from reconciler.locked.model import ExternalSource
 from render.admission import admit
 from render.documents import Places, read_documents
 from render.errors import ConfigError, GuardRefused, InputError, Problem
-from render.fleet_settings import SettingChange, setting_changes
+from render.fleet_settings import SettingChange, SettingSubject, setting_changes
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.settings.fleet import Fleet
 from render.settings.reading import fleet as parse_fleet
 
+from .outward_addresses import webhook_changes
 from .removal_guard import NOTHING_COMMITTED
 
 _MOST_BYTES = 1 << 20
 _MOST_LISTED = 20
+_FLEET, _SOURCE = "Fleet", "Source"
+_WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
+_ACCEPTING = {
+    (ARGOSY_API_VERSION, _FLEET),
+    (ARGOSY_API_VERSION, _SOURCE),
+    ("config.karmada.io/v1alpha1", _WEBHOOKS),
+}
+"""The kinds of documents by which settings are accepted."""
+
+_OR = f"or is a {_SOURCE} or a {_WEBHOOKS}"
 
 
 class Acceptance(Struct, frozen=True, kw_only=True):
-    """The word of a person: that every setting of a source is meant, or what the settings ought to be."""
+    """The word of a person: that every setting of a source is meant, or what the settings ought to be.
+
+    ``webhooks`` are the configurations of webhooks that may be asked, ``addresses`` those of Sources, and their hosts.
+    """
 
     is_whole: bool = False
     fleets: tuple[Fleet, ...] = ()
+    webhooks: tuple[Manifest, ...] = ()
+    addresses: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: str, *, is_whole: bool = False) -> "Acceptance":
-        """Read the Fleets of a file outside of the repository; ConfigError or InputError where it cannot be used."""
-        return cls(is_whole=is_whole, fleets=_read_fleets(Path(path)) if path else ())
+        """Read a file outside of the repository; ConfigError or InputError where it cannot be used."""
+        return replace(_read_acceptance(Path(path)) if path else cls(), is_whole=is_whole)
 
     def still_waiting(self, changes: Iterable[SettingChange], fleet: Fleet) -> tuple[SettingChange, ...]:
         """Return the changes that led to a fleet and that nobody accepts."""
         waiting = tuple(each for each in changes if each.waits)
         if self.is_whole or not waiting:
             return ()
-        for meant in self.fleets:
-            if meant.name == fleet.name:
-                others = {each.field for each in setting_changes(meant, fleet)}
-                waiting = tuple(each for each in waiting if each.field in others)
-        return waiting
+        others = [
+            {each.field for each in setting_changes(meant, fleet)} for meant in self.fleets if meant.name == fleet.name
+        ]
+        known = {(each.field, each.after) for each in webhook_changes((), self.webhooks)}
+        return tuple(each for each in waiting if not self._is_meant(each, others, known))
+
+    def _is_meant(self, change: SettingChange, others: list[set[str]], webhooks: set[tuple[str, Any]]) -> bool:
+        """Say whether the file has a change; ``others`` are the fields in which each of its Fleets is another one."""
+        match change.subject:
+            case SettingSubject.FIELD:
+                return any(change.field not in fields for fields in others)
+            case SettingSubject.WEBHOOK:
+                return (change.field, change.after) in webhooks
+            case SettingSubject.SOURCE:
+                return change.after in self.addresses
+            case SettingSubject.FOLDER:
+                return False  # paths begin elsewhere then, and no file says from where
 
 
 NOBODY = Acceptance()
@@ -59,12 +93,18 @@ def check_settings(
     if not waiting:
         return
     lines = [f"settings that reach outside of the repository or weaken a guard are to change{consequence}"]
-    where = f"{path}: " if path else ""
-    lines += (f"  {where}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
+    lines += (f"  {_place(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
     if len(waiting) > _MOST_LISTED:
         lines.append(f"  and {len(waiting) - _MOST_LISTED} more")
     accepting = "if they are meant: argosy reconcile --accept-settings, or say them in the file of --accepted-settings"
     raise GuardRefused("\n".join(lines), hint=f"{accepting}; {hint}" if hint else accepting)
+
+
+def _place(change: SettingChange, path: str) -> str:
+    """Return the file that a setting stands in, as the beginning of a line; a webhook's name says enough."""
+    if change.subject is SettingSubject.WEBHOOK or not path:
+        return ""
+    return f"{lock_path(path.rpartition('/')[0]) if change.subject is SettingSubject.SOURCE else path}: "
 
 
 def settings_line(changes: Iterable[SettingChange]) -> str:
@@ -73,7 +113,7 @@ def settings_line(changes: Iterable[SettingChange]) -> str:
     return masked(f"settings: {told}") if told else ""
 
 
-def _read_fleets(path: Path) -> tuple[Fleet, ...]:
+def _read_acceptance(path: Path) -> Acceptance:
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -83,52 +123,36 @@ def _read_fleets(path: Path) -> tuple[Fleet, ...]:
         raise ConfigError(f"{path} is larger than {_MOST_BYTES >> 20} MiB")
     documents, errors = read_documents(content)
     problems = [Problem(str(path), each.line, "", each.message, each.hint) for each in errors]
-    values = [(number, each.value) for number, each in enumerate(documents) if each.value is not None]
-    fleets: list[Fleet] = []
-    for number, value in values:
-        if not _is_fleet(value):
+    admitted = []
+    for number, value in [(number, each.value) for number, each in enumerate(documents) if each.value is not None]:
+        if _kind(value) not in _ACCEPTING:
             hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: Fleet"
-            problems.append(Problem(str(path), 0, "", f"document {number + 1} is no Fleet", hint))
+            problems.append(Problem(str(path), 0, "", f"document {number + 1} is no Fleet", f"{hint}, {_OR}"))
             continue
         outcome, places = admit(value), Places(content)
-        lines = (
+        problems += (
             replace(each, path=str(path), line=places.of_field(number, each.field).line) for each in outcome.problems
         )
-        problems += lines
         if outcome.object is not None and not outcome.problems:
-            fleets.append(parse_fleet(outcome.object))
-    if problems or not fleets:
+            admitted.append(outcome.object)
+    if problems or not admitted:
         raise InputError(problems or [Problem(str(path), 0, "", "holds no Fleet")], summary="no settings are accepted")
-    return tuple(fleets)
+    return _acceptance_of(admitted)
 
 
-def _is_fleet(value: object) -> bool:
-    return isinstance(value, dict) and (value.get("apiVersion"), value.get("kind")) == (ARGOSY_API_VERSION, "Fleet")
+def _acceptance_of(admitted: Iterable[Manifest]) -> Acceptance:
+    """Return what documents accept: settings, webhooks, and addresses of Sources with their hosts."""
+    fleets, webhooks, addresses = [], [], set[str]()
+    for each in admitted:
+        if each["kind"] == _FLEET:
+            fleets.append(parse_fleet(each))
+        elif each["kind"] == _SOURCE:
+            url = ExternalSource.of(each).place["url"]
+            addresses |= {masked(url), host_of(url)}
+        else:
+            webhooks.append(each)
+    return Acceptance(fleets=tuple(fleets), webhooks=tuple(webhooks), addresses=frozenset(addresses))
 
 
-def webhook_changes(before: Iterable[Manifest], after: Iterable[Manifest]) -> tuple[SettingChange, ...]:
-    """Return the webhooks of the interpreter that are asked at another address, or that nobody asked before."""
-    old, new = _addresses(before), _addresses(after)
-    changed = (name for name in sorted(new) if old.get(name) != new[name])
-    return tuple(SettingChange(field=name, before=old.get(name), after=new[name], waits=True) for name in changed)
-
-
-def _addresses(manifests: Iterable[Manifest]) -> dict[str, str]:
-    """Return where each webhook of the configurations is asked, and by whose authority it is believed."""
-    found = {}
-    for manifest in manifests:
-        for webhook in manifest.get("webhooks") or ():
-            client = webhook.get("clientConfig") or {}
-            name = f"{manifest['kind']} {manifest['metadata']['name']}: {webhook.get('name')}"
-            found[name] = _address(client)
-    return found
-
-
-def _address(client: Manifest) -> str:
-    service = client.get("service") or {}
-    place = client.get("url") or f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
-    path = f"{service.get('path')}" if service.get("path") else ""
-    bundle = str(client.get("caBundle") or "")
-    return masked(f"{place}{path}") + (
-        f" by the authority {sha256(bundle.encode()).hexdigest()[:12]}" if bundle else ""
-    )
+def _kind(value: object) -> tuple[Any, Any]:
+    return (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)

@@ -60,6 +60,10 @@ class Publication(Struct, frozen=True, kw_only=True):
             )
         return tip
 
+    def is_known(self, branch: str) -> bool:
+        """Say whether it is known here where the branch stood, or that it was not there."""
+        return not self.remote or self.repository.tip(self.ref(branch)) is not None or self._was_fetched()
+
     def _was_fetched(self) -> bool:
         """Return whether all branches of the remote are fetched here: then one that is absent was absent there."""
         if self.repository.mirrors:

@@ -24,7 +24,7 @@ from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
-from render.fleet_settings import SettingChange, setting_changes
+from render.fleet_settings import SettingChange, SettingSubject, setting_changes
 from render.settings.fleet import Fleet
 
 from .branches import Publication, source_remote
@@ -85,6 +85,10 @@ class SettingsInForce(Struct, frozen=True, kw_only=True):
     home: FleetSource | None
 
 
+ACCEPT_OR_BEGIN = (
+    "a changed place waits until a pass accepts it: argosy reconcile --accept-settings; where nothing was ever"
+    " rendered: argosy reconcile --bootstrap"
+)
 OTHER_FLEET = "a fleet of its own, whose folder is not read any more"
 """The words for an argosy.yaml below the one of a fleet."""
 
@@ -112,8 +116,9 @@ def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange
     )
     if before.folder == after.folder:
         return changes
-    paths = before.path or before.expected_path, after.path or after.expected_path
-    return (SettingChange(field=FLEET_FILE, before=paths[0], after=paths[1], waits=True), *changes)
+    old, new = before.path or before.expected_path, after.path or after.expected_path
+    moved = SettingChange(field=FLEET_FILE, before=old, after=new, waits=True, subject=SettingSubject.FOLDER)
+    return (moved, *changes)
 
 
 def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
@@ -164,6 +169,38 @@ def fleet_in_force(repository: Repository, commit: str, tip_of: TipOf) -> tuple[
         return home.fleet, ()
     waiting = tuple(each for each in home_changes(found.home, home) if each.waits)
     return (found.home.fleet if waiting else home.fleet), waiting
+
+
+def published_fleet(repository: Repository, commit: str, fleet: Fleet, *, is_first: bool | None = None) -> Fleet:
+    """Return the fleet of a source commit ("": of the work tree) under the name and at the place that are in force.
+
+    A place that it names anew has nothing that anybody accepted, and is not repeated as one to fetch from. Nothing is
+    asked here; GitError where argosy.yaml named another place and it is not known whether something is rendered there.
+    ``is_first``: somebody says that nothing is rendered yet.
+    """
+    with suppress(GitError):
+        commit = commit or repository.resolve("HEAD")
+    if not commit:
+        return fleet
+    own = BranchPlace.of(fleet)
+    found = settings_in_force(repository, commit, seen_tip)
+    if found is None:
+        first = next(_places(repository, commit, ()), own)
+        if is_first or first == own:
+            return fleet
+        first.publication(repository).known_tip(first.rendered)
+        if own.publication(repository).is_known(own.rendered):
+            return fleet
+        raise GitError(
+            "where the fleet is published is not known here: nothing is rendered at the place that argosy.yaml named"
+            " first, and it names another one now",
+            hint=ACCEPT_OR_BEGIN,
+        )
+    if found.place == own:
+        return fleet
+    if found.home is not None and BranchPlace.of(found.home.fleet) == found.place:
+        return replace(fleet, name=found.home.fleet.name, rendered=found.home.fleet.rendered)
+    return replace(fleet, rendered=replace(fleet.rendered, remote=found.place.remote, branch=found.place.rendered))
 
 
 def _places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:

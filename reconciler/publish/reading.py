@@ -122,7 +122,7 @@ def read_source(
     if judged_by is not None:
         recorded = partial(lambda known, _fleet: recorded_facts(repository)(known), judged_by)
     loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by)
-    return _checked(commit, loaded)
+    return checked_source(commit, loaded)
 
 
 def read_source_without_facts(repository: Repository, commit: str) -> Source:
@@ -130,7 +130,7 @@ def read_source_without_facts(repository: Repository, commit: str) -> Source:
 
     ``source.kind_scopes`` says why two steps are needed.
     """
-    return _checked(commit, read_loaded(repository, commit, facts=None))
+    return checked_source(commit, read_loaded(repository, commit, facts=None))
 
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
@@ -140,7 +140,8 @@ def read_again_with_facts(repository: Repository, source: Source, facts: Facts) 
     return read_source(repository, source.commit, facts=lambda _fleet: facts)
 
 
-def _checked(commit: str, loaded: Loaded) -> Source:
+def checked_source(commit: str, loaded: Loaded) -> Source:
+    """Return a source without what is left out of it; InputError for problems that nothing can be left out for."""
     if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     return source_of(commit, loaded)

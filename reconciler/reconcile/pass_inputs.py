@@ -8,8 +8,6 @@ from msgspec.structs import replace
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.locked.fetching import Fetcher, fetch_missing
-from reconciler.locked.lock_file import lock_path, parsed_lock
-from reconciler.locked.model import LOCK_FILE
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
@@ -18,16 +16,15 @@ from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import (
     ObservedInputs,
     Source,
+    checked_source,
+    read_loaded,
     read_observed_inputs,
     read_previous,
     read_source,
-    read_source_without_facts,
 )
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from reconciler.source.fleet_file import load_fleet
-from render.errors import ConfigError, InputError
-from render.gitobjects import TREE_MODE
+from render.errors import ConfigError
 from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
@@ -55,12 +52,8 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
 
     Nothing that argosy.yaml names is asked before its settings are found to be in force, or accepted.
     """
-    has_lock = _has_lock(repository, tip.commit)
     settings = checked_settings(repository, tip.commit, options, log)
-    with log.timed("fetch locked content"):
-        if has_lock:
-            _fetch_locked_content(repository, tip.commit, log)
-    source = read_source_without_facts(repository, tip.commit)
+    source = _read_with_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
     fleet = source.desired.fleet
     settings = settings.with_webhooks(repository, source, options)
     publication = publication_of(repository, fleet)
@@ -127,31 +120,20 @@ def is_proposing(source: Source) -> bool:
     return source.desired.fleet.rendered.push is PushMode.PULL_REQUEST
 
 
-def _has_lock(repository: Repository, commit: str) -> bool:
-    """Say whether a commit has a lock anywhere; trees tell it, which are small beside a list of all files."""
-    folders = [repository.commit_info(commit).tree]
-    while folders:
-        entries = [entry for tree in repository.read_trees(folders).values() for entry in tree]
-        if any(entry.name == LOCK_FILE.encode() for entry in entries):
-            return True
-        folders = [entry.id for entry in entries if entry.mode == TREE_MODE]
-    return False
+def _read_with_content(repository: Repository, commit: str, log: Log, *, may_fetch: bool) -> Source:
+    """Read a source, after fetching the content of its Sources that is locked as they are written, and not here.
 
-
-def _fetch_locked_content(repository: Repository, commit: str, log: Log) -> None:
-    """Fetch what the lock of a commit names and the cache lacks; what cannot be had is a warning here.
-
-    The source that is loaded next has a problem for it where something needs it.
+    Content may have kustomizations that imply further Sources, so it is read again until no new one is missing. What
+    cannot be had is a warning here; the source has a problem for it where something needs it.
     """
-    files = repository.snapshot(commit).files
-    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
-    path = lock_path(home.folder)
-    found = next((file for file in files if file.path == path), None)
-    if found is None:
-        return
-    try:
-        lock = parsed_lock(repository.read_blobs([found.id])[found.id], path)
-    except InputError:
-        return  # it is a problem of the source, with all others
-    for error in fetch_missing(Fetcher.of(repository, os.environ), lock.sources.values()):
-        log.warning(str(error))
+    tried = set[str]()
+    while True:
+        loaded = read_loaded(repository, commit, facts=None)
+        known = loaded.locked
+        missing = [each for each in known.missing() if each.name not in tried] if known and may_fetch else []
+        if known is None or not missing:
+            return checked_source(commit, loaded)
+        tried.update(each.name for each in missing)
+        with log.timed("fetch locked content"):
+            for error in fetch_missing(Fetcher.of(repository, os.environ), missing, known.sources):
+                log.warning(str(error))

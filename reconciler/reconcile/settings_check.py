@@ -13,19 +13,20 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.plans.applyset import ApplySet
-from reconciler.publish.accepted_settings import Acceptance, check_settings, webhook_changes
+from reconciler.publish.accepted_settings import Acceptance, check_settings
 from reconciler.publish.in_force import (
     BranchPlace,
     SettingsInForce,
     asked_tip,
-    fleet_source_at,
     home_changes,
     record_place,
     renaming,
     settings_in_force,
 )
+from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.publish.reading import Source, read_loaded
 from reconciler.repository import RefUpdate, Repository
+from reconciler.source.fleet_file import load_fleet
 from render.errors import GitError
 from render.fleet_settings import SettingChange
 from render.settings.fleet import Fleet
@@ -34,10 +35,15 @@ from .options import ReconcileOptions
 
 
 class PassSettings(Struct, frozen=True, kw_only=True):
-    """The settings in force before a pass (None: nothing was rendered), and those that its source changes."""
+    """The settings in force before a pass (None: nothing was rendered), and those that its source changes.
+
+    ``may_fetch``: the addresses of its argosy.lock are in force, or accepted. They are not where nobody knows which
+    ones were in force.
+    """
 
     in_force: SettingsInForce | None = None
     changes: tuple[SettingChange, ...] = ()
+    may_fetch: bool = False
 
     def with_webhooks(self, repository: Repository, source: Source, options: ReconcileOptions) -> "PassSettings":
         """Return the same with the webhooks of the interpreter that the source changes; GuardRefused unless accepted.
@@ -79,7 +85,8 @@ def checked_settings(repository: Repository, commit: str, options: ReconcileOpti
 
     An argosy.yaml that cannot be read changes nothing: reading the source says why.
     """
-    home = fleet_source_at(repository, commit)
+    files = repository.snapshot(commit).files
+    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
     if home.problems:
         return PassSettings()
     accepted = acceptance_of(options)
@@ -89,13 +96,16 @@ def checked_settings(repository: Repository, commit: str, options: ReconcileOpti
         if not accepted.is_whole:
             raise
         log.warning(f"the settings in force are not known: {error.message}")
-        return PassSettings()
-    if in_force is None or in_force.home is None:
-        return PassSettings()  # what does not follow the source before is refused for that
-    changes = home_changes(in_force.home, home)
+        return PassSettings(may_fetch=True)
+    if in_force is None:
+        return PassSettings(may_fetch=options.bootstrap or accepted.is_whole)
+    if in_force.home is None:
+        return PassSettings(may_fetch=accepted.is_whole)  # what does not follow the source before is refused for that
+    before = lock_in(repository, repository.snapshot(in_force.source).files, in_force.home)
+    changes = (*home_changes(in_force.home, home), *lock_changes(before, lock_in(repository, files, home)))
     waiting = accepted.still_waiting(changes, home.fleet)
     check_settings(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
-    return PassSettings(in_force=in_force, changes=changes)
+    return PassSettings(in_force=in_force, changes=changes, may_fetch=True)
 
 
 def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet) -> str:

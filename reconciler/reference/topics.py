@@ -81,7 +81,11 @@ def _fleet_fields() -> tuple[TopicSection, ...]:
         " or limit what a change may do, count as the last rendered source says: a change of them waits, with exit code"
         " 6, until `argosy reconcile --accept-settings`, or until the file of `--accepted-settings` has it, too. A line"
         " says so where changes of its field wait. A member that joins under the context named like it, in a kubeconfig"
-        " that is in use, is no such change."
+        " that is in use, is no such change. The addresses at which webhooks of the interpreter are asked, and those in"
+        " argosy.lock at which Sources are fetched, wait in the same way; another version at an address that is in"
+        " force does not. The file of `--accepted-settings` holds them as they stand in the source: a document of kind"
+        " Fleet for the settings, of kind Source for an address and its host, and of kind"
+        " ResourceInterpreterWebhookConfiguration for webhooks."
     )
     return (TopicSection(before=before, entries=tuple(map(_with_reach, _fields("Fleet")))),)
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.names.subjects import unknown_name
 from reconciler.publish.branches import publication_of
+from reconciler.publish.in_force import published_fleet
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.repository import Repository
@@ -78,5 +79,6 @@ def _recorded_answers(repository: Repository, desired: Desired) -> Answers:
     """Return what interpreter webhooks answered, as far as the status branch is known here."""
     if not desired.webhooks:
         return {}
-    publication = publication_of(repository, desired.fleet)
-    return read_observed_inputs(repository, repository.tip(publication.ref(desired.fleet.status_branch))).answers
+    fleet = published_fleet(repository, "", desired.fleet, is_first=True)
+    publication = publication_of(repository, fleet)
+    return read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch))).answers

@@ -9,7 +9,7 @@ _accepted_option = click.option(
     "--accepted-settings",
     default="",
     metavar="FILE",
-    help="A file like argosy.yaml, outside of the repository: settings that it has, too, are accepted.",
+    help="A file outside of the repository, with a Fleet, Sources and webhooks: what it has, too, is accepted.",
 )
 
 

@@ -1,0 +1,80 @@
+"""Addresses in a source at which somebody is asked: those of webhooks, and those at which Sources are fetched.
+
+They are settings like those of argosy.yaml: a change of them waits until a person has accepted it. An entry of
+argosy.lock that moves to another version of an address that is in force is everyday work, and does not.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from reconciler.console.cleaning import masked
+from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses_of
+from reconciler.locked.model import Lock
+from reconciler.locked.reading import RepositoryFiles
+from reconciler.repository import Repository
+from reconciler.source.external import lock_of
+from reconciler.source.files import SourceFile
+from reconciler.source.fleet_file import FleetSource
+from render.fleet_settings import SettingChange, SettingSubject
+from render.model import Manifest
+
+ReadIds = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+
+
+def lock_in(repository: Repository, files: Sequence[SourceFile], home: FleetSource) -> Lock:
+    """Return the argosy.lock of a fleet among files; empty where there is none, or none that can be read."""
+    found = lock_of((), RepositoryFiles(files, folder=home.folder, read=repository.read_blobs), None)
+    return found.locked.lock if found.locked is not None else Lock()
+
+
+def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
+    """Return the addresses of a lock that no entry of the one before has, each with what stood there before."""
+    known = KnownAddresses.of(before.sources.values())
+    return tuple(
+        SettingChange(
+            field=f"Source {name}: {address.field}",
+            before=_before(before, name, address),
+            after=masked(address.text),
+            waits=True,
+            subject=SettingSubject.SOURCE,
+        )
+        for name, locked in sorted(after.sources.items())
+        for address in known.unknown(locked)
+    )
+
+
+def _before(lock: Lock, name: str, address: LockedAddress) -> str | None:
+    """Return the address that an entry of this name had in the same field."""
+    found = addresses_of(lock.sources[name]) if name in lock.sources else ()
+    return next((masked(each.text) for each in found if each.field == address.field), None)
+
+
+def webhook_changes(before: Iterable[Manifest], after: Iterable[Manifest]) -> tuple[SettingChange, ...]:
+    """Return the webhooks of the interpreter that are asked at another address, or that nobody asked before."""
+    old, new = _addresses(before), _addresses(after)
+    return tuple(
+        SettingChange(field=name, before=old.get(name), after=new[name], waits=True, subject=SettingSubject.WEBHOOK)
+        for name in sorted(new)
+        if old.get(name) != new[name]
+    )
+
+
+def _addresses(manifests: Iterable[Manifest]) -> dict[str, str]:
+    """Return where each webhook of the configurations is asked, and by whose authority it is believed."""
+    found = {}
+    for manifest in manifests:
+        for webhook in manifest.get("webhooks") or ():
+            client = webhook.get("clientConfig") or {}
+            name = f"{manifest['kind']} {manifest['metadata']['name']}: {webhook.get('name')}"
+            found[name] = _address(client)
+    return found
+
+
+def _address(client: Manifest) -> str:
+    service = client.get("service") or {}
+    place = client.get("url") or f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
+    path = f"{service.get('path')}" if service.get("path") else ""
+    bundle = str(client.get("caBundle") or "")
+    return masked(f"{place}{path}") + (
+        f" by the authority {sha256(bundle.encode()).hexdigest()[:12]}" if bundle else ""
+    )
