@@ -70,9 +70,8 @@ class InputError(ReconcileError):
     def __init__(self, problems: Iterable[Problem], *, summary: str = "", warnings: Iterable[Problem] = ()) -> None:
         self.problems = tuple(sorted(problems))
         self.warnings = tuple(warnings)
-        lines = [str(problem) for problem in self.problems]
-        lines.append(summary or f"{counted(len(self.problems), 'problem')}; nothing was changed")
-        super().__init__("\n".join(lines))
+        self.summary = summary or f"{counted(len(self.problems), 'problem')}; nothing was changed"
+        super().__init__("\n".join([*map(str, self.problems), self.summary]))
 
 
 class ConfigError(ReconcileError):

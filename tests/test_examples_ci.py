@@ -157,7 +157,8 @@ def test_before_the_first_rendering_a_change_is_compared_all_the_same(hub: Repos
     assert runner.output()["moved"] == "2"
 
 
-def test_a_broken_file_is_annotated_and_nothing_else_is_done(hub: Repository, tmp_path: Path) -> None:
+def test_a_broken_file_is_annotated_and_hides_no_settings(hub: Repository, tmp_path: Path) -> None:
+    """The comment names both: once the file is mended, nobody may have looked at the settings."""
     a_change(hub, tmp_path / "clone")
     checkout = a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge")
     runner = Runner.create(tmp_path / "runner", checkout)
@@ -165,8 +166,17 @@ def test_a_broken_file_is_annotated_and_nothing_else_is_done(hub: Repository, tm
     assert runner.run(steps["Fetch what the change is compared with"]).returncode == 0
     checkout.commit({"policies/web.yaml": "kind: [\n", "policies/more.yaml": "apiVersion: v1\nkind: {\n"})
     done = runner.run(steps["Render"], is_offline=True)
-    assert (done.returncode, runner.output(), runner.read("summary")) == (3, {"exit-code": "3"}, "")
+    assert (done.returncode, sorted(runner.output())) == (3, ["exit-code", "markdown"])
     assert "::error file=policies/more.yaml,line=" in done.stdout
+    summary = runner.read("summary")
+    assert "\nRefused:\n\n    policies/more.yaml:" in summary
+    assert "settings" not in summary
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    checkout.commit({"argosy.yaml": {**fleet, "spec": {"rendered": {"branch": "elsewhere"}}}})
+    assert runner.run(steps["Render"], is_offline=True).returncode == 3
+    body = Path(runner.output()["markdown"]).read_text(encoding="utf-8")
+    assert "    policies/more.yaml:" in body
+    assert "      argosy.yaml: spec.rendered.branch: none -> elsewhere\n" in body
 
 
 def test_a_change_of_settings_is_refused_and_shown(hub: Repository, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
 from reconciler.console.cleaning import masked
 from reconciler.publish.branches import Publication, publication_of, source_remote
-from reconciler.publish.in_force import fleet_in_force, seen_tip, settings_in_force
+from reconciler.publish.in_force import fleet_in_force, published_fleet, seen_tip, settings_in_force
 from reconciler.publish.outward_addresses import webhook_changes
 from reconciler.publish.reading import read_loaded, read_previous, read_source
 from reconciler.repository import RefUpdate, Repository
@@ -57,7 +57,11 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     yield source
     if not source.is_well:
         return
-    desired, waiting = _desired_in_force(repository)
+    try:
+        desired, waiting = _desired_in_force(repository)
+    except GitError as error:
+        yield Check(name="settings", is_well=False, state=error.message, hint=error.hint)
+        return
     fleet = desired.fleet
     publication = publication_of(repository, fleet)
     if waiting:
@@ -104,12 +108,13 @@ def _checks_of_members(check_members: CheckMembers, desired: Desired) -> Iterabl
 
 
 def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingChange, ...]]:
-    """Return the source of ``HEAD`` by the settings that are in force, and what waits of it.
+    """Return the source of ``HEAD`` by the settings that are in force, and what waits of it; GitError if nobody knows.
 
     What waits is not asked, and neither is any webhook while one does.
     """
     head = repository.resolve("HEAD")
     desired = read_source(repository, head).desired
+    published_fleet(repository, head, desired.fleet)
     fleet, waiting = fleet_in_force(repository, head, seen_tip)
     found = settings_in_force(repository, head, seen_tip)
     before = read_loaded(repository, found.source, facts=None).desired if found and found.home else None

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.locked.model import NOT_FETCHED
 from reconciler.pipeline.cluster_removals import removals
 from reconciler.pipeline.movements import movements_between
 from reconciler.pipeline.namespaces import namespace_ref
@@ -27,15 +28,15 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
-from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings
+from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings, with_settings
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
-from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, home_changes, published_fleet
+from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, published_fleet
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
+from reconciler.publish.outward_addresses import SettingsSide, changed_between
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
@@ -43,10 +44,10 @@ from reconciler.publish.schemas import recorded_schemas
 from reconciler.publish.source_trailers import allowances_between, allowed_between
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
-from reconciler.source.fleet_file import FleetSource, load_fleet
+from reconciler.source.fleet_file import FleetSource
 from render.binding import Binding
 from render.errors import GitError, GuardRefused, InputError
-from render.fleet_settings import SettingChange
+from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
@@ -61,6 +62,7 @@ from .origins import with_origins
 from .pending import pending_difference
 
 _MOST_COMMITS = 10_000
+_NOT_COMPARED = "; what is at new addresses is not here, so nothing was compared"
 
 
 class Past(Struct, frozen=True, kw_only=True):
@@ -100,6 +102,13 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
     That past is published where the settings say that were in force for the base, and its limits judge the head where
     that one's are weaker.
     """
+    try:
+        return _compared(repository, revisions, memory, log)
+    except InputError as error:
+        raise _with_its_settings(repository, revisions, error) from error
+
+
+def _compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
     home = fleet_source_at(repository, revisions.base)
     fleet = published_fleet(repository, revisions.base, home.fleet, is_first=revisions.bootstrap)
     with log.timed("read source"):
@@ -148,21 +157,31 @@ def _source(repository: Repository, commit: str, memory: SourceMemory, judge: Fl
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 
+def _with_its_settings(repository: Repository, revisions: Revisions, error: InputError) -> InputError:
+    """Return the error of a comparison with the settings that the head changes, too.
+
+    Where it lacks nothing but the content of Sources at addresses that wait, it waits for these: GuardRefused.
+    """
+    before, after = (SettingsSide.at(repository, each) for each in (revisions.base, revisions.head))
+    waiting = [each for each in changed_between(repository, before, after) if each.waits]
+    if all(each.hint.startswith(NOT_FETCHED) for each in error.problems):
+        new = [each for each in waiting if each.subject is SettingSubject.SOURCE]
+        check_settings(new, after.home.expected_path, consequence=_NOT_COMPARED)
+    return with_settings(error, waiting, after.home.expected_path)
+
+
 def changed_settings(
     repository: Repository, home: FleetSource, base: Outcome, head: Source
 ) -> tuple[SettingChange, ...]:
     """Return the settings in which a source differs from a base: of argosy.yaml, fleets below it, and webhooks."""
     if home.problems:
         return ()
-    there = load_fleet(head.files, folder=repository.folder.under, read=repository.read_blobs)
-    webhooks = ([each.manifest for each in side.desired.webhooks] for side in (base.source, head))
-    locks = lock_in(repository, base.source.files, home), lock_in(repository, head.files, there)
+    before = SettingsSide(home, base.source.files, base.source.desired.webhooks)
+    after = SettingsSide.of(repository, head.files, head.desired.webhooks)
     new = fleets_below(home, head.files) - fleets_below(home, base.source.files)
     return (
-        *home_changes(home, there),
-        *(SettingChange(field=path, before=None, after=OTHER_FLEET) for path in sorted(new - {there.path})),
-        *webhook_changes(*webhooks),
-        *lock_changes(*locks),
+        *changed_between(repository, before, after),
+        *(SettingChange(field=path, before=None, after=OTHER_FLEET) for path in sorted(new - {after.home.path})),
     )
 
 

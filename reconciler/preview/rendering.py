@@ -12,13 +12,13 @@ from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
-from reconciler.publish.in_force import fleet_source_at, home_changes, published_fleet, seen_tip, settings_in_force
+from reconciler.publish.in_force import published_fleet, seen_tip, settings_in_force
 from reconciler.publish.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
-from reconciler.publish.reading import Source, read_loaded, read_observed_inputs
+from reconciler.publish.outward_addresses import SettingsSide, changed_between
+from reconciler.publish.reading import Source, read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
@@ -80,16 +80,10 @@ def previewed(
 def _changed_settings(repository: Repository, source: Source) -> tuple[SettingChange, ...]:
     """Return the settings that a commit changes, after the rendered commit that is known here."""
     found = settings_in_force(repository, source.commit, seen_tip)
-    home = fleet_source_at(repository, source.commit)
     if found is None or found.home is None:
         return ()
-    before = read_loaded(repository, found.source, facts=None)
-    webhooks = [[each.manifest for each in side.webhooks] for side in (before.desired, source.desired)]
-    return (
-        *home_changes(found.home, home),
-        *webhook_changes(*webhooks),
-        *lock_changes(lock_in(repository, before.files, found.home), lock_in(repository, source.files, home)),
-    )
+    after = SettingsSide.of(repository, source.files, source.desired.webhooks)
+    return changed_between(repository, SettingsSide.at(repository, found.source), after)
 
 
 def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:

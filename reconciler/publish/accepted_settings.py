@@ -7,7 +7,7 @@ The file holds what is meant as it would stand in the source: Fleets for the set
 configurations of webhooks for the addresses at which somebody is asked. Each accepts what it says and nothing else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from .removal_guard import NOTHING_COMMITTED
 
 _MOST_BYTES = 1 << 20
 _MOST_LISTED = 20
+_ARE_TO_CHANGE = "settings that reach outside of the repository or weaken a guard are to change"
 _FLEET, _SOURCE = "Fleet", "Source"
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _ACCEPTING = {
@@ -92,12 +93,23 @@ def check_settings(
     """Raise GuardRefused for settings that wait for a person; ``path`` is the file they stand in."""
     if not waiting:
         return
-    lines = [f"settings that reach outside of the repository or weaken a guard are to change{consequence}"]
-    lines += (f"  {_place(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
-    if len(waiting) > _MOST_LISTED:
-        lines.append(f"  and {len(waiting) - _MOST_LISTED} more")
+    lines = [f"{_ARE_TO_CHANGE}{consequence}", *_listed(waiting, path)]
     accepting = "if they are meant: argosy reconcile --accept-settings, or say them in the file of --accepted-settings"
     raise GuardRefused("\n".join(lines), hint=f"{accepting}; {hint}" if hint else accepting)
+
+
+def with_settings(error: InputError, waiting: Sequence[SettingChange], path: str) -> InputError:
+    """Return the error of a source with the settings that change beside its problems, which would hide them."""
+    if not waiting:
+        return error
+    summary = "\n".join([f"{_ARE_TO_CHANGE}, too", *_listed(waiting, path), error.summary])
+    return InputError(error.problems, summary=summary, warnings=error.warnings)
+
+
+def _listed(waiting: Sequence[SettingChange], path: str) -> Iterator[str]:
+    yield from (f"  {_place(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
+    if len(waiting) > _MOST_LISTED:
+        yield f"  and {len(waiting) - _MOST_LISTED} more"
 
 
 def _place(change: SettingChange, path: str) -> str:

@@ -185,22 +185,28 @@ def published_fleet(repository: Repository, commit: str, fleet: Fleet, *, is_fir
     own = BranchPlace.of(fleet)
     found = settings_in_force(repository, commit, seen_tip)
     if found is None:
-        first = next(_places(repository, commit, ()), own)
-        if is_first or first == own:
-            return fleet
-        first.publication(repository).known_tip(first.rendered)
-        if own.publication(repository).is_known(own.rendered):
-            return fleet
-        raise GitError(
-            "where the fleet is published is not known here: nothing is rendered at the place that argosy.yaml named"
-            " first, and it names another one now",
-            hint=ACCEPT_OR_BEGIN,
-        )
+        if not is_first:
+            _check_known(repository, commit, own)
+        return fleet
     if found.place == own:
         return fleet
     if found.home is not None and BranchPlace.of(found.home.fleet) == found.place:
         return replace(fleet, name=found.home.fleet.name, rendered=found.home.fleet.rendered)
     return replace(fleet, rendered=replace(fleet.rendered, remote=found.place.remote, branch=found.place.rendered))
+
+
+def _check_known(repository: Repository, commit: str, own: BranchPlace) -> None:
+    """Raise GitError where a place of branches is not known here, and neither is whether anybody accepted it."""
+    first = next(_places(repository, commit, ()), own)
+    if first != own:
+        first.publication(repository).known_tip(first.rendered)
+    is_doubtful = first != own or (repository.is_shallow and bool(own.remote))
+    if is_doubtful and not own.publication(repository).is_known(own.rendered):
+        raise GitError(
+            "where the fleet is published is not known here: argosy.yaml names a place that was never fetched, and"
+            " nothing says that it is in force",
+            hint="git fetch --unshallow" if repository.is_shallow else ACCEPT_OR_BEGIN,
+        )
 
 
 def _places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:

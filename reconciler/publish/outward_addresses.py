@@ -6,6 +6,7 @@ argosy.lock that moves to another version of an address that is in force is ever
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 from reconciler.console.cleaning import masked
 from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses_of
@@ -14,11 +15,44 @@ from reconciler.locked.reading import RepositoryFiles
 from reconciler.repository import Repository
 from reconciler.source.external import lock_of
 from reconciler.source.files import SourceFile
-from reconciler.source.fleet_file import FleetSource
+from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.fleet_settings import SettingChange, SettingSubject
-from render.model import Manifest
+from render.model import Manifest, Template
+
+from .in_force import home_changes
+from .reading import read_loaded, worktree_of
 
 ReadIds = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+
+
+class SettingsSide(NamedTuple):
+    """The settings of one side of a comparison: of argosy.yaml, of the lock among its files, and its webhooks."""
+
+    home: FleetSource
+    files: Sequence[SourceFile]
+    webhooks: Sequence[Template]
+
+    @classmethod
+    def of(cls, repository: Repository, files: Sequence[SourceFile], webhooks: Sequence[Template]) -> "SettingsSide":
+        """Return the side of a source, as far as it could be loaded."""
+        return cls(load_fleet(files, folder=repository.folder.under, read=repository.read_blobs), files, webhooks)
+
+    @classmethod
+    def at(cls, repository: Repository, commit: str) -> "SettingsSide":
+        """Return the side of a commit ("": the work tree), whatever is wrong in its other files."""
+        loaded = read_loaded(repository, commit, facts=None)
+        files = loaded.files or (repository.snapshot(commit) if commit else worktree_of(repository)).files
+        return cls.of(repository, files, loaded.desired.webhooks)
+
+
+def changed_between(repository: Repository, before: SettingsSide, after: SettingsSide) -> tuple[SettingChange, ...]:
+    """Return the settings in which two sides differ; an argosy.yaml that cannot be read differs in none of its own."""
+    is_readable = not (before.home.problems or after.home.problems)
+    return (
+        *(home_changes(before.home, after.home) if is_readable else ()),
+        *webhook_changes(*([each.manifest for each in side.webhooks] for side in (before, after))),
+        *lock_changes(*(lock_in(repository, side.files, side.home) for side in (before, after))),
+    )
 
 
 def lock_in(repository: Repository, files: Sequence[SourceFile], home: FleetSource) -> Lock:

@@ -24,7 +24,7 @@ from reconciler.publish.reading import (
 )
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from render.errors import ConfigError
+from render.errors import ConfigError, InputError
 from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
@@ -53,7 +53,10 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     Nothing that argosy.yaml names is asked before its settings are found to be in force, or accepted.
     """
     settings = checked_settings(repository, tip.commit, options, log)
-    source = _read_with_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
+    try:
+        source = _read_with_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
+    except InputError as error:
+        raise settings.named_with(error, repository, tip.commit, options) from error
     fleet = source.desired.fleet
     settings = settings.with_webhooks(repository, source, options)
     publication = publication_of(repository, fleet)

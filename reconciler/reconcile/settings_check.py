@@ -8,12 +8,14 @@ Where a person has accepted another place for the branches of a fleet, they move
    there is led on.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.plans.applyset import ApplySet
-from reconciler.publish.accepted_settings import Acceptance, check_settings
+from reconciler.publish.accepted_settings import Acceptance, check_settings, with_settings
 from reconciler.publish.in_force import (
     BranchPlace,
     SettingsInForce,
@@ -26,9 +28,11 @@ from reconciler.publish.in_force import (
 from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.publish.reading import Source, read_loaded
 from reconciler.repository import RefUpdate, Repository
+from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import load_fleet
-from render.errors import GitError
+from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange
+from render.model import Template
 from render.settings.fleet import Fleet
 
 from .options import ReconcileOptions
@@ -46,22 +50,32 @@ class PassSettings(Struct, frozen=True, kw_only=True):
     may_fetch: bool = False
 
     def with_webhooks(self, repository: Repository, source: Source, options: ReconcileOptions) -> "PassSettings":
-        """Return the same with the webhooks of the interpreter that the source changes; GuardRefused unless accepted.
-
-        The source before is only read where files of webhooks are others.
-        """
-        webhooks = source.desired.webhooks
-        if self.in_force is None or not webhooks:
-            return self
-        files = {file.path: file.id for file in source.files}
-        before = {file.path: file.id for file in repository.snapshot(self.in_force.source).files}
-        if all(files.get(each.path) == before.get(each.path) for each in webhooks):
-            return self
-        known = read_loaded(repository, self.in_force.source, facts=None).desired.webhooks
-        changes = webhook_changes((each.manifest for each in known), (each.manifest for each in webhooks))
+        """Return the same with the webhooks that the source changes; GuardRefused unless they are accepted."""
+        changes = self._webhook_changes(repository, source.files, source.desired.webhooks)
         accepted = acceptance_of(options)
         check_settings(accepted.still_waiting(changes, source.desired.fleet), "")
         return replace(self, changes=(*self.changes, *changes))
+
+    def named_with(
+        self, error: InputError, repository: Repository, commit: str, options: ReconcileOptions
+    ) -> InputError:
+        """Return the error of a source that is refused, with the webhooks that it changes and that nobody accepts."""
+        loaded = read_loaded(repository, commit, facts=None)
+        changes = self._webhook_changes(repository, loaded.files, loaded.desired.webhooks)
+        return with_settings(error, acceptance_of(options).still_waiting(changes, loaded.desired.fleet), "")
+
+    def _webhook_changes(
+        self, repository: Repository, files: Sequence[SourceFile], webhooks: Sequence[Template]
+    ) -> tuple[SettingChange, ...]:
+        """Return the webhooks that are asked anew; the source before is only read where files of them are others."""
+        if self.in_force is None or not webhooks:
+            return ()
+        now = {file.path: file.id for file in files}
+        before = {file.path: file.id for file in repository.snapshot(self.in_force.source).files}
+        if all(now.get(each.path) == before.get(each.path) for each in webhooks):
+            return ()
+        known = read_loaded(repository, self.in_force.source, facts=None).desired.webhooks
+        return webhook_changes((each.manifest for each in known), (each.manifest for each in webhooks))
 
     @property
     def moved_from(self) -> str | None:

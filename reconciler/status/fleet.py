@@ -19,7 +19,7 @@ from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.in_force import BranchPlace, fleet_in_force, known_tip, seen_tip
+from reconciler.publish.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
 from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
@@ -233,9 +233,11 @@ def _described_source(repository: Repository, head: str) -> Source:
     """
     try:
         source = read_source(repository, head)
+        published = published_fleet(repository, head, source.desired.fleet)
+        if BranchPlace.of(published) == BranchPlace.of(source.desired.fleet):
+            return source
         fleet, _ = fleet_in_force(repository, head, seen_tip)
-        is_elsewhere = BranchPlace.of(fleet) != BranchPlace.of(source.desired.fleet)
-        return replace(source, desired=replace(source.desired, fleet=fleet)) if is_elsewhere else source
+        return replace(source, desired=replace(source.desired, fleet=fleet))
     except InputError as error:
         return last_good_before(error, repository, head).source
 

@@ -16,6 +16,7 @@ from tests.fakes import FakeCluster
 from tests.served import serving_members
 
 HEAD = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}
+ARE_TO_CHANGE = "settings that reach outside of the repository or weaken a guard are to change"
 REFUSED = "settings that reach outside of the repository or weaken a guard are to change; nothing was committed\n"
 HINT = "  hint: if they are meant: argosy reconcile --accept-settings, or say them in the file of --accepted-settings"
 HOOK = "ResourceInterpreterWebhookConfiguration replicas: a.example.com"
@@ -262,3 +263,29 @@ def test_the_status_is_read_where_it_is_written(fleet: Fleet) -> None:
     assert fleet.run("reconcile", "--kubeconfig", str(fleet.folder / "kubeconfig")).code == 6
     ended = fleet.run("status")
     assert (ended.code in {before, 1}, "argosy/rendered " in ended.out) == (True, True)
+
+
+BROKEN = {"b.yaml": "kind: [\n", "p.yaml": {**a_policy(), "spec": {"resourceSelectors": 5}}}
+
+
+@pytest.mark.parametrize("attack", [ATTACKS[0], ATTACKS[4], ATTACKS[7]], ids=lambda attack: attack.why)
+def test_a_broken_file_hides_no_change_of_settings(attack: Attack, fleet: Fleet) -> None:
+    """A pass, a comparison and a check name both; what is wrong in files is the first that is mended."""
+    fleet.push({**copy.deepcopy(attack.files), **BROKEN})
+    for words in (("diff", "HEAD~1", "HEAD"), ("diff", "-o", "markdown", "--check", "HEAD~1", "HEAD")):
+        ended = fleet.run(*words)
+        assert (ended.code, "p.yaml" in ended.err) == (3, True)
+        assert f"{ARE_TO_CHANGE}, too\n" + "".join(f"  {line}\n" for line in attack.lines) in ended.err, words
+    checked = fleet.run("validate", "--rev", "HEAD", "--base", "HEAD~1")
+    assert checked.code == 3
+    if "hooks.yaml" not in attack.files:
+        assert all(line.split(": ")[1] in checked.out for line in attack.lines)
+    ended = fleet.run("reconcile", "--kubeconfig", str(fleet.folder / "kubeconfig"))
+    assert ended.code in {3, 6}
+    assert all(f"  {line}\n" in ended.err for line in attack.lines)
+
+
+def test_nothing_is_said_of_settings_where_a_broken_file_is_all(fleet: Fleet) -> None:
+    fleet.push(BROKEN)
+    ended = fleet.run("diff", "HEAD~1", "HEAD")
+    assert (ended.code, "settings" in ended.err) == (3, False)

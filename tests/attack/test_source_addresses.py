@@ -3,10 +3,6 @@
 Every address leads to a port of this machine that counts who comes, or to a repository on its disk.
 """
 
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,50 +18,14 @@ from reconciler.repository.command import GitCommand
 from reconciler.repository.location import checked_address
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_policy, on_clusters
-from tests.waiting import SECONDS, joined
 
+from .doors import Door, listening
 from .test_settings import Fleet, settings
 
 DIGEST = f"sha256:{'a' * 64}"
 CONTENT = {"a.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\n"}
 REFUSED = "settings that reach outside of the repository or weaken a guard are to change; nothing was committed\n"
 MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
-
-
-class Door:
-    """A port of this machine that takes no more than the beginning of a connection, and counts them."""
-
-    def __init__(self) -> None:
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.listening.settimeout(SECONDS)
-        self.port = self.listening.getsockname()[1]
-        self.came = 0
-
-    def listen(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self.listening.accept()
-                self.came += 1
-                connection.close()
-
-
-@contextmanager
-def listening() -> Iterator[Door]:
-    door = Door()
-    thread = threading.Thread(target=door.listen, daemon=True)
-    thread.start()
-    try:
-        yield door
-    finally:
-        door.listening.shutdown(socket.SHUT_RDWR)
-        door.listening.close()
-        joined(thread)
-
-
-@pytest.fixture
-def door() -> Iterator[Door]:
-    with listening() as door:
-        yield door
 
 
 def a_source(name: str, spec: dict[str, Any]) -> dict[str, Any]:
@@ -369,4 +329,11 @@ def test_ci_fetches_nothing_from_where_its_base_did_not(door: Door, fleet: Fleet
     accepted = fleet.run("diff", "--check", "--accept-settings", base, "HEAD")
     assert (accepted.code, door.came) == (0, 0), accepted.err
     assert fleet.run("lock", "--base", base).code == 2
+    included = {**a_source("web", spec), "spec": {**spec, "manifests": "Include"}}
+    fleet.push({"web.yaml": included})
+    compared = fleet.run("diff", base, "HEAD")
+    assert (compared.code, f"argosy.lock: {told}" in compared.err, door.came) == (6, True, 0)
+    fleet.push({"broken.yaml": "kind: [\n", "p.yaml": {**a_policy(), "spec": {"resourceSelectors": 5}}})
+    compared = fleet.run("diff", base, "HEAD")
+    assert (compared.code, f"argosy.lock: {told}" in compared.err, "p.yaml" in compared.err) == (3, True, True)
     assert (fleet.run("lock", "--fetch").code, door.came > 0) == (3, True)
