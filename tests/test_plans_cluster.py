@@ -451,13 +451,24 @@ def test_a_token_secret_keeps_its_data() -> None:
     assert "data" not in retained(ref, want, there, {}, autoscaled=False)
 
 
+def a_scaler(api_version: str, scaler: str, **target: str) -> dict[str, Any]:
+    metadata = {"name": "x", "namespace": "shop"}
+    return {"apiVersion": api_version, "kind": scaler, "metadata": metadata, "spec": {"scaleTargetRef": target}}
+
+
 def test_autoscalers_name_what_they_scale() -> None:
-    target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
-    hpa = {"kind": "HorizontalPodAutoscaler", "metadata": {"namespace": "shop"}, "spec": {"scaleTargetRef": target}}
-    keda = {"kind": "ScaledObject", "metadata": {"namespace": "shop"}, "spec": {"scaleTargetRef": {"name": "web"}}}
-    assert scaled_objects([hpa, keda, a_deployment("other")]) == {
+    """An autoscaler of Kubernetes has to say the API of its target, or it finds nothing; KEDA's has a default."""
+    db = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
+    scalers = [
+        a_scaler("autoscaling/v2", "HorizontalPodAutoscaler", **db),
+        a_scaler("keda.sh/v1alpha1", "ScaledObject", name="web"),
+        a_scaler("autoscaling/v2", "HorizontalPodAutoscaler", kind="Deployment", name="of-no-api"),
+        a_scaler("example.io/v1", "ScaledObject", name="of-another"),
+    ]
+    assert scaled_objects([*scalers, a_deployment("other")]) == {
         ObjectRef("apps", "StatefulSet", "shop", "db"),
         ObjectRef("apps", "Deployment", "shop", "web"),
+        ObjectRef("", "Deployment", "shop", "of-no-api"),
     }
 
 

@@ -10,15 +10,10 @@ from typing import Any
 from overrides.draft import Key
 from overrides.errors import Refused
 from overrides.pointer import escaped
+from render.kinds import KUBERNETES
 
-_IN_TEMPLATE = ("spec", "template", "spec", "containers")
 _CONTAINERS: Mapping[str, tuple[str, ...]] = {
-    "Pod": ("spec", "containers"),
-    "ReplicaSet": _IN_TEMPLATE,
-    "Deployment": _IN_TEMPLATE,
-    "DaemonSet": _IN_TEMPLATE,
-    "StatefulSet": _IN_TEMPLATE,
-    "Job": _IN_TEMPLATE,
+    kind.kind: (*kind.pod_spec, "containers") for kind in KUBERNETES if kind.has_edited_containers
 }
 
 

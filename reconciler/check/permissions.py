@@ -17,9 +17,10 @@ from reconciler.members.parallel import in_parallel
 from reconciler.observe.admission import ADMISSION_GROUP, ADMISSION_KINDS
 from reconciler.observe.findings import EVENTS, WORKLOADS
 from reconciler.observe.members import NODES, PODS
-from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES, SCALERS, is_scalable
+from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES, is_scalable
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
+from reconciler.plans.retention import SCALERS
 from reconciler.plans.stages import needs_confirmation
 from render.model import ObjectRef, as_mapping
 from render.words import listed

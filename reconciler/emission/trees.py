@@ -10,6 +10,7 @@ from reconciler.plans.field_paths import Key
 from reconciler.plans.field_rules import rules_of, ruling_for
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.prune import keeps_itself
+from reconciler.plans.retention import scaled_objects
 from reconciler.plans.stages import needs_confirmation, stage_of
 from render.kinds.kind import ApplyStage
 from render.kinds.workloads import RETAIN_REPLICAS
@@ -21,7 +22,6 @@ from .model import ClusterTree, IgnoredField, RenderedPlace
 _LEFT = frozenset({FieldRuling.IGNORE, FieldRuling.YIELD})
 _KUSTOMIZATION = "kustomization"
 _REPLICAS = "/spec/replicas"
-_SCALERS = frozenset({("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")})
 
 
 class TreeRules(Struct, frozen=True, kw_only=True):
@@ -62,11 +62,7 @@ def _scaled(manifests: Mapping[ObjectRef, Manifest]) -> Iterator[IgnoredField]:
     for ref, manifest in manifests.items():
         if (manifest["metadata"].get("labels") or {}).get(RETAIN_REPLICAS) == "true" and _has_replicas(manifest):
             yield IgnoredField(ref=ref, pointer=_REPLICAS)
-        target = (manifest.get("spec") or {}).get("scaleTargetRef") if (ref.group, ref.kind) in _SCALERS else None
-        if not isinstance(target, Mapping):
-            continue
-        group = str(target.get("apiVersion") or "apps/v1").rpartition("/")[0]
-        scaled = ObjectRef(group, str(target.get("kind") or "Deployment"), ref.namespace, str(target.get("name")))
+    for scaled in scaled_objects(manifests.values()):
         if _has_replicas(manifests.get(scaled, {})):
             yield IgnoredField(ref=scaled, pointer=_REPLICAS)
 

@@ -15,6 +15,8 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Expected, Request
 from reconciler.members.listing import Listing, list_objects
 from render.interpretation.progress import Progress
+from render.kinds import KUBERNETES
+from render.kinds.workloads import POD_TEMPLATE
 from render.model import Manifest, ObjectRef
 
 from .progress import live_state
@@ -24,7 +26,7 @@ MOST_PODS = 5
 MOST_EVENTS = 5
 _MOST_EVENTS_READ = 500
 _MOST_TEXT = 500
-WORKLOADS = frozenset({"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch"})
+WORKLOADS = frozenset(kind.group_kind for kind in KUBERNETES if kind.progress and kind.pod_spec == POD_TEMPLATE)
 """The kinds whose pods and events are looked at when they are not well."""
 EVENTS = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
 _FINE = frozenset({Progress.CURRENT, Progress.TERMINATING})

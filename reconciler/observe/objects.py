@@ -17,16 +17,13 @@ from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster
-from reconciler.plans.retention import scaled_objects
+from reconciler.plans.retention import SCALED, SCALERS, scaled_objects
 from render.model import Manifest, ObjectRef
 
 from .admission import observe_admission
 
 PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
-SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
-"""The groups and kinds of autoscalers."""
-_SCALABLE = frozenset({"Deployment.apps", "StatefulSet.apps", "ReplicaSet.apps", "ReplicationController"})
 CONFIG_MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
 NAMESPACES = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
@@ -150,7 +147,7 @@ def _namespaces_by_kind(desired: ClusterDesired, inventory: Inventory) -> dict[s
 def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery) -> list[Listing]:
     """Return the listings of autoscalers, which set the replicas of workloads; none where there are no workloads."""
     scalable = [item.ref.namespace for item in desired.objects if is_scalable(item)]
-    has_workloads = bool(scalable) or not _SCALABLE.isdisjoint(listings)
+    has_workloads = bool(scalable) or not SCALED.isdisjoint(listings)
     served = (discovery.preferred(group, kind) for group, kind in SCALERS if has_workloads)
     namespaces = tuple(sorted(set(scalable) - {""}))
     return [Listing(resource=resource, namespaces=namespaces) for resource in served if resource]
@@ -158,7 +155,7 @@ def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: D
 
 def is_scalable(item: DesiredObject) -> bool:
     """Return whether an autoscaler may set the replicas of an object."""
-    return item.ref.group_kind in _SCALABLE or "replicas" in (item.manifest.get("spec") or ())
+    return item.ref.group_kind in SCALED or "replicas" in (item.manifest.get("spec") or ())
 
 
 def _listed(

@@ -23,7 +23,7 @@ from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
-from .objects import NAMESPACES, SCALERS
+from .objects import NAMESPACES
 
 MOST_OBJECTS = 200_000
 """The objects of one cluster that are read at most."""
@@ -164,7 +164,7 @@ def _read(
     return WholeCluster(
         name=name,
         objects=objects,
-        scaled=scaled_objects(each for each in objects if (ObjectRef.of(each).group, each["kind"]) in SCALERS),
+        scaled=scaled_objects(objects),
         unlisted=unlisted | {group: _unavailable(group) for group in opened.discovery.unavailable},
         skipped=frozenset(each.group_kind for each in resources if each.group_kind in options.skipped_kinds),
     )

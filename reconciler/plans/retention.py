@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from render.interpretation.retention import EACH, Retained
-from render.kinds import BUILT_IN
+from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.workloads import REPLICA_FIELD, asks_to_retain_replicas
 from render.model import Manifest, ObjectRef, group_of
 
@@ -23,8 +23,10 @@ from .ownership import Fields, owned_part
 if TYPE_CHECKING:
     from render.interpreter import Interpreter
 
-_SCALED = frozenset({"Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "ReplicationController"})
-_SCALERS = {"HorizontalPodAutoscaler", "ScaledObject"}
+SCALED = frozenset(kind.group_kind for kind in KUBERNETES if kind.is_scaled)
+"""The kinds of Kubernetes that autoscalers scale."""
+SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+"""The groups and kinds of autoscalers."""
 _DEFAULT_TARGET = {"ScaledObject": ("apps/v1", "Deployment")}
 
 Retain = Callable[[Manifest, Manifest], Manifest]
@@ -60,7 +62,7 @@ def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozense
 
     Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number.
     """
-    is_scaled = ref.group_kind in _SCALED or autoscaled or asks_to_retain_replicas(want)
+    is_scaled = ref.group_kind in SCALED or autoscaled or asks_to_retain_replicas(want)
     return frozenset({REPLICA_FIELD} if is_scaled else ())
 
 
@@ -127,7 +129,12 @@ def _united(want: list[Any], live: list[Any]) -> list[Any]:
 
 def scaled_objects(scalers: Iterable[Manifest]) -> frozenset[ObjectRef]:
     """Return the workloads that autoscalers - HorizontalPodAutoscalers, KEDA's ScaledObjects - set the replicas of."""
-    return frozenset(ref for scaler in scalers if scaler.get("kind") in _SCALERS for ref in _targets(scaler))
+    return frozenset(ref for scaler in scalers if is_scaler(scaler) for ref in _targets(scaler))
+
+
+def is_scaler(manifest: Manifest) -> bool:
+    """Say whether an object is an autoscaler."""
+    return (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind")) in SCALERS
 
 
 def _targets(scaler: Manifest) -> Iterable[ObjectRef]:

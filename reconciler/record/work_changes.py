@@ -16,6 +16,7 @@ from reconciler.observe.conditions import condition, condition_of_type, with_tim
 from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
 from render.interpreter import Interpreter
+from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef
 from render.words import counted
 
@@ -32,7 +33,10 @@ from .work_status import (
 )
 
 FLAPPING = "Flapping"
-_COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
+_COUNTED_KINDS = frozenset(
+    kind.kind for kind in KUBERNETES if kind.pod_spec and kind.interpretation.health and kind.interpretation.reflect
+)
+"""The workloads of which a status tells numbers, and whether these are as they should be."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _PASSING = re.compile(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _VERSIONS = frozenset({"resourceVersion", "uid"})

@@ -18,6 +18,7 @@ from render.admission.metadata import NameFault, check_metadata
 from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
+from render.kinds import BUILT_IN
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.settings.fleet import Fleet
@@ -47,13 +48,6 @@ _INSTEAD = {
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
-_REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
-_COUNTS = {
-    **dict.fromkeys(_REPLICATED, ("replicas",)),
-    ("batch", "Job"): ("parallelism", "completions"),
-}
-"""Counts that an API server sets to 1 where they are missing, and that scheduling reads."""
-
 IsNamespaced = Callable[[str, str], bool | None]
 """Say whether objects of a group and kind live in namespaces; None where nothing tells."""
 
@@ -348,33 +342,36 @@ def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: s
 
 def with_api_defaults(manifest: Manifest) -> Manifest:
     """Return the manifest with the counts that an API server would have set to 1."""
-    key = (group_of(manifest["apiVersion"]), manifest["kind"])
-    if key not in _COUNTS:
+    counts = _counts_of(manifest)
+    if not counts:
         return manifest
     spec = manifest.get("spec") or {}
-    defaults = _count_defaults(key, spec)
+    defaults = _count_defaults(counts, spec)
     return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
+
+
+def _counts_of(manifest: Manifest) -> tuple[str, ...]:
+    kind = BUILT_IN.get((group_of(manifest["apiVersion"]), manifest["kind"]))
+    return kind.counts if kind else ()
 
 
 def _with_default_replicas(template: Template, written: Manifest, fleet: Fleet) -> Template:
     """Return a template that says whether its replicas are a default, which Karmada writes out and we do not."""
-    is_scaled = (group_of(written["apiVersion"]), written["kind"]) in _REPLICATED
+    is_scaled = _counts_of(written) == ("replicas",)
     if template.manifest is written or not is_scaled or fleet.is_karmada_compatible:
         return template
     return replace(template, has_default_replicas=True)
 
 
-def _count_defaults(key: tuple[str, str], spec: Mapping[str, Any]) -> dict[str, int]:
+def _count_defaults(counts: tuple[str, ...], spec: Mapping[str, Any]) -> dict[str, int]:
     """Return the counts to add: a Job without either runs once, one with completions alone runs one pod at a time."""
-    missing = [name for name in _COUNTS[key] if spec.get(name) is None]
-    if key in _REPLICATED or missing == ["parallelism"]:
-        return dict.fromkeys(missing, 1)
-    return dict.fromkeys(missing, 1) if len(missing) == 2 else {}
+    missing = [name for name in counts if spec.get(name) is None]
+    return {} if missing == ["completions"] else dict.fromkeys(missing, 1)
 
 
 def check_counts(manifest: Manifest, findings: Findings) -> None:
     """Find the counts that are no whole number of at least 0."""
-    fields = _COUNTS.get((group_of(manifest["apiVersion"]), manifest["kind"]), ())
+    fields = _counts_of(manifest)
     spec = manifest.get("spec") or {}
     if fields and not isinstance(spec, dict):
         findings.wrong_type("spec", spec, "an object")

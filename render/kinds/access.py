@@ -5,8 +5,8 @@ from .kind import BuiltInKind, plain_kinds
 _ROLES = "rbac.authorization.k8s.io"
 
 KINDS = (
-    *plain_kinds(_ROLES, "Role", is_namespaced=True),
-    *plain_kinds(_ROLES, "ClusterRole", is_namespaced=False),
+    BuiltInKind(group=_ROLES, kind="Role", version="v1", is_namespaced=True),
+    BuiltInKind(group=_ROLES, kind="ClusterRole", version="v1", is_namespaced=False),
     BuiltInKind(group=_ROLES, kind="RoleBinding", version="v1", is_namespaced=True, is_recreatable=True),
     BuiltInKind(group=_ROLES, kind="ClusterRoleBinding", version="v1", is_namespaced=False, is_recreatable=True),
     *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),

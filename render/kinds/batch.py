@@ -22,7 +22,7 @@ from render.model import Manifest
 from render.resources import DependentObject
 
 from .kind import BuiltInKind
-from .workloads import template_dependencies
+from .workloads import POD_TEMPLATE, template_dependencies
 
 PARALLELISM = ("spec", "parallelism")
 COUNTERS = ("active", "succeeded", "failed")
@@ -35,7 +35,7 @@ def job_replicas(job: Manifest) -> Replicas:
     completions = integer_at(job, "spec", "completions")
     return Replicas(
         replicas=parallelism if completions is None else min(parallelism, completions),
-        requirements=pod_requirements(mapping_at(job, "spec", "template", "spec")),
+        requirements=pod_requirements(mapping_at(job, *POD_TEMPLATE)),
     )
 
 
@@ -113,7 +113,7 @@ def reflect_job(observed: Manifest) -> Any:
 
 def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
     """Return the objects the pods of spec.jobTemplate refer to."""
-    spec = mapping_at(cron_job, "spec", "jobTemplate", "spec", "template", "spec")
+    spec = mapping_at(cron_job, "spec", "jobTemplate", *POD_TEMPLATE)
     return pod_dependencies(spec, text_at(cron_job, "metadata", "namespace"))
 
 
@@ -145,6 +145,9 @@ KINDS = (
         kind="Job",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
+        counts=("parallelism", "completions"),
         is_recreatable=True,
         progress=job_progress,
         interpretation=Interpretation(
@@ -165,6 +168,7 @@ KINDS = (
         kind="CronJob",
         version="v1",
         is_namespaced=True,
+        pod_spec=("spec", "jobTemplate", *POD_TEMPLATE),
         short_names=("cj",),
         interpretation=Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
     ),

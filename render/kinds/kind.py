@@ -39,7 +39,13 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
 
     ``version`` is the one that Kubernetes serves today, and the only one that ``interpretation`` is about: to Karmada's
     native interpreter another version is another kind. Its Retain is made of ``retained``, as is what is applied.
-    ``progress`` says of a live object whether it is done. ``stage`` is when an object is applied, where its group does
+    ``progress`` says of a live object whether it is done.
+
+    ``pod_spec`` is the path of the spec of its pods; ``has_edited_containers``: Karmada's overriders of images,
+    commands and arguments find theirs. ``is_scaled``: autoscalers can set spec.replicas. ``counts`` are the fields of
+    its spec that an API server sets to 1 where they are missing, and that scheduling reads.
+
+    ``stage`` is when an object is applied, where its group does
     not tell. ``takes_others_along``: with an object of the kind much more may be gone. ``is_recreatable``: an object
     may be deleted and created again, for it holds no data of its own. ``maps`` are ``COMMON_MAPS``, or what the kind
     has in their place. ``short_names`` are those that kubectl knows.
@@ -53,6 +59,10 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     interpretation: Interpretation = Interpretation()
     retained: tuple[Retained, ...] = ()
     progress: ProgressRule | None = None
+    pod_spec: tuple[str, ...] = ()
+    has_edited_containers: bool = False
+    is_scaled: bool = False
+    counts: tuple[str, ...] = ()
     stage: ApplyStage | None = None
     takes_others_along: bool = False
     is_recreatable: bool = False

@@ -13,7 +13,7 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import BuiltInKind
 
 PHASES = ("Failed", "Pending", "Running", "Succeeded")
 WRITTEN_BY_MEMBERS = (
@@ -83,6 +83,8 @@ KINDS = (
         kind="Pod",
         version="v1",
         is_namespaced=True,
+        pod_spec=("spec",),
+        has_edited_containers=True,
         is_recreatable=True,
         progress=pod_progress,
         short_names=("po",),
@@ -94,6 +96,6 @@ KINDS = (
         ),
         retained=tuple(Retained(path=("spec", *path), is_fixed=True, is_exact=True) for path in WRITTEN_BY_MEMBERS),
     ),
-    *plain_kinds("", "PodTemplate", is_namespaced=True),
+    BuiltInKind(group="", kind="PodTemplate", version="v1", is_namespaced=True, pod_spec=("template", "spec")),
 )
 """Pods, and pods that nothing runs yet."""

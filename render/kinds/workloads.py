@@ -35,6 +35,8 @@ from render.resources import DependentObject
 from .kind import COMMON_MAPS, BuiltInKind, plain_kinds
 
 PAUSED = "it is paused (spec.paused), so nothing is rolled out"
+POD_TEMPLATE = ("spec", "template", "spec")
+"""The path of the spec of pods in most kinds that make some."""
 REPLICA_FIELD = ("spec", "replicas")
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 
@@ -92,7 +94,7 @@ DAEMON_SET = Counters(
 
 def workload_replicas(workload: Manifest) -> Replicas:
     """Return spec.replicas and the needs of a pod of spec.template."""
-    spec = mapping_at(workload, "spec", "template", "spec")
+    spec = mapping_at(workload, *POD_TEMPLATE)
     return Replicas(replicas=integer_at(workload, *REPLICA_FIELD) or 0, requirements=pod_requirements(spec))
 
 
@@ -116,7 +118,7 @@ def live_replicas(observed: Manifest, *path: str) -> int:
 
 def template_dependencies(workload: Manifest) -> set[DependentObject]:
     """Return the objects the pods of spec.template refer to."""
-    spec = mapping_at(workload, "spec", "template", "spec")
+    spec = mapping_at(workload, *POD_TEMPLATE)
     return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
 
 
@@ -297,6 +299,10 @@ KINDS = (
         kind="Deployment",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
+        is_scaled=True,
+        counts=("replicas",),
         is_recreatable=True,
         progress=deployment_progress,
         short_names=("deploy",),
@@ -308,6 +314,10 @@ KINDS = (
         kind="ReplicaSet",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
+        is_scaled=True,
+        counts=("replicas",),
         progress=replica_set_progress,
         short_names=("rs",),
         interpretation=_scaled(REPLICA_SET, health=is_replica_set_available),
@@ -317,6 +327,10 @@ KINDS = (
         kind="StatefulSet",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
+        is_scaled=True,
+        counts=("replicas",),
         is_recreatable=True,
         progress=stateful_set_progress,
         short_names=("sts",),
@@ -329,6 +343,8 @@ KINDS = (
         kind="DaemonSet",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
         progress=daemon_set_progress,
         short_names=("ds",),
         interpretation=Interpretation(
@@ -343,6 +359,8 @@ KINDS = (
         kind="ReplicationController",
         version="v1",
         is_namespaced=True,
+        pod_spec=POD_TEMPLATE,
+        is_scaled=True,
         maps={**COMMON_MAPS, "selector": ""},
         short_names=("rc",),
     ),

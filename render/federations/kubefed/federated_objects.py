@@ -12,35 +12,11 @@ from msgspec import Struct
 from render.federations.decoding import WrongShape, entry, sequence, struct, text
 from render.federations.patches import JsonPatch, PatchFailed, exact_path
 from render.federations.units import Remark, Rule, refused
+from render.kinds import KUBERNETES
 from render.model import Manifest
 
 _FIXED_PATHS = frozenset({"/metadata/namespace", "/metadata/name", "/metadata/generateName", "/kind"})
-_DEFAULTS = {
-    "ClusterRole": ("rbac.authorization.k8s.io", "v1", False),
-    "ClusterRoleBinding": ("rbac.authorization.k8s.io", "v1", False),
-    "ConfigMap": ("", "v1", True),
-    "CronJob": ("batch", "v1", True),
-    "CustomResourceDefinition": ("apiextensions.k8s.io", "v1", False),
-    "DaemonSet": ("apps", "v1", True),
-    "Deployment": ("apps", "v1", True),
-    "HorizontalPodAutoscaler": ("autoscaling", "v2", True),
-    "Ingress": ("networking.k8s.io", "v1", True),
-    "Job": ("batch", "v1", True),
-    "LimitRange": ("", "v1", True),
-    "Namespace": ("", "v1", True),
-    "NetworkPolicy": ("networking.k8s.io", "v1", True),
-    "PersistentVolumeClaim": ("", "v1", True),
-    "PodDisruptionBudget": ("policy", "v1", True),
-    "ReplicaSet": ("apps", "v1", True),
-    "ResourceQuota": ("", "v1", True),
-    "Role": ("rbac.authorization.k8s.io", "v1", True),
-    "RoleBinding": ("rbac.authorization.k8s.io", "v1", True),
-    "Secret": ("", "v1", True),
-    "Service": ("", "v1", True),
-    "ServiceAccount": ("", "v1", True),
-    "StatefulSet": ("apps", "v1", True),
-}
-"""Group, version and scope of the kinds that ``kubefedctl enable`` is used with most; a Namespace counts as its own."""
+_TARGETS = {kind.kind: kind for kind in KUBERNETES if kind.version}
 _IDENTITY = frozenset({"/apiVersion", ""})
 
 
@@ -152,9 +128,11 @@ def _string_map(plain: Any) -> dict[str, str] | None:
 def default_target(federated: Manifest) -> TargetType | None:
     """Return what a federated object stands for by its kind, else by the apiVersion of its template."""
     kind = str(federated.get("kind", "")).removeprefix("Federated")
-    if kind in _DEFAULTS:
-        group, version, is_namespaced = _DEFAULTS[kind]
-        return TargetType(group=group, version=version, kind=kind, is_namespaced=is_namespaced)
+    if kind in _TARGETS:
+        known = _TARGETS[kind]
+        # To KubeFed a Namespace counts as its own: the federated one lives in it.
+        is_namespaced = known.is_namespaced or kind == "Namespace"
+        return TargetType(group=known.group, version=known.version, kind=kind, is_namespaced=is_namespaced)
     template = (federated.get("spec") or {}).get("template") or {}
     api_version = template.get("apiVersion") if isinstance(template, dict) else None
     if not isinstance(api_version, str) or not api_version:
