@@ -190,7 +190,7 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        return _unwritten(error) or code
+        return _unwritten((), error) or code
     return code
 
 
@@ -211,7 +211,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         print_error("argosy: interrupted")
         return _reported(words, "interrupted", 130)
     except OSError as error:
-        return _unwritten(error)
+        return _unwritten(words, error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
         return _reported(words, "a bug in Argosy", _bug(error))
     return result if isinstance(result, int) else 0
@@ -226,14 +226,15 @@ def _reported(words: Sequence[str], message: str, code: int) -> int:
     return code
 
 
-def _unwritten(error: OSError) -> int:
+def _unwritten(words: Sequence[str], error: OSError) -> int:
     """End quietly when the reader went away, as ``| head`` does; say what this machine has no room or no right for."""
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        print_error(f"argosy: {of}{os.strerror(error.errno or 0).lower()}")
-        return GitError.exit_code
+        message = f"{of}{os.strerror(error.errno or 0).lower()}"
+        print_error(f"argosy: {message}")
+        return _reported(words, message, GitError.exit_code)
     if error.errno not in _FULL:
-        return _bug(error)
+        return _reported(words, "a bug in Argosy", _bug(error))
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 0

@@ -1,4 +1,4 @@
-"""Whoever asks for JUnit or SARIF gets a file that can be read, however the run ends."""
+"""Whoever asks for JUnit, SARIF, TAP or annotations gets what can be read, however the run ends."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from reconciler.commands import test as test_command
 from reconciler.commands import validate as validate_command
 from render.errors import ClusterError, GuardRefused
 
-from .build import Repository, a_config_map, argosy
+from .build import Ended, Repository, a_config_map, argosy
 
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"nothing": 1}}
 
@@ -32,12 +32,38 @@ ENDS = [
     End("a source that is refused", (), 3, {"argosy.yaml": FLEET}),
     End("no cluster", (), 5, {}, ClusterError("no ]]> cluster")),
     End("a guard", (), 6, {}, GuardRefused("too much\nof it")),
+    End("a folder that may not be written", (), 4, {}, PermissionError(13, "x", "/nope")),
+    End("a machine that fails", (), 70, {}, OSError(22, "hunter2")),
     End("a bug", (), 70, {}, ZeroDivisionError("hunter2")),
     End("an interruption", (), 130, {}, KeyboardInterrupt()),
 ]
 
 
-@pytest.mark.parametrize("asked", ["validate -o junit", "validate --output=sarif", "test -ojunit"])
+FORMS = ["validate -o junit", "validate --output=sarif", "validate -o github", "test -ojunit", "test --output tap"]
+
+
+def check_readable(asked: str, ended: Ended) -> None:
+    """Check that what was printed is of the form that was asked for, and says whether it went well."""
+    is_well = ended.code == 0
+    if asked.endswith("github"):
+        assert ("::error " in ended.out) == (not is_well)
+        assert all(line.startswith("::") for line in ended.out.splitlines())
+    elif asked.endswith("tap"):
+        version, *lines = ended.out.splitlines()
+        bailed = [line for line in lines if line.startswith("Bail out! exit code ")]
+        assert (version, len(bailed)) == ("TAP version 14", 0 if is_well else 1)
+        assert all(line.startswith(("1..", "# ", "Bail out! ")) for line in lines)
+    elif asked.endswith("junit"):
+        suites = fromstring(ended.out)
+        assert (suites.tag, len(suites.findall(".//failure")) > 0) == ("testsuites", not is_well)
+    else:
+        (run,) = json.loads(ended.out)["runs"]
+        invocations = run.get("invocations", [])
+        is_silent = not run["results"] and not is_well
+        assert [each["exitCode"] for each in invocations] == ([ended.code] if is_silent else [])
+
+
+@pytest.mark.parametrize("asked", FORMS)
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.why)
 def test_a_file_can_be_read_at_every_exit_code(
     end: End, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -57,14 +83,6 @@ def test_a_file_can_be_read_at_every_exit_code(
     ended = argosy(repository, capsys, *asked.split(), *words)
     if command == "validate" and end.why != "a warning that counts":
         assert ended.code == end.code
-    is_well = ended.code == 0
-    if asked.endswith("junit"):
-        suites = fromstring(ended.out)
-        assert (suites.tag, len(suites.findall(".//failure")) > 0) == ("testsuites", not is_well)
-    else:
-        (run,) = json.loads(ended.out)["runs"]
-        invocations = run.get("invocations", [])
-        is_silent = not run["results"] and not is_well
-        assert [each["exitCode"] for each in invocations] == ([ended.code] if is_silent else [])
+    check_readable(asked, ended)
     assert "hunter2" not in ended.out
     assert "\x1b" not in ended.out

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from reconciler.console.cleaning import cleaned
-from reconciler.console.error_reports import SARIF_SCHEMA
+from reconciler.console.error_reports import IN_ANNOTATIONS, SARIF_SCHEMA
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
@@ -52,8 +52,7 @@ _DESCRIPTIONS = {
 }
 
 
-_DATA = {ord("%"): "%25", ord("\r"): "%0D", ord("\n"): "%0A"}
-_PROPERTY = {**_DATA, ord(":"): "%3A", ord(","): "%2C"}
+_PROPERTY = {**IN_ANNOTATIONS, ord(":"): "%3A", ord(","): "%2C"}
 
 
 def as_sarif(validation: Validation, *, is_strict: bool = False) -> str:
@@ -109,7 +108,7 @@ def annotation(word: str, problem: Problem) -> str:
     place = {"file": problem.path, "line": str(problem.line or ""), "title": problem.field or problem.kind}
     given = ",".join(f"{key}={cleaned(value).translate(_PROPERTY)}" for key, value in place.items() if value)
     text = f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
-    return f"::{word} {given}::{cleaned(text).translate(_DATA)}\n"
+    return f"::{word} {given}::{cleaned(text).translate(IN_ANNOTATIONS)}\n"
 
 
 def as_text(validation: Validation, *, is_strict: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""A report for CI of a run that ended by an error: whoever asked for JUnit or SARIF gets a file that can be read.
+"""A report for CI of a run that ended by an error: whoever asked for a form that CI reads gets that, and can read it.
 
 It is written for every way in which a run can end but a kill, so the words of the command line are looked at as they
 are: they may be what is wrong.
@@ -14,6 +14,8 @@ from .junit import JUnitCase, JUnitSuite, junit_xml
 from .printing import print_data
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+IN_ANNOTATIONS = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+"""The characters that an annotation of a workflow has in another form."""
 _COMMANDS = ("validate", "test")
 _OPTIONS = ("-o", "--output")
 
@@ -28,6 +30,13 @@ def report_error(arguments: Sequence[str], message: str, code: int) -> None:
         print_data(junit_xml([JUnitSuite(name=f"argosy {command}", cases=(case,))]))
     elif form == "sarif":
         print_data(_sarif(message, code))
+    elif form == "tap":
+        first, *rest = cleaned(f"exit code {code}: {message}").splitlines()
+        print_data(
+            "".join(f"{line}\n" for line in ("TAP version 14", f"Bail out! {first}", *(f"# {one}" for one in rest)))
+        )
+    elif form == "github":
+        print_data(f"::error title=exit code {code}::{cleaned(message).translate(IN_ANNOTATIONS)}\n")
 
 
 def _form(arguments: Sequence[str]) -> str:
