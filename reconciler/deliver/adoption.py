@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reconciler.members.exchange import JSON_PATCH, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
 from reconciler.members.parallel import in_parallel
-from reconciler.plans.adoption import kubectl_managers, without_paths
+from reconciler.plans.adoption import KUBECTL, kubectl_managers, without_paths
 from reconciler.plans.answers import changed_values
 from reconciler.plans.applyset import PART_OF
 from reconciler.plans.conflicts import field_change
@@ -25,6 +25,7 @@ from reconciler.plans.ownership import OWNED_METADATA, DifferenceKind, FieldDiff
 from reconciler.plans.payload import LAST_APPLIED
 from render.model import Manifest
 
+from .equal_versions import with_equal_versions
 from .questions import dry_run_of
 
 _OUR_MARKS: tuple[Path, ...] = (("metadata", "labels", PART_OF), ("metadata", "annotations", LAST_APPLIED))
@@ -89,7 +90,7 @@ def _asked(client: Client, planned: PlannedObject, context: PlanContext) -> Plan
     answer = dry_run_of(client, planned, manager, is_forced=True)
     if isinstance(answer, Failure):
         return answer
-    planned = _with_first_owner(planned, answer.body, context)
+    planned = _with_equal_versions(client, _with_first_owner(planned, answer.body, context), context)
     changes: tuple[FieldChange, ...] | Failure = _changes(planned, answer.body)
     vanishing = () if changes else fields_that_vanish(planned, context)
     if vanishing:
@@ -115,6 +116,15 @@ def _with_first_owner(planned: PlannedObject, answer: Manifest, context: PlanCon
     owned = {**live, "metadata": {**live["metadata"], "managedFields": entries}}
     names = kubectl_managers(owned, planned.manifest, planned.ref, autoscaled=context.is_autoscaled)
     return replace(planned, live=owned, takeover=names)
+
+
+def _with_equal_versions(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject:
+    """Return the plan for an object whose fields kubectl owns in another version that reads the same."""
+    if planned.live is None or planned.manifest is None:
+        return planned
+    live = with_equal_versions(client, planned.live, context.resource, planned.ref, KUBECTL)
+    names = kubectl_managers(live, planned.manifest, planned.ref, autoscaled=context.is_autoscaled)
+    return replace(planned, live=live, takeover=names)
 
 
 def _changes_without(
