@@ -11,7 +11,6 @@ from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
 from render.errors import Problem
-from render.model import ARGOSY_API_VERSION
 from render.words import counted
 
 from .validation import Validation
@@ -137,32 +136,6 @@ def _summary(validation: Validation) -> str:
     return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}{more}"
 
 
-def as_json_report(validation: Validation, *, is_strict: bool = False) -> str:
-    """Return one JSON value; what is strict shows in the exit code alone."""
-    del is_strict
-    return as_json(
-        {
-            "apiVersion": ARGOSY_API_VERSION,
-            "kind": "Validation",
-            "source": validation.commit or None,
-            "problems": [_plain(problem) for problem in validation.problems],
-            "warnings": [_plain(problem) for problem in validation.warnings],
-            "skipped": [{"path": each.path, "reason": str(each.reason)} for each in validation.skipped],
-        }
-    )
-
-
-def _plain(problem: Problem) -> dict[str, str | int]:
-    return {
-        "path": problem.path,
-        "line": problem.line,
-        "field": problem.field,
-        "message": problem.message,
-        "hint": problem.hint,
-        "type": problem.kind,
-    }
-
-
 def as_junit(validation: Validation, *, is_strict: bool = False) -> str:
     """Return JUnit's XML: a failed case per problem, a passed one per warning that is not strict."""
     cases = [_case(each, failed=True) for each in validation.problems]
@@ -185,9 +158,8 @@ def _case(problem: Problem, *, failed: bool) -> JUnitCase:
 
 WRITERS: Mapping[str, Writer] = {
     "text": as_text,
-    "json": as_json_report,
     "sarif": as_sarif,
     "junit": as_junit,
     "github": as_annotations,
 }
-"""The forms of a validation, by ``-o``."""
+"""The forms of a validation by ``-o``, beside its JSON document."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, field
 
-from reconciler.console.cleaning import masked
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
@@ -67,28 +66,13 @@ def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
 
         checks = list(all_checks(repository, check_members, offline=options.offline))
     if options.output == "json":
-        _show_json(checks)
+        from reconciler.outputs.diagnosis import diagnosis_document
+        from reconciler.outputs.document import document_text
+
+        print_data(document_text(diagnosis_document(checks)))
     else:
         _show_lines(checks, log)
     return 0 if all(check.is_well for check in checks) else 1
-
-
-def _show_json(checks: "Sequence[Check]") -> None:
-    from reconciler.console.json_values import as_json
-    from render.model import ARGOSY_API_VERSION
-
-    items = [
-        {
-            "name": each.name,
-            **({"member": each.member} if each.member else {}),
-            "ok": each.is_well,
-            **({"warning": True} if each.is_warning else {}),
-            "found": masked(each.state),
-            "hint": masked(each.hint),
-        }
-        for each in checks
-    ]
-    print_data(as_json({"apiVersion": ARGOSY_API_VERSION, "kind": "Diagnosis", "checks": items}))
 
 
 def _show_lines(checks: "Sequence[Check]", log: Log) -> None:

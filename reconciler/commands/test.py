@@ -13,6 +13,7 @@ from render.words import counted
 if TYPE_CHECKING:
     from reconciler.publish.memory import SourceMemory
     from reconciler.repository import Repository
+    from reconciler.trial.reports import Results
     from reconciler.trial.runs import PolicyTestRun
 
 
@@ -59,7 +60,6 @@ def command(log: Log, /, **options: Any) -> int:
 def run_tests_and_show(log: Log, options: TrialOptions, memory: "SourceMemory | None" = None) -> int:
     """Run tests and print their results; return 1 when one failed."""
     from reconciler.repository import open_repository
-    from reconciler.trial.reports import WRITERS
     from reconciler.trial.runs import run_tests
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -70,7 +70,7 @@ def run_tests_and_show(log: Log, options: TrialOptions, memory: "SourceMemory | 
             log.warning("the source has no PolicyTest")
         if options.update:
             return _update_and_show(log, repository, run)
-    print_output(WRITERS[options.output](run.results), options.output)
+    print_output(_text_of(run.results, options), options.output)
     return 0 if all(trial.passed for trial in run.results.trials) else 1
 
 
@@ -86,3 +86,14 @@ def _update_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -
             print_text(f"updated {file.path}: {counted(file.written, 'expectation')}")
         is_left = is_left or bool(file.left)
     return 1 if is_left else 0
+
+
+def _text_of(results: "Results", options: TrialOptions) -> str:
+    if options.output == "json":
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.policy_test_results import results_document
+
+        return document_text(results_document(results))
+    from reconciler.trial.reports import WRITERS
+
+    return WRITERS[options.output](results)

@@ -11,6 +11,7 @@ from reconciler.console.printing import print_output
 from render.errors import InputError
 
 if TYPE_CHECKING:
+    from reconciler.check.validation import Validation
     from reconciler.publish.memory import SourceMemory
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
@@ -67,7 +68,6 @@ def command(log: Log, /, **options: Any) -> int:
 
 def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory | None" = None) -> int:
     """Check the work tree, or a revision, and print problems and warnings; return the exit code."""
-    from reconciler.check.reports import WRITERS
     from reconciler.check.validation import validation_of
     from reconciler.repository import open_repository
 
@@ -78,7 +78,18 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
         validation = validation_of(repository, commit, log, memory, base=base)
     for each in validation.skipped:
         log.detail(f"{each.path}: {each.reason}")
-    print_output(WRITERS[options.output](validation, is_strict=options.strict), options.output)
+    print_output(_text_of(validation, options), options.output)
     if validation.problems:
         return InputError.exit_code
     return 1 if options.strict and validation.warnings else 0
+
+
+def _text_of(validation: "Validation", options: ValidateOptions) -> str:
+    if options.output == "json":
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.validation import validation_document
+
+        return document_text(validation_document(validation))
+    from reconciler.check.reports import WRITERS
+
+    return WRITERS[options.output](validation, is_strict=options.strict)

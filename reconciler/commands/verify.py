@@ -62,34 +62,16 @@ def verify_and_show(log: Log, options: VerifyOptions) -> int:
 
 
 def _show(verdicts: "Sequence[Verdict]", options: VerifyOptions) -> None:
-    from reconciler.console.json_values import as_json
-    from render.model import ARGOSY_API_VERSION
-
     if options.output == "json":
-        commits = [_plain_verdict(each) for each in verdicts]
-        value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Verification", "commits": commits}
-        print_data(as_json(value))
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.verification import verification_document
+
+        print_data(document_text(verification_document(verdicts)))
         return
     for each in verdicts:
         detail = f": {each.detail}" if each.detail else ""
         print_text(f"{each.commit[:12]} source {each.source[:12] or '-'}: {each.result}{detail}")
         _print_differences(each)
-
-
-def _plain_verdict(verdict: "Verdict") -> dict[str, Any]:
-    from reconciler.diff.json_form import plain_field
-
-    differences = [
-        {"path": file.path, "action": str(file.action), "fields": [plain_field(each) for each in file.fields]}
-        for file in verdict.differences
-    ]
-    return {
-        "commit": verdict.commit,
-        "source": verdict.source,
-        "result": str(verdict.result),
-        "detail": verdict.detail,
-        "differences": differences,
-    }
 
 
 def _print_differences(verdict: "Verdict") -> None:

@@ -75,7 +75,10 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
     wish = Wish(subject=options.subject, namespace=options.namespace, state=options.wish)
     waited = wait_for(wish, log, timeout=options.timeout, pacing=pacing or Pacing())
     if options.output == "json":
-        _show_json(waited, options)
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.waiting import waiting_document
+
+        print_data(document_text(waiting_document(waited, options.subject, options.wish)))
     elif waited.missing:
         _warn(waited, options, log)
     else:
@@ -91,22 +94,3 @@ def _warn(waited: "Waited", options: WaitOptions, log: Log) -> None:
         log.warning(str(each))
     if len(waited.missing) > _MOST_LISTED:
         log.warning(f"{len(waited.missing) - _MOST_LISTED} more")
-
-
-def _show_json(waited: "Waited", options: WaitOptions) -> None:
-    from reconciler.console.json_values import as_json, plain_value
-    from reconciler.pipeline.pending import plain_pending
-    from render.model import ARGOSY_API_VERSION
-
-    value = {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "Waiting",
-        "subject": options.subject or None,
-        "for": options.wish,
-        "cameTrue": not waited.missing,
-        "seconds": round(waited.seconds, 3),
-        "rendered": waited.rendered or None,
-        "missing": [plain_value(each) for each in waited.missing],
-        "pending": [plain_pending(each) for each in waited.pending],
-    }
-    print_data(as_json(value))

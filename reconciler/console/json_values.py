@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from overrides.explanation import RuleEffect
 from render.model import ObjectRef
@@ -16,8 +16,15 @@ _LEFT_OUT = frozenset({"applied_placement"})
 
 
 def as_json(value: Any) -> str:
-    """Return plain data as indented JSON, as every command prints it."""
-    return cleaned_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
+    """Return plain data, and structs within it, as indented JSON, as every command prints it."""
+    return cleaned_json(json.dumps(value, indent=2, ensure_ascii=False, default=given_fields)) + "\n"
+
+
+def given_fields(value: Struct) -> dict[str, Any]:
+    """Return the fields of a struct that are given, by their names in JSON; structs in them stay structs."""
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    values = ((encoded, getattr(value, name)) for name, encoded in names)
+    return {encoded: each for encoded, each in values if each is not UNSET}
 
 
 def plain_value(value: Any) -> Any:

@@ -1,14 +1,12 @@
 """The results of PolicyTests as text, TAP, JUnit and JSON."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from overrides.lint import LineOf
-from reconciler.console.json_values import as_json, plain_value
+from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
-from render.model import ARGOSY_API_VERSION
 from render.words import counted
 
 from .trials import Coverage, Mismatch, Trial
@@ -85,39 +83,9 @@ def _case(results: Results, trial: Trial) -> JUnitCase:
     )
 
 
-def as_json_report(results: Results) -> str:
-    """Return one JSON value."""
-    return as_json(
-        {
-            "apiVersion": ARGOSY_API_VERSION,
-            "kind": "PolicyTestResults",
-            "tests": [_plain(results, trial) for trial in results.trials],
-            "coverage": {
-                "policies": results.coverage.policies,
-                "overrideRules": results.coverage.rules,
-                "idlePolicies": list(results.coverage.idle_policies),
-                "idleOverrideRules": [plain_value(each) for each in results.coverage.idle_rules],
-            },
-        }
-    )
-
-
-def _plain(results: Results, trial: Trial) -> dict[str, Any]:
-    mismatches = [
-        {
-            "line": results.line_of(trial.test.path, trial.test.document, each.field),
-            "field": each.field,
-            "message": each.message,
-        }
-        for each in trial.mismatches
-    ]
-    return {"name": trial.test.name, "path": trial.test.path, "passed": trial.passed, "mismatches": mismatches}
-
-
 WRITERS: Mapping[str, Callable[[Results], str]] = {
     "text": as_text,
     "tap": as_tap,
     "junit": as_junit,
-    "json": as_json_report,
 }
-"""The forms of results, by ``-o``."""
+"""The forms of results by ``-o``, beside their JSON document."""

@@ -3,14 +3,20 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from reconciler.outputs.diagnosis import DiagnosisDocument
+from reconciler.outputs.document import OutputDocument, document_schema
+from reconciler.outputs.policy_test_results import PolicyTestResultsDocument
+from reconciler.outputs.validation import ValidationDocument
+from reconciler.outputs.verification import VerificationDocument
+from reconciler.outputs.waiting import WaitingDocument
 from reconciler.reference.shapes import Fields, Shape, record
 from render.model import ARGOSY_API_VERSION
 
-from .checks import DIAGNOSIS, IMPORT, RESULTS, VALIDATION, VERIFICATION
+from .checks import IMPORT
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
 from .parts import RENDERED
 from .passes import DIFFERENCE, IMPORT_OF_CLUSTERS, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
-from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS, WAITING
+from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS
 
 
 class Output(NamedTuple):
@@ -18,7 +24,11 @@ class Output(NamedTuple):
 
     printed_by: tuple[str, ...]
     about: str
-    fields: Fields
+    fields: Fields | type[OutputDocument]
+
+
+def _of(document: type[OutputDocument]) -> Output:
+    return Output(document.printed_by, document.about, document)
 
 
 OUTPUTS: Mapping[str, Output] = {
@@ -30,16 +40,16 @@ OUTPUTS: Mapping[str, Output] = {
     "ObjectExplanation": Output(("explain KIND/NAME",), "Why an object is where it is.", OBJECT_EXPLANATION),
     "ClusterExplanation": Output(("explain cluster/NAME",), "What a cluster holds, and why.", CLUSTER_EXPLANATION),
     "PolicyExplanation": Output(("explain policy/NAME",), "What a policy selects and does.", POLICY_EXPLANATION),
-    "Validation": Output(("validate",), "The problems and warnings of a source.", VALIDATION),
-    "PolicyTestResults": Output(("test",), "The results of the tests of policies.", RESULTS),
+    "Validation": _of(ValidationDocument),
+    "PolicyTestResults": _of(PolicyTestResultsDocument),
     "Reconciliation": Output(("reconcile",), "What one reconcile pass did.", RECONCILIATION),
     "Application": Output(("apply",), "What applying a commit did.", {"rendered": RENDERED, "clusters": REPORTS}),
     "FleetStatus": Output(("status",), "The state of the fleet.", FLEET_STATUS),
     "ClusterStatus": Output(("status cluster/NAME",), "The state of a cluster.", CLUSTER_STATUS),
     "ObjectStatus": Output(("status KIND/NAME",), "The state of an object.", OBJECT_STATUS),
-    "Waiting": Output(("wait",), "Whether what was waited for came true, and why not yet.", WAITING),
-    "Verification": Output(("verify",), "Whether rendered commits can be made again.", VERIFICATION),
-    "Diagnosis": Output(("doctor",), "What was checked, and what to do.", DIAGNOSIS),
+    "Waiting": _of(WaitingDocument),
+    "Verification": _of(VerificationDocument),
+    "Diagnosis": _of(DiagnosisDocument),
     "ImportReport": Output(
         ("import",),
         "What became of the documents of another federation, or of what runs in clusters.",
@@ -52,5 +62,7 @@ OUTPUTS: Mapping[str, Output] = {
 def output_schema(kind: str) -> Shape:
     """Return the JSON Schema of a document that ``-o json`` prints."""
     found = OUTPUTS[kind]
+    if not isinstance(found.fields, Mapping):
+        return document_schema(found.fields)
     head = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": kind}}
     return record({**head, **found.fields}, found.about)

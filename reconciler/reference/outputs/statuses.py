@@ -6,7 +6,6 @@ from reconciler.reference.shapes import (
     manifest,
     mapping,
     nullable,
-    number,
     record,
     records,
     sequence,
@@ -198,26 +197,6 @@ CLUSTER_STATUS = {
     "objects": records(_LIVE_OBJECT, "Its objects."),
     "pending": PENDING,
     "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),
-}
-WAITING = {
-    "subject": nullable(text("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")),
-    "for": text("The state: `applied` or `healthy`."),
-    "cameTrue": flag("True if it came true in time."),
-    "seconds": number("How long it took."),
-    "rendered": nullable(text("The rendered commit that was asked about; null if nothing is rendered.")),
-    "missing": records(
-        {
-            "text": text("The reason why not yet, as it is printed."),
-            "reason": REASON,
-            "cluster?": CLUSTER,
-            "object?": OBJECT,
-            "message?": MESSAGE,
-            "hint?": text("What to do about it."),
-            "since?": text("The time since when it is recorded."),
-        },
-        "Each reason why not yet.",
-    ),
-    "pending": PENDING,
 }
 OBJECT_STATUS = {
     "object": OBJECT,

@@ -1,0 +1,67 @@
+"""Parts that several documents share, and fields that mean the same in each."""
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, UnsetType
+
+from overrides.changes import ChangedField
+from reconciler.pipeline.pending import Pending
+
+from .document import DocumentPart, meaning
+
+Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]
+Previous = Annotated[
+    str | None, meaning("The rendered commit that decided what stays where it is; null if there was none.")
+]
+Rendered = Annotated[str, meaning("The rendered commit.")]
+ObjectName = Annotated[str, meaning("The object, such as `Deployment.apps shop/web`.")]
+Skipped = Annotated[int, meaning("How many files were skipped because they hold no Kubernetes object.")]
+ClusterName = Annotated[str, meaning("The name of the cluster.")]
+Reason = Annotated[str, meaning("The reason, in one word.")]
+Message = Annotated[str, meaning("The reason, in a sentence.")]
+
+
+class FieldPart(DocumentPart, frozen=True, kw_only=True):
+    """A field that is another one."""
+
+    path: Annotated[str, meaning("The JSON pointer of the field.")]
+    operator: Annotated[str, meaning("`add`, `replace` or `remove`.")]
+    before: Annotated[Any, meaning("The value before; absent if the field is added.")] | UnsetType = UNSET
+    after: Annotated[Any, meaning("The value afterwards; absent if the field is removed.")] | UnsetType = UNSET
+
+
+Fields = Annotated[tuple[FieldPart, ...], meaning("The fields that change; none if only the divided replicas do.")]
+
+
+class PendingPart(DocumentPart, frozen=True, kw_only=True):
+    """An object for which something is decided and not carried out."""
+
+    object: ObjectName
+    clusters: Annotated[
+        tuple[str, ...], meaning("The suspended clusters that miss it or a change of it; none for other reasons.")
+    ]
+    reason: Annotated[str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")]
+    message: Message
+
+
+PendingObjects = Annotated[
+    tuple[PendingPart, ...],
+    meaning("What is decided and not carried out, because somebody suspended that, or a lazy policy waits."),
+]
+
+
+def field_part(field: ChangedField) -> FieldPart:
+    """Return a field that is another one, as documents have it."""
+    return FieldPart(
+        path=field.path,
+        operator=field.operator,
+        before=UNSET if field.operator == "add" else field.before,
+        after=UNSET if field.operator == "remove" else field.after,
+    )
+
+
+def pending_part(pending: Pending) -> PendingPart:
+    """Return a pending object, as documents have it."""
+    return PendingPart(
+        object=str(pending.ref), clusters=pending.clusters, reason=pending.reason, message=pending.message
+    )

@@ -1,0 +1,64 @@
+"""The document of ``argosy wait``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType, field
+
+from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .parts import ClusterName, Message, ObjectName, PendingObjects, Reason, pending_part
+
+if TYPE_CHECKING:
+    from reconciler.status.waiting import Obstacle, Waited
+
+
+class ObstaclePart(DocumentPart, frozen=True, kw_only=True):
+    """A reason why something has not come true yet."""
+
+    text: Annotated[str, meaning("The reason why not yet, as it is printed.")]
+    reason: Reason
+    cluster: ClusterName | UnsetType = UNSET
+    object: ObjectName | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    hint: Annotated[str, meaning("What to do about it.")] | UnsetType = UNSET
+    since: Annotated[str, meaning("The time since when it is recorded.")] | UnsetType = UNSET
+
+
+class WaitingDocument(OutputDocument, frozen=True, kw_only=True):
+    """The end of waiting."""
+
+    kind = "Waiting"
+    about = "Whether what was waited for came true, and why not yet."
+    printed_by = ("wait",)
+
+    subject: Annotated[str | None, meaning("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")]
+    wish: Annotated[str, meaning("The state: `applied` or `healthy`.")] = field(name="for")
+    came_true: Annotated[bool, meaning("True if it came true in time.")]
+    seconds: Annotated[float, meaning("How long it took.")]
+    rendered: Annotated[str | None, meaning("The rendered commit that was asked about; null if nothing is rendered.")]
+    missing: Annotated[tuple[ObstaclePart, ...], meaning("Each reason why not yet.")]
+    pending: PendingObjects
+
+
+def waiting_document(waited: "Waited", subject: str, wish: str) -> WaitingDocument:
+    """Return the end of waiting for a wish about a subject, the empty one for the fleet, as a document."""
+    return WaitingDocument(
+        subject=subject or None,
+        wish=wish,
+        came_true=not waited.missing,
+        seconds=round(waited.seconds, 3),
+        rendered=waited.rendered or None,
+        missing=tuple(map(_obstacle, waited.missing)),
+        pending=tuple(map(pending_part, waited.pending)),
+    )
+
+
+def _obstacle(obstacle: "Obstacle") -> ObstaclePart:
+    return ObstaclePart(
+        text=obstacle.text,
+        reason=obstacle.reason,
+        cluster=unless_empty(obstacle.cluster),
+        object=unless_empty(obstacle.object),
+        message=unless_empty(obstacle.message),
+        hint=unless_empty(obstacle.hint),
+        since=unless_empty(obstacle.since),
+    )
