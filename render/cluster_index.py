@@ -83,7 +83,7 @@ class ClusterIndex:
         self._served: dict[tuple[str, str], Mask] = {}
         self._tolerated: dict[tuple[tuple[Toleration, ...], frozenset[str]], Mask] = {}
         self._taint_index = TaintIndex(cluster.taints for cluster in self.clusters)
-        self._taints = _grouped((cluster.taints, index) for index, cluster in enumerate(self.clusters))
+        self._taints = _masks_by_key((cluster.taints, index) for index, cluster in enumerate(self.clusters))
 
     @property
     def all(self) -> Mask:
@@ -117,7 +117,7 @@ class ClusterIndex:
         """Return the clusters of each region, zone or provider; a cluster without one is in no group."""
         known = self._by_group.get(field)
         if known is None:
-            known = self._by_group[field] = _grouped(
+            known = self._by_group[field] = _masks_by_key(
                 (value, index) for index, cluster in enumerate(self.clusters) for value in _groups_of(cluster, field)
             )
         return known
@@ -190,7 +190,7 @@ def _groups_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
     return (cluster.name,)
 
 
-def _grouped(pairs: Iterable[tuple[Key, int]]) -> dict[Key, Mask]:
+def _masks_by_key(pairs: Iterable[tuple[Key, int]]) -> dict[Key, Mask]:
     indexes: defaultdict[Key, list[int]] = defaultdict(list)
     for key, index in pairs:
         indexes[key].append(index)

@@ -33,7 +33,7 @@ def encoded_name(name: str) -> str:
     >>> encoded_name("system:node"), encoded_name("Web"), encoded_name("..")
     ('system%3Anode', '%57eb', '%2E%2E')
     """
-    return name if _HARMLESS.fullmatch(name) else _encoded(name, _UNSAFE)
+    return name if _HARMLESS.fullmatch(name) else _encoded_name(name, _UNSAFE)
 
 
 def kind_folder(ref: ObjectRef) -> str:
@@ -48,7 +48,7 @@ def kind_folder(ref: ObjectRef) -> str:
 @lru_cache(maxsize=1024)
 def _kind_folder(kind: str, group: str) -> str:
     is_shouted = kind.isupper() and len(kind) > _LONGEST_ACRONYM
-    return _encoded(f"{kind}.{group}" if group else kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
+    return _encoded_name(f"{kind}.{group}" if group else kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
 
 
 def object_folder(ref: ObjectRef) -> tuple[str, str]:
@@ -74,15 +74,15 @@ def ref_of_path(path: str) -> ObjectRef:
     """
     namespace, kind, name = path.split("/", 2)
     kind_name, _, group = kind.partition(".")
-    place = "" if namespace == CLUSTER_SCOPED else _decoded(namespace)
-    return ObjectRef(group, _decoded(kind_name), place, _decoded(name.removesuffix(".yaml")))
+    place = "" if namespace == CLUSTER_SCOPED else _decoded_name(namespace)
+    return ObjectRef(group, _decoded_name(kind_name), place, _decoded_name(name.removesuffix(".yaml")))
 
 
-def _decoded(text: str) -> str:
+def _decoded_name(text: str) -> str:
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text.encode()).decode("utf-8", "replace")
 
 
-def _encoded(name: str, unsafe: re.Pattern[bytes]) -> str:
+def _encoded_name(name: str, unsafe: re.Pattern[bytes]) -> str:
     raw = name.encode()
     text = unsafe.sub(lambda match: b"%%%02X" % match.group()[0], raw)
     if not text.strip(b"."):

@@ -94,7 +94,7 @@ def _program(pattern: str) -> list[_Step]:
     builder = _Builder()
     start = builder.sequence(_without_anchors(list(parsed)), _MATCH)
     # The first step is the one to begin at, whatever was built last.
-    return [(None, (_moved(start),)), *((test, tuple(map(_moved, after))) for test, after in builder.steps)]
+    return [(None, (_next_step(start),)), *((test, tuple(map(_next_step, after))) for test, after in builder.steps)]
 
 
 def _without_anchors(nodes: list[Any]) -> list[Any]:
@@ -104,7 +104,7 @@ def _without_anchors(nodes: list[Any]) -> list[Any]:
     return nodes[:-1] if nodes and nodes[-1] == (_constants.AT, _constants.AT_END) else nodes
 
 
-def _moved(step: int) -> int:
+def _next_step(step: int) -> int:
     return step if step == _MATCH else step + 1
 
 
@@ -129,7 +129,7 @@ class _Builder:
     def _node(self, node: tuple[Any, Any], after: int) -> int:
         kind, value = node
         if kind in {_constants.MAX_REPEAT, _constants.MIN_REPEAT}:
-            return self._repeated(value, after)
+            return self._compile_repeat(value, after)
         if kind is _constants.BRANCH:
             return self._step(None, *(self.sequence(way, after) for way in value[1]))
         if kind is _constants.SUBPATTERN:
@@ -138,7 +138,7 @@ class _Builder:
             return self.sequence(value[3], after)
         return self._step(_test_of(kind, value), after)
 
-    def _repeated(self, repeat: tuple[int, Any, Any], after: int) -> int:
+    def _compile_repeat(self, repeat: tuple[int, Any, Any], after: int) -> int:
         least, most, nodes = repeat
         if most is _constants.MAXREPEAT:
             again = self._step(None)

@@ -105,7 +105,7 @@ def _folder_variants(
 
 def folder_contents(children: Iterable[Child], every: Mask) -> Iterator[tuple[Mask, bytes]]:
     """Yield disjoint sets of clusters with the encoded tree of each; clusters without entries are left out."""
-    for clusters, lines in _refined(children, every, [every]).classes():
+    for clusters, lines in _refined_partition(children, every, [every]).classes():
         if lines:
             yield clusters, b"".join(lines)
 
@@ -119,13 +119,13 @@ def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iter
         kept = [_line(entry) for name, entry in base.read(tree_id).items() if name not in names]
         kept_by_index.update((index, kept) for index in members(clusters))
         rest &= ~clusters
-    for clusters, lines in _refined(children, every, [*(held for held, _ in base.variants), rest]).classes():
+    for clusters, lines in _refined_partition(children, every, [*(held for held, _ in base.variants), rest]).classes():
         both: list[bytes] = sorted([*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_sort_key)
         if both:
             yield clusters, b"".join(both)
 
 
-def _refined(children: Iterable[Child], every: Mask, classes: Iterable[Mask]) -> Partition:
+def _refined_partition(children: Iterable[Child], every: Mask, classes: Iterable[Mask]) -> Partition:
     partition = Partition(every, classes)
     for child in sorted(children, key=lambda child: child.key):
         partition.refine(child)

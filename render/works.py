@@ -143,17 +143,17 @@ class TargetGroups:
         A cluster that is not in the index (no longer a member) is left out.
         """
         if binding.required_by or manifest["kind"] == "Job":
-            return self._grouped(manifest, binding)
+            return self._targets_by_numbers(manifest, binding)
         known = self._known.get(id(binding.targets))
         if known is None:
-            known = self._known[id(binding.targets)] = (binding.targets, self._grouped(manifest, binding))
+            known = self._known[id(binding.targets)] = (binding.targets, self._targets_by_numbers(manifest, binding))
         return known[1]
 
     def named(self, names: Iterable[str]) -> Mask:
         """Return the clusters with these names."""
         return mask_of({self._index_by_cluster[name] for name in names if name in self._index_by_cluster})
 
-    def _grouped(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
+    def _targets_by_numbers(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
         replicas_by_cluster = {target.name: target.replicas for target in binding.targets}
         for snapshot in binding.required_by:
             for target in snapshot.clusters:
@@ -310,7 +310,7 @@ def _revised_variant(
     """Yield a variant; where the policy divides nothing, the replicas it has itself are those of its clusters."""
     assert variant.manifest is not None
     if not _is_divided(binding):
-        manifest, every = _opened(variant.manifest, targets), clusters_of(targets)
+        manifest, every = _with_completions_hole(variant.manifest, targets), clusters_of(targets)
         if variant.has_default_replicas:
             manifest = _with_hole(manifest, ("spec", REPLICAS), REPLICAS)
         run = VariantRun(variant.rule, template.manifest, variant.manifest)
@@ -339,27 +339,27 @@ def _revisions(
     """Return the manifest with holes where numbers can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
     if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
-        return [_Revised(every, _opened(manifest, targets))]
+        return [_Revised(every, _with_completions_hole(manifest, targets))]
     path = interpreter.replica_field(manifest)
     if path is not None:
-        return [_Revised(every, _with_hole(_opened(manifest, targets), path, REPLICAS))]
+        return [_Revised(every, _with_hole(_with_completions_hole(manifest, targets), path, REPLICAS))]
     clusters_by_replicas: dict[int, Mask] = {}
     for target in targets:
         clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
-    revised = [_revised(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
+    revised = [_revise(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
     # Completions become holes last, as Karmada sets them last: a script could not pass a hole on.
     return [
-        each._replace(manifest=_opened(each.manifest, targets)) if isinstance(each, _Revised) else each
+        each._replace(manifest=_with_completions_hole(each.manifest, targets)) if isinstance(each, _Revised) else each
         for each in revised
     ]
 
 
-def _opened(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
+def _with_completions_hole(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
     is_divided = any(target.completions >= 0 for target in targets)
     return _with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
 
 
-def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> _Revised | WorkFailure:
+def _revise(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> _Revised | WorkFailure:
     try:
         return _Revised(clusters, interpreter.revise_replica(manifest, replicas))
     except InterpreterError as error:

@@ -123,7 +123,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
         def rendered(key: bytes) -> Rendering:
             stored = known.get(key)
             if stored is not None and stored[0][1] is not None:
-                return _restored(by_key[key], stored)
+                return _rendering_of_stored(by_key[key], stored)
             return self._rendered(by_key[key], is_compared=stored is not None)
 
         fresh = {}
@@ -302,7 +302,7 @@ def _stored(request: ChartRequest, rendering: Rendering) -> Any:
     return ((0, (zlib.compress(rendering.output, 1), origins, rendering.hooks, rendering.warnings)),)
 
 
-def _restored(request: ChartRequest, stored: Any) -> Rendering:
+def _rendering_of_stored(request: ChartRequest, stored: Any) -> Rendering:
     failure = KnownFailure.of(stored)
     if failure is not None:
         return Rendering(request=request, complaint=failure.complaint, hint=failure.hint, is_bounded=failure.is_bounded)

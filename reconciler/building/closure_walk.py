@@ -98,7 +98,7 @@ class Walk(Struct):
     def _refuse_mixtures(self, built: Collection[str]) -> None:
         """Refuse what would have to be written in two ways: a file or a folder that is used as configuration, too."""
         for path in sorted(self.listings.keys() & built):
-            self._refuse(_refused(self.listings[path], "", _MADE, _MADE_HINT).refusal)
+            self._refuse(_refusal_error(self.listings[path], "", _MADE, _MADE_HINT).refusal)
         for path in sorted(self.of_plugins.keys() & {*self.kustomizations, *self.plugins, *self.configurations}):
             self._refuse(self.of_plugins[path])
 
@@ -114,7 +114,7 @@ class Walk(Struct):
         if visit.of_plugins is not None:
             self.listings[visit.folder] = file
             if not parsed.is_listing:
-                self._refuse(_refused(file, "", _MADE, _MADE_HINT).refusal)
+                self._refuse(_refusal_error(file, "", _MADE, _MADE_HINT).refusal)
         for named in parsed.references:
             reference = named if visit.of_plugins is None else named._replace(role=Role.PLUGIN)
             try:
@@ -141,23 +141,23 @@ class Walk(Struct):
         path = joined(at, reference.text)
         if path is not None and _is_in_content(at) and not _is_in_content(path):
             message = f"{reference.text!r} leads out of the Source"
-            raise _refused(file, reference.field, message, "its content builds upon nothing of this repository")
+            raise _refusal_error(file, reference.field, message, "its content builds upon nothing of this repository")
         is_fetched = FETCHED.search(reference.text) is not None
         if not is_fetched and path is not None and (path in self.known.files or self._is_folder(path, reference)):
             return path
         error = self.known.unavailable.get(reference.text)
         if error is not None:
-            raise _refused(file, reference.field, error.message, error.hint)
+            raise _refusal_error(file, reference.field, error.message, error.hint)
         if is_fetched or ELSEWHERE.search(reference.text):
             message = f"{reference.text!r} is not in this repository, and a build fetches nothing"
-            raise _refused(file, reference.field, message, _LOCK)
+            raise _refusal_error(file, reference.field, message, _LOCK)
         if path is None:
             message = f"{reference.text!r} leads out of the repository"
-            raise _refused(file, reference.field, message, "a build reads files of the same commit alone")
+            raise _refusal_error(file, reference.field, message, "a build reads files of the same commit alone")
         if self._is_below_link(path):
             message = f"{reference.text!r} is below a symbolic link; links are never followed"
-            raise _refused(file, reference.field, message, "name the place that the link leads to")
-        raise _refused(file, reference.field, f"there is no {reference.text!r}", f"it would be {path}")
+            raise _refusal_error(file, reference.field, message, "name the place that the link leads to")
+        raise _refusal_error(file, reference.field, f"there is no {reference.text!r}", f"it would be {path}")
 
     def _is_folder(self, path: str, reference: Reference) -> bool:
         return reference.role.may_be_folder and path in self.known.folders
@@ -175,9 +175,11 @@ class Walk(Struct):
         named = self.known.files[path]
         if named.mode == SYMLINK:
             message = f"{reference.text!r} is a symbolic link; links are never followed"
-            raise _refused(file, reference.field, message, "name the file that the link leads to")
+            raise _refusal_error(file, reference.field, message, "name the file that the link leads to")
         if not is_plain(named):
-            raise _refused(file, reference.field, f"{reference.text!r} is too large, or no file of this repository")
+            raise _refusal_error(
+                file, reference.field, f"{reference.text!r} is too large, or no file of this repository"
+            )
         self._add(named)
         if reference.role is not Role.RESOURCE or path.startswith(f"{visit.folder}/" if visit.folder else ""):
             self.owned.add(path)
@@ -186,7 +188,7 @@ class Walk(Struct):
         elif reference.role is Role.ENVIRONMENT:
             self.environments.add(path)
         if len(self.found) > MOST_FILES:
-            raise _refused(file, "", f"the build reads more than {MOST_FILES} files")
+            raise _refusal_error(file, "", f"the build reads more than {MOST_FILES} files")
         self._look_into(visit, file, reference, named)
 
     def _look_into(self, visit: "_Visit", file: SourceFile, reference: Reference, named: SourceFile) -> None:
@@ -194,7 +196,7 @@ class Walk(Struct):
         if reference.role is Role.PLUGIN:
             if not _PLAIN.fullmatch(reference.text):
                 message = f"{reference.text!r} may be read as more than a path"
-                raise _refused(file, reference.field, message, _PLAIN_HINT)
+                raise _refusal_error(file, reference.field, message, _PLAIN_HINT)
             self.plugins.add(named.path)
             self._add_plugins(visit.configured, named, self.known.content_of(named))
         elif reference.role is Role.CONFIGURATION:
@@ -209,7 +211,7 @@ class Walk(Struct):
             reference = each._replace(field=f"{within}.{each.field}" if within else each.field)
             try:
                 path = self._checked(at, file, reference)
-                refusal = _refused(file, reference.field, f"{reference.text!r} {_NOT_FOR_PLUGINS}", _PLUGIN_HINT)
+                refusal = _refusal_error(file, reference.field, f"{reference.text!r} {_NOT_FOR_PLUGINS}", _PLUGIN_HINT)
                 if not path.startswith(f"{at}/" if at else ""):
                     raise refusal
                 self.of_plugins.setdefault(path, refusal.refusal)
@@ -235,5 +237,5 @@ def _is_in_content(path: str) -> bool:
     return path.startswith(f"{MOUNT}/")
 
 
-def _refused(file: SourceFile, field_name: str, message: str, hint: str = "") -> _RefusedError:
+def _refusal_error(file: SourceFile, field_name: str, message: str, hint: str = "") -> _RefusedError:
     return _RefusedError(BuildRefusal(file, Problem(file.path, 0, field_name, message, hint)))

@@ -69,14 +69,14 @@ class FolderBuilds(Struct, kw_only=True):
 
     def outcomes(self, requests: Sequence[FolderRequest]) -> list[BuiltFolder]:
         """Return the outcome of each request, in order."""
-        prepared = [self._prepared(request) for request in requests]
+        prepared = [self._prepare_folder(request) for request in requests]
         wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget)
         made = builds.outcomes([each.closure for each in wanted])
         built = dict(zip(map(id, wanted), made, strict=True))
         return [each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each))) for each in prepared]
 
-    def _prepared(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
+    def _prepare_folder(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
         known = self._kustomizations(tree, folder)
         found = known.at(folder) if folder in known.folders else []

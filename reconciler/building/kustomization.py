@@ -150,7 +150,7 @@ def parsed_kustomization(document: Any) -> Kustomization:
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
         faults=(
-            *_unknown(document, KUSTOMIZATION, "a kustomization"),
+            *_unknown_field_faults(document, KUSTOMIZATION, "a kustomization"),
             *charts,
             *(each for each in found if isinstance(each, Fault)),
         ),
@@ -180,7 +180,7 @@ def parsed_configuration(content: bytes) -> Kustomization:
     documents, errors = read_documents(content)
     if errors:
         return Kustomization(faults=(_unreadable(errors),))
-    found = (_unknown(document.value, CONFIGURATION, "such configuration") for document in documents)
+    found = (_unknown_field_faults(document.value, CONFIGURATION, "such configuration") for document in documents)
     return Kustomization(faults=tuple(each for faults in found for each in faults))
 
 
@@ -218,7 +218,7 @@ def _unreadable(errors: Sequence[DocumentError]) -> Fault:
     return Fault("", errors[0].message, errors[0].hint, errors[0].line)
 
 
-def _unknown(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
+def _unknown_field_faults(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
     for key in unknown_keys(value, shape):
         name = key.field.rpartition(".")[2]
         yield Fault(key.field, f"{name!r} is no field of {of}", key.hint)
@@ -235,7 +235,7 @@ def _plugin_faults(value: Any) -> Iterator[Fault]:
         message = "it is none of the generators and transformers that kustomize has, of apiVersion 'builtin'"
         yield Fault("kind", message, "no others are run: commit what it makes")
     else:
-        yield from _unknown(value, shape, f"a {kind}")
+        yield from _unknown_field_faults(value, shape, f"a {kind}")
 
 
 def _is_external(value: Any) -> bool:

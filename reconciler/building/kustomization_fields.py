@@ -109,21 +109,21 @@ CONFIGURATION: Shape = {
 
 def unknown_keys(value: Any, shape: Shape) -> Iterator[UnknownKey]:
     """Yield the keys of a value that are no fields of its shape, in order."""
-    return _unknown(value, shape, "")
+    return _unknown_keys_below(value, shape, "")
 
 
-def _unknown(value: Any, shape: Shape, path: str) -> Iterator[UnknownKey]:
+def _unknown_keys_below(value: Any, shape: Shape, path: str) -> Iterator[UnknownKey]:
     if isinstance(value, list):
         for place, inner in enumerate(value):
             if isinstance(inner, dict):
-                yield from _unknown(inner, shape, f"{path}[{place}]")
+                yield from _unknown_keys_below(inner, shape, f"{path}[{place}]")
     elif isinstance(value, dict):
         base = f"{path}." if path else ""
         for key, inner in value.items():
             if key not in shape:
                 yield UnknownKey(f"{base}{key}", _hint(str(key), shape))
             elif (nested := shape[key]) is not None:
-                yield from _unknown(inner, nested, f"{base}{key}")
+                yield from _unknown_keys_below(inner, nested, f"{base}{key}")
 
 
 def _hint(key: str, shape: Shape) -> str:

@@ -156,18 +156,18 @@ def _edit(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) -> N
         path = posixpath.join(_mount(each.content), each.path) if each.path else _mount(each.content)
         places[each.reference.text] = posixpath.relpath(path, folder or ".")
     documents, _ = read_documents(known.read([file.id])[file.id])
-    document = _renamed(documents[0].value, places)
+    document = _with_places(documents[0].value, places)
     content = emit(document)
     before = known.stand_ins.get(file.path) or StandIn(((file.path, file.id),), file.path)
     other = UncommittedFile(file.path, FILE_MODE, object_id("blob", content), len(content))
     known.edit(other, document, content, before)
 
 
-def _renamed(value: Any, places: Mapping[str, str]) -> Any:
+def _with_places(value: Any, places: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _renamed(inner, places) for key, inner in value.items()}
+        return {key: _with_places(inner, places) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_renamed(inner, places) for inner in value]
+        return [_with_places(inner, places) for inner in value]
     return places.get(value, value) if isinstance(value, str) else value
 
 

@@ -126,11 +126,11 @@ def _encrypted_keys(value: Any) -> Iterator[str]:
     for key in ("data", "stringData", "binaryData"):
         part = value.get(key)
         for name, text in part.items() if isinstance(part, dict) else ():
-            if isinstance(text, str) and CIPHERTEXT in _decoded(text):
+            if isinstance(text, str) and CIPHERTEXT in _base64_bytes(text):
                 yield f"{key}.{name}"
 
 
-def _decoded(text: str) -> bytes:
+def _base64_bytes(text: str) -> bytes:
     data = text.encode("utf-8", "surrogateescape")
     try:
         return data + base64.b64decode(data, validate=False)

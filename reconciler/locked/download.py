@@ -62,7 +62,7 @@ class Downloads:
             answer = self._once(at, {name: value for name, value in sent.items() if value}, most_bytes, deadline)
             if answer.status not in _REDIRECTS:
                 break
-            at = _redirected(at, answer.headers.get("location", ""))
+            at = _redirect_target(at, answer.headers.get("location", ""))
         if answer.status == 200 or answer.status in accepts:
             return answer
         hint = f"credentials for {urlsplit(at).hostname} come from the file that ARGOSY_CREDENTIALS names"
@@ -158,7 +158,7 @@ def _is_here(host: str) -> bool:
         return False
 
 
-def _redirected(url: str, location: str) -> str:
+def _redirect_target(url: str, location: str) -> str:
     target = address_from(url, location)
     if urlsplit(url).scheme == "https" and urlsplit(target).scheme != "https":
         raise UnavailableSource(f"{shown(url)} leads away from https")

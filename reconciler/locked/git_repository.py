@@ -45,7 +45,7 @@ def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str
     url = checked_address(place["url"])
     if revision := place.get("revision"):
         return {"commit": revision}
-    offered = _offered(git, url)
+    offered = _tips_at(git, url)
     ref = _wanted_ref(place, offered, url)
     if ref.startswith(_HEADS):
         return {"commit": offered.tips[ref], "branch": ref.removeprefix(_HEADS)}
@@ -70,7 +70,7 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
     return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown(url))
 
 
-def _offered(git: GitCommand, url: str) -> RemoteTips:
+def _tips_at(git: GitCommand, url: str) -> RemoteTips:
     try:
         return list_remote(reached_remote(git, url))
     except GitError as error:

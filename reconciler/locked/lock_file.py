@@ -55,7 +55,7 @@ def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
     problems = list(_problems(entries, path))
     if problems:
         raise InputError(problems)
-    locked = (_locked(entry) for entry in entries)
+    locked = (_locked_source(entry) for entry in entries)
     return Lock(path=path, sources={each.name: each for each in sorted(locked, key=lambda each: each.name)})
 
 
@@ -75,7 +75,7 @@ def _entry(source: LockedSource) -> Mapping[str, Any]:
     return {**entry, "vendored": source.vendored} if source.vendored else entry
 
 
-def _locked(entry: Mapping[str, Any]) -> LockedSource:
+def _locked_source(entry: Mapping[str, Any]) -> LockedSource:
     return LockedSource(
         name=entry["name"],
         spec=entry["spec"],

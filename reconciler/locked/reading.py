@@ -102,7 +102,7 @@ class LockedFiles:
         """
         locked = self.locked(name)
         if name not in self._known:
-            self._known[name] = self._repository.vendored(locked) if locked.vendored else self._cached(locked)
+            self._known[name] = self._repository.vendored(locked) if locked.vendored else self._cached_files(locked)
         return self._known[name]
 
     def missing(self) -> tuple[LockedSource, ...]:
@@ -116,7 +116,7 @@ class LockedFiles:
             and (self._store is None or not self._store.has(locked.content))
         )
 
-    def _cached(self, locked: LockedSource) -> Files:
+    def _cached_files(self, locked: LockedSource) -> Files:
         files = self._store.files(locked.content) if self._store else None
         if files is None:
             title = self._sources[locked.name].title

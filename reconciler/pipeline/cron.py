@@ -74,9 +74,9 @@ class CronScaling(Struct, frozen=True, kw_only=True):
 
     def recorded(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
         """Return bindings with the state of what scales them."""
-        return tuple(map(self._recorded, bindings))
+        return tuple(map(self._with_memories, bindings))
 
-    def _recorded(self, binding: Binding) -> Binding:
+    def _with_memories(self, binding: Binding) -> Binding:
         scaling = self.scalings.get(binding.ref, Scaling())
         if scaling == Scaling.of(binding):
             return binding

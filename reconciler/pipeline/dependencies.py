@@ -80,11 +80,11 @@ def with_dependencies(
         if ref in held:
             held[ref] = replace(held[ref], required_by=snapshots)
         else:
-            held[ref] = _attached(template_by_ref[ref], snapshots, follows.owners[ref])
+            held[ref] = _attached_binding(template_by_ref[ref], snapshots, follows.owners[ref])
     return tuple(held[ref] for ref in sorted(held))
 
 
-def _attached(template: Template, snapshots: tuple[BindingSnapshot, ...], owners: Sequence[Binding]) -> Binding:
+def _attached_binding(template: Template, snapshots: tuple[BindingSnapshot, ...], owners: Sequence[Binding]) -> Binding:
     overwrite = any(owner.conflict_resolution is ConflictResolution.OVERWRITE for owner in owners)
     return Binding(
         ref=template.ref,

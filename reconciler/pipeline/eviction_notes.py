@@ -17,12 +17,12 @@ NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES})
 def blocked(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
     """Return a binding with the note that no other cluster takes what it would leave."""
     unknown = f" that is known to be well; not so {', '.join(sorted(unproven))}" if unproven else ""
-    return _noted(binding, BLOCKED, f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}", clusters)
+    return _with_note(binding, BLOCKED, f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}", clusters)
 
 
 def sparing(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
     """Return a binding with the note that it stays in clusters which may be well, though we get no answer."""
-    return _noted(binding, reason, f"stays in {'; '.join(words_by_cluster.values())}", words_by_cluster)
+    return _with_note(binding, reason, f"stays in {'; '.join(words_by_cluster.values())}", words_by_cluster)
 
 
 def pausing(binding: Binding, clusters: Iterable[str], until: str) -> Binding:
@@ -31,10 +31,10 @@ def pausing(binding: Binding, clusters: Iterable[str], until: str) -> Binding:
     times = f", {moved.times} times in a row" if moved and moved.times > 1 else ""
     past = f"left {', '.join(moved.clusters)} at {moved.at}{times}" if moved else "moved"
     message = f"stays in {names} until {until}, though it is not well there: it {past}, and does not go in circles"
-    return _noted(binding, PAUSES, message, clusters)
+    return _with_note(binding, PAUSES, message, clusters)
 
 
-def _noted(binding: Binding, reason: str, message: str, clusters: Iterable[str]) -> Binding:
+def _with_note(binding: Binding, reason: str, message: str, clusters: Iterable[str]) -> Binding:
     note = Condition(type=EVICTED, status="False", reason=reason, message=message, clusters=tuple(clusters))
     plain = without_note(binding)
     return replace(plain, conditions=(*plain.conditions, note))

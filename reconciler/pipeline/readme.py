@@ -34,13 +34,13 @@ class Tally(Struct, frozen=True, kw_only=True):
     def changed(self, *, less: "Tally", more: "Tally") -> "Tally":
         """Return the tally with some counts taken out and others added."""
         return Tally(
-            objects=_changed(self.objects, less.objects, more.objects),
-            replicas=_changed(self.replicas, less.replicas, more.replicas),
-            reasons=_changed(self.reasons, less.reasons, more.reasons),
+            objects=_counts_after(self.objects, less.objects, more.objects),
+            replicas=_counts_after(self.replicas, less.replicas, more.replicas),
+            reasons=_counts_after(self.reasons, less.reasons, more.reasons),
         )
 
 
-def _changed(counts: Mapping[str, int], less: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
+def _counts_after(counts: Mapping[str, int], less: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
     result = Counter(counts)
     result.subtract(less)
     result.update(more)

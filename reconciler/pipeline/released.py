@@ -71,7 +71,7 @@ def released_objects(
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     fleet = TreeContext(index=index, previous=before)
-    return tuple(_released(found, template_by_ref, work_context, fleet))
+    return tuple(_released_objects(found, template_by_ref, work_context, fleet))
 
 
 def is_released(binding: Binding) -> bool:
@@ -81,7 +81,7 @@ def is_released(binding: Binding) -> bool:
     )
 
 
-def _released(
+def _released_objects(
     bindings: Iterable[Binding],
     template_by_ref: Mapping[ObjectRef, Template],
     work_context: WorkContext,

@@ -28,7 +28,7 @@ def with_rendered_condition(
         type=RENDERED,
         status="False",
         reason=failure_reason(failure.error for failure in works.failures),
-        message="; ".join(sorted(_described(failure, names) for failure in works.failures)),
+        message="; ".join(sorted(_failure_text(failure, names) for failure in works.failures)),
         clusters=tuple(sorted({names[index] for failure in works.failures for index in members(failure.clusters)})),
     )
     return with_condition(replace(binding, conditions=others), failed, before, source)
@@ -68,7 +68,7 @@ def with_condition(binding: Binding, found: Condition, before: Mapping[ObjectRef
     return replace(binding, conditions=(*binding.conditions, replace(found, since=since)))
 
 
-def _described(failure: WorkFailure, names: Sequence[str]) -> str:
+def _failure_text(failure: WorkFailure, names: Sequence[str]) -> str:
     return f"{', '.join(names[index] for index in members(failure.clusters))}: {failure.error}"
 
 

@@ -54,7 +54,7 @@ def parse_reserves(content: bytes) -> Reserves:
 
 def with_reserves(clusters: Iterable[Cluster], facts: Facts, reserves: Reserves) -> tuple[Cluster, ...]:
     """Return the clusters with what is still reserved of their observed capacity."""
-    return tuple(_reserved(cluster, facts.get(cluster.name), reserves.get(cluster.name)) for cluster in clusters)
+    return tuple(_with_reserve(cluster, facts.get(cluster.name), reserves.get(cluster.name)) for cluster in clusters)
 
 
 def next_reserves(reserved: Mapping[str, Mapping[str, str]], facts: Facts) -> Reserves:
@@ -76,7 +76,7 @@ def reserves_of_renamed(reserves: Reserves, facts: Facts, names: Mapping[str, st
     return renamed
 
 
-def _reserved(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
+def _with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
     summary = cluster.resource_summary
     if facts is None or reserve is None or summary is None or reserve.facts != _facts_id(facts):
         return cluster

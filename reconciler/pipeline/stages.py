@@ -160,7 +160,7 @@ def render_pass(inputs: Inputs) -> Rendered:
     if scope and not built.following.snapshots.keys() <= scope.refs:
         # An object of this scope requires others outside it, which then have to be looked at as well.
         return render_pass(replace(inputs, scope=scope.with_refs(built.following.snapshots)))
-    return _assembled(inputs, built)
+    return _rendered_tree(inputs, built)
 
 
 def _built(inputs: Inputs) -> Built:
@@ -289,7 +289,7 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
     )
 
 
-def _assembled(inputs: Inputs, built: Built) -> Rendered:
+def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     fleet = _fleet(inputs, built.index)
     base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
     assembly = Assembly(fleet=fleet, base=base)

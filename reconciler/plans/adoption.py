@@ -89,14 +89,14 @@ def takeover(
         if not is_takeable(entry, managers, str(want["apiVersion"])):
             kept.append(entry)
             continue
-        ours, theirs = _divided(fields, want, ref, autoscaled=autoscaled)
+        ours, theirs = _fields_by_manifest(fields, want, ref, autoscaled=autoscaled)
         taken = united(taken, ours)
         if has_leaves(theirs):
             kept.append({**entry, "fieldsV1": theirs})
     return TakenFields(without_fields(taken, _NOTE), tuple(kept))
 
 
-def _divided(fields: Fields, want: Manifest, ref: ObjectRef, *, autoscaled: bool) -> tuple[Fields, Fields]:
+def _fields_by_manifest(fields: Fields, want: Manifest, ref: ObjectRef, *, autoscaled: bool) -> tuple[Fields, Fields]:
     if ref.group_kind == "Namespace":
         ours, theirs = _named(fields, want)
         return ours, without_fields(theirs, _NOTE)

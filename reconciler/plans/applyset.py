@@ -90,8 +90,8 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             namespace=self.namespace,
             member=str(annotations.get(_MEMBER) or ""),
             commit=str(annotations.get(_RENDERED) or ""),
-            group_kinds=_listed(annotations.get(_KINDS)),
-            namespaces=_listed(annotations.get(_NAMESPACES)),
+            group_kinds=_names_in(annotations.get(_KINDS)),
+            namespaces=_names_in(annotations.get(_NAMESPACES)),
         )
 
     def refusal(self, parent: Manifest | None) -> str:
@@ -148,5 +148,5 @@ def _annotations(parent: Manifest | None) -> dict[str, Any]:
     return dict((parent or {"metadata": {}})["metadata"].get("annotations") or {})
 
 
-def _listed(text: Any) -> frozenset[str]:
+def _names_in(text: Any) -> frozenset[str]:
     return frozenset(part.strip() for part in str(text or "").split(",") if part.strip())

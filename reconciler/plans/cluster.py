@@ -45,7 +45,7 @@ def make_plan(
         return plan
     wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
     context = _context(wanted, desired, observed, inventory, options)
-    made = (guarded(partial(_planned, item, context), partial(_unplanned, item)) for item in wanted)
+    made = (guarded(partial(_plan_desired, item, context), partial(_unplanned, item)) for item in wanted)
     objects = sorted(made, key=lambda item: sort_key(item.ref))
     hold = _prune_hold(desired, observed, inventory, options)
     deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)
@@ -271,7 +271,7 @@ def _rescoped(item: DesiredObject, discovery: Discovery) -> DesiredObject:
     return replace(item, ref=replace(item.ref, namespace=""))
 
 
-def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
+def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
     if desired.ref in context.duplicates:
         message = "two manifests are about this object"
         return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
@@ -282,7 +282,7 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
     resource = context.observed.discovery.resource(version, desired.ref.kind)
     resource = resource or context.planned_kinds.get((version, desired.ref.kind))
     if resource is None:
-        return _unserved(desired, version, context.observed.discovery)
+        return _plan_of_unserved(desired, version, context.observed.discovery)
     failure = context.observed.failure_to_see(desired.ref)
     if failure:
         return planned(desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint)
@@ -325,7 +325,7 @@ def _unplanned(desired: DesiredObject, error: Exception) -> PlannedObject:
     return planned(desired, Action.BLOCKED, INTERNAL, message=unexpected_words(error), hint=REPORT_IT)
 
 
-def _unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
+def _plan_of_unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
     if desired.ref.group in discovery.unavailable:
         message = f"the API of {desired.ref.group} does not answer"
         return planned(desired, Action.BLOCKED, "APIUnavailable", message=message, hint="see to its APIService")

@@ -52,11 +52,11 @@ _OWNERS_LOST = "the cluster no longer knew who owns its fields"
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
     """Return the plan for one object of a served kind; of one that was encrypted it shows no value."""
-    found = _decided(live, context)
-    return _concealed(found) if isinstance(context.desired.manifest, ConcealedManifest) else found
+    found = _plan_of(live, context)
+    return _without_secrets(found) if isinstance(context.desired.manifest, ConcealedManifest) else found
 
 
-def _concealed(found: PlannedObject) -> PlannedObject:
+def _without_secrets(found: PlannedObject) -> PlannedObject:
     return replace(
         found,
         manifest=None if found.manifest is None else ConcealedManifest(found.manifest),
@@ -70,7 +70,7 @@ def _hidden(change: FieldChange) -> FieldChange:
     return replace(change, live=change.live and HIDDEN, want=change.want and HIDDEN)
 
 
-def _decided(live: Manifest | None, context: PlanContext) -> PlannedObject:
+def _plan_of(live: Manifest | None, context: PlanContext) -> PlannedObject:
     desired, options = context.desired, context.options
     if (desired.manifest["metadata"].get("labels") or {}).get(PART_OF) not in {None, options.applyset.id}:
         return planned(

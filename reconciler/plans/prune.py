@@ -63,7 +63,9 @@ def plan_deletions(
     guard = _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
     hint = _allowing_hint(candidates, observed.cluster) if guard and options.prune else ""
     candidates = [_held_back(item, hold.reason_for(item.ref), guard, hint) for item in candidates]
-    unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
+    unknown = (
+        _kept_as_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed)
+    )
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
 
 
@@ -88,7 +90,7 @@ def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: Observed
     return ref not in wanted and observed.failure_to_see(ref) is not None
 
 
-def _unknown(held: HeldObject, observed: ObservedCluster) -> PlannedObject:
+def _kept_as_unknown(held: HeldObject, observed: ObservedCluster) -> PlannedObject:
     failure = observed.failure_to_see(held.ref)
     assert failure is not None
     return PlannedObject(ref=held.ref, action=Action.KEPT, reason=UNKNOWN, message=failure.message, hint=failure.hint)
@@ -159,7 +161,7 @@ def _excess(
     candidates: Iterable[PlannedObject], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> str:
     """Return why so much must not be deleted at once, empty when it may: the removal guard against the live cluster."""
-    removed = _removed(candidates)
+    removed = _refs_to_remove(candidates)
     if not options.prune:
         return "pruning is switched off"
     if not removed or (options.allowed_removals is not None and len(removed) <= options.allowed_removals):
@@ -172,12 +174,12 @@ def _excess(
     return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 
-def _removed(candidates: Iterable[PlannedObject]) -> list[ObjectRef]:
+def _refs_to_remove(candidates: Iterable[PlannedObject]) -> list[ObjectRef]:
     return [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
 
 
 def _allowing_hint(candidates: Iterable[PlannedObject], cluster: str) -> str:
-    return f"if it is meant: argosy apply --allow-removal {cluster}={len(_removed(candidates))}"
+    return f"if it is meant: argosy apply --allow-removal {cluster}={len(_refs_to_remove(candidates))}"
 
 
 def _places(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:

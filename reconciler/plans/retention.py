@@ -83,7 +83,7 @@ def _with_united(want: dict[str, Any], live: Manifest, fields: Fields, name: str
     owners = [each.get("fieldsV1") or {} for each in live["metadata"].get("managedFields") or ()]
     if key in fields and sum(key in owned for owned in owners) == 1:
         return want
-    return {**want, name: _united(want[name], live.get(name) or [])}
+    return {**want, name: _items_of_both(want[name], live.get(name) or [])}
 
 
 def _kept(want: Any, live: Any, fields: Fields | None, field: Retained, path: tuple[str, ...]) -> Any:
@@ -122,7 +122,7 @@ def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, res
     return item if other is None else _kept(item, other, owned, field, rest)
 
 
-def _united(want: list[Any], live: list[Any]) -> list[Any]:
+def _items_of_both(want: list[Any], live: list[Any]) -> list[Any]:
     names = {item.get("name") for item in want if isinstance(item, Mapping)}
     return [*want, *(item for item in live if item.get("name") not in names)]
 

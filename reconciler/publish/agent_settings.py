@@ -132,8 +132,8 @@ def parse_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
         own, described, fleet, *extensions = documents
         _check_owner(cluster, own, described)
         return AgentSettings(
-            fleet=parse_fleet(_admitted(fleet)),
-            cluster=parse_cluster(_admitted(described)),
+            fleet=parse_fleet(_admitted_manifest(fleet)),
+            cluster=parse_cluster(_admitted_manifest(described)),
             beginning=_commit_id(own["beginning"]),
             extensions=tuple(Template(ref=ObjectRef.of(each), manifest=each) for each in extensions),
             rules=DeliveryRules.parse(own),
@@ -150,7 +150,7 @@ def _check_owner(cluster: str, own: Manifest, described: Manifest) -> None:
         raise ValueError("it is another cluster's")
 
 
-def _admitted(manifest: Manifest) -> Manifest:
+def _admitted_manifest(manifest: Manifest) -> Manifest:
     outcome = admit(manifest)
     if outcome.object is None:
         raise ValueError("it is not admitted")

@@ -86,16 +86,16 @@ class Publication(Struct, frozen=True, kw_only=True):
         if not self.remote:
             return self.repository.tip(self.ref(branch))
         name = f"refs/heads/{branch}"
-        return self._fetched(branch, self.repository.known_tips(self.remote, [name])[name])
+        return self._fetch_tip(branch, self.repository.known_tips(self.remote, [name])[name])
 
     def newest_tip(self, branch: str) -> str | None:
         """Return the same, asking the remote again: somebody else may have moved the branch since this pass began."""
         if not self.remote:
             return self.repository.tip(self.ref(branch))
         name = f"refs/heads/{branch}"
-        return self._fetched(branch, self.repository.remote_tips(self.remote, [name]).tips.get(name))
+        return self._fetch_tip(branch, self.repository.remote_tips(self.remote, [name]).tips.get(name))
 
-    def _fetched(self, branch: str, tip: str | None) -> str | None:
+    def _fetch_tip(self, branch: str, tip: str | None) -> str | None:
         name = f"refs/heads/{branch}"
         if tip is not None and self.repository.tip(self.ref(branch)) != tip:
             self.repository.fetch(self.remote, Fetching(refspecs=[f"+{name}:{self.ref(branch)}"]))

@@ -113,14 +113,14 @@ def read_checkpoint(repository: Repository) -> Checkpoint | None:
     """Return the checkpoint of this engine and this folder of the repository; None if there is none to trust."""
     content = read_privately(repository.cache_dir / FILE_NAME, _LARGEST)
     try:
-        found = _parsed(json.loads(content or b"null"))
+        found = _checkpoint_of(json.loads(content or b"null"))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     is_ours = found.version == engine_version() and found.folder == repository.folder.under
     return found if is_ours else None
 
 
-def _parsed(value: dict[str, Any]) -> Checkpoint:
+def _checkpoint_of(value: dict[str, Any]) -> Checkpoint:
     fields = {
         **value,
         "names": BranchNames(**value["names"]),

@@ -71,20 +71,19 @@ def _fleet_breaches(
     moved = sum(movement.displaced for movement in movements)
     total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
     if over := _over(moved, total, budget):
-        yield Breach(subject=EACH, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
+        yield Breach(subject=EACH, count=moved, message=f"the fleet: {_movement_text(moved, total)} ({over})")
 
 
 def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
     if over := _over(movement.displaced, movement.before, budget):
         where = [str(change) for change in movement.changes]
         more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
-        message = (
-            f"{movement.ref}: {_moved(movement.displaced, movement.before)} ({over}): {', '.join(where[:_LISTED])}"
-        )
+        moved = _movement_text(movement.displaced, movement.before)
+        message = f"{movement.ref}: {moved} ({over}): {', '.join(where[:_LISTED])}"
         yield Breach(subject=str(movement.ref), count=movement.displaced, message=message + more)
 
 
-def _moved(moved: int, total: int) -> str:
+def _movement_text(moved: int, total: int) -> str:
     return f"{moved} of {counted(total, 'replica')} {'moves' if moved == 1 else 'move'}"
 
 

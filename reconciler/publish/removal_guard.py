@@ -23,7 +23,7 @@ def check_removals(found: Iterable[Removal], allowed: Mapping[str, int], consequ
 
 def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefused:
     """Return the refusal of removals, its first line ending in ``consequence``, with what would let them pass."""
-    lines = [f"this change removes too much at once{consequence}", *map(_described, refused[:_MOST])]
+    lines = [f"this change removes too much at once{consequence}", *map(_removal_line, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
     return GuardRefused("\n".join(lines), hint=allowing_hint({item.cluster: len(item.paths) for item in refused}))
@@ -42,7 +42,7 @@ def _wanted(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:
     return (RemovalAllowance(cluster=cluster, count=count) for cluster, count in counts.items())
 
 
-def _described(removal: Removal) -> str:
+def _removal_line(removal: Removal) -> str:
     names = ", ".join(removal.paths[:_LISTED])
     more = f" and {len(removal.paths) - _LISTED} more" if len(removal.paths) > _LISTED else ""
     return (

@@ -125,7 +125,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         templates = {template.ref: template for template in desired.templates}
         found: dict[tuple[Any, ...], _Mistake] = {}
         for ref, works in self.outcome.rendered.built.works.items():
-            template = self._checked(templates[ref])
+            template = self._check_template(templates[ref])
             for content in works.contents:
                 for cause, edition, clusters in self._causes(template, content):
                     mistake = found.setdefault(cause.key(ref), _Mistake(cause))
@@ -146,7 +146,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         for cause in template.annotation_causes(content):
             yield cause, None, content.clusters
 
-    def _checked(self, template: Template) -> CheckedTemplate:
+    def _check_template(self, template: Template) -> CheckedTemplate:
         desired = self.outcome.source.desired
         right = desired.right_minors.get(template.ref, EVERY_MINOR)
         return CheckedTemplate(template, right, self._checks, is_new=template.ref in desired.judged_by_clusters)
@@ -157,7 +157,8 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
             return
         for ref in sorted(self.outcome.source.desired.judged_by_clusters - self.outcome.rendered.built.works.keys()):
             yield from (
-                _Mistake(AttributedFinding(finding), [ref]) for finding in self._checked(templates[ref]).own(None)
+                _Mistake(AttributedFinding(finding), [ref])
+                for finding in self._check_template(templates[ref]).own(None)
             )
 
     def _wrong_groups(self, template: CheckedTemplate, content: Content) -> Iterator[tuple[Edition, Mask]]:

@@ -38,7 +38,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     path_by_id = {id_: schemas_path(name) for name, id_ in indexes.items()}
     # A version of which a schema is missing is read anew by the next pass.
     known = {name.removesuffix(_SCHEMA) for name in ids if name.endswith(_SCHEMA)}
-    parsed = {id_: _parsed(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
+    parsed = {id_: _schemas_of(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
 
     def content(digest: str) -> bytes:
         id_ = ids.get(f"{digest}{_SCHEMA}")
@@ -50,7 +50,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     return ObservedSchemas(by_cluster={name: parsed[id_] for name, id_ in indexes.items()}, recorded=content)
 
 
-def _parsed(path: str, content: bytes) -> MemberSchemas:
+def _schemas_of(path: str, content: bytes) -> MemberSchemas:
     return MemberSchemas.parse(parsed_file(path, content))
 
 

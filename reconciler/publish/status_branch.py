@@ -136,13 +136,13 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
             files = made(tip)
             said = message if isinstance(message, str) else message(files)
             try:
-                return self._committed(files, tip, said, time)
+                return self._commit_files(files, tip, said, time)
             except SourceMoved:
                 if attempt == _TRIES - 1:
                     raise
         return None
 
-    def _committed(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
+    def _commit_files(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
         files = {**self._moved(tip), **files} if tip else files
         store, blobs = TreeStore(), dict[bytes, Blob]()
         before = self.repository.commit_info(tip).tree if tip else None

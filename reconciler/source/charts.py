@@ -101,7 +101,7 @@ class ChartSource(Struct):
     def _chart_of(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         """Return a HelmChart as it is admitted, or a release with its namespace; None for what is not admitted."""
         if is_own(place.manifest):
-            return self._admitted(place, problems)
+            return self._admitted_chart(place, problems)
         return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
     def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases, number: int) -> ChartClasses:
@@ -159,7 +159,7 @@ class ChartSource(Struct):
         asks, version = known[key][0][1]
         return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
-    def _admitted(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
+    def _admitted_chart(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object

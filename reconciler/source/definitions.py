@@ -80,10 +80,10 @@ def _scopes_in(content: bytes) -> dict[GroupKind, bool]:
     if not _MENTIONED.search(content):
         return {}
     documents, _ = read_documents(content)
-    return defined_scopes(_flattened(document.value for document in documents))
+    return defined_scopes(_with_items_of_lists(document.value for document in documents))
 
 
-def _flattened(values: Iterable[Any]) -> Iterator[Any]:
+def _with_items_of_lists(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
         items = value.get("items") if isinstance(value, dict) else None
         if isinstance(items, list):

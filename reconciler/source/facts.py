@@ -66,10 +66,12 @@ def no_facts(_fleet: Fleet) -> Facts:
 
 def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:
     """Return the clusters as the scheduler must see them: as the source declares them, corrected by facts."""
-    return tuple(_corrected(cluster, facts[cluster.name]) if cluster.name in facts else cluster for cluster in clusters)
+    return tuple(
+        _with_facts(cluster, facts[cluster.name]) if cluster.name in facts else cluster for cluster in clusters
+    )
 
 
-def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
+def _with_facts(cluster: Cluster, facts: ClusterFacts) -> Cluster:
     observed = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
     summary = observed.resource_summary
     return replace(

@@ -38,7 +38,7 @@ class _Remarked(NamedTuple):
 def with_federations(found: ReadFiles, home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
     """Return manifests with what becomes of those of other federations."""
     for front_end in _front_ends(found.contents.manifests, home.fleet.source.federations):
-        found = _converted(found, front_end, read, caches)
+        found = _convert(found, front_end, read, caches)
     return found
 
 
@@ -70,7 +70,7 @@ def _may_be_foreign(api_version: str, kind: str) -> bool:
     return kind.startswith("Federated") or any(mark in group for mark in _MARKS)
 
 
-def _converted(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: Caches) -> ReadFiles:
+def _convert(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: Caches) -> ReadFiles:
     from render.federations.units import Placed
 
     manifests = found.contents.manifests
@@ -81,7 +81,7 @@ def _converted(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches:
     taken = _taken(conversion)
     if not taken:
         return found
-    remarked = _remarked(conversion, places)
+    remarked = _remarks_at(conversion, places)
     delivered = replace(
         conversion,
         units=tuple(each for each in conversion.units if not each.reach.is_nowhere),
@@ -116,7 +116,7 @@ def _taken(conversion: "Conversion") -> frozenset[str]:
     return frozenset(lines | {origin for origin, _ in conversion.members})
 
 
-def _remarked(conversion: "Conversion", places: Mapping[str, LocatedManifest]) -> _Remarked:
+def _remarks_at(conversion: "Conversion", places: Mapping[str, LocatedManifest]) -> _Remarked:
     from render.federations.units import Grade
 
     remarked = _Remarked([], [], {})

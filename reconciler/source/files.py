@@ -265,10 +265,10 @@ class _Refusals:
                 break
             above = above.rpartition("/")[0]
         for each in reversed(unknown):
-            self._by_folder[each] = self._judged(each)
+            self._by_folder[each] = self._folder_skipped(each)
         return self._by_folder[folder]
 
-    def _judged(self, folder: str) -> Skipped | None:
+    def _folder_skipped(self, folder: str) -> Skipped | None:
         inner = folder[len(self._base) :]
         if inner:
             above = self._by_folder[folder.rpartition("/")[0]]

@@ -52,7 +52,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
         return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
     path = paths[0] if paths else ""
     home = path.rpartition("/")[0]
-    fleet, problems = _guarded(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
+    fleet, problems = _fleet_of(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)
     if (tried := tried_lines(ignore)) > MOST_TRIED:
@@ -76,12 +76,12 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     return sorted(path for path in fleet_files if path.startswith(f"{folder}/" if folder else ""))
 
 
-def _guarded(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
-    parse = partial(_parsed, file, paths, read)
+def _fleet_of(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+    parse = partial(_parse_fleet_file, file, paths, read)
     return guarded(parse, lambda error: (Fleet(), (unexpected_problem(file.path, error),)))
 
 
-def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
     if file.mode == SYMLINK:
         message = "is a symbolic link; links are never followed"
         return Fleet(), (Problem(file.path, 0, "", message, "put the file here"),)

@@ -142,18 +142,20 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
     for batch in _batches(files):
         blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
-            known = guarded(partial(_remembered, file, cached[file.id]), _nothing) if file.id in cached else None
+            known = (
+                guarded(partial(_outcomes_of_parsed, file, cached[file.id]), _nothing) if file.id in cached else None
+            )
             if known is not None:
                 yield from known
                 continue
             content = blobs[file.id] if file.id in blobs else read([file.id])[file.id]
             outcomes = partial(_parsed_file, file, content, fresh)
-            yield from guarded(outcomes, partial(_unexpected, file, content))
+            yield from guarded(outcomes, partial(_unreadable_document, file, content))
     if cache is not None and fresh:
         cache.put_many(fresh)
 
 
-def _remembered(file: SourceFile, documents: ParsedBlob) -> list[_Outcome]:
+def _outcomes_of_parsed(file: SourceFile, documents: ParsedBlob) -> list[_Outcome]:
     return list(_manifests(file, documents))
 
 
@@ -162,10 +164,10 @@ def _nothing(_error: Exception) -> None:
 
 
 def _parsed_file(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> list[_Outcome]:
-    return list(_parsed(file, content, fresh))
+    return list(_parse_blob(file, content, fresh))
 
 
-def _unexpected(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
+def _unreadable_document(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
     return [UnreadableDocument(file, unexpected_problem(file.path, error), mentions_ours(file.path, content))]
 
 
@@ -193,7 +195,7 @@ def may_hold_manifest(content: bytes) -> bool:
     return content.startswith(_UTF_16) or _MANIFEST.search(content) is not None
 
 
-def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
+def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
     if reason := _reason_to_skip(content):
         yield Skipped(file.path, reason)
         return

@@ -332,14 +332,14 @@ def _parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str,
             raise UnusableRelease(f"{path}[{number}]", "lists and escapes are not read", "write it under valuesObject")
         if _ENVIRONMENT in text:
             raise UnusableRelease(f"{path}[{number}]", "variables of Argo CD are not filled in", "write its value")
-        inner: Any = text if each.get("forceString") else _typed(text)
+        inner: Any = text if each.get("forceString") else _value_of_text(text)
         for part in reversed(name.split(".")):
             inner = {part: inner}
         values = merged_values(values, inner)
     return values
 
 
-def _typed(text: str) -> Any:
+def _value_of_text(text: str) -> Any:
     words: dict[str, Any] = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]

@@ -163,7 +163,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             if key in known:
                 yield template, place, SchemaVerdict(Findings(), range(*known[key]))
                 continue
-            verdict = guarded(partial(self._verdict_of, place), _unexpected)
+            verdict = guarded(partial(self._verdict_of, place), _verdict_of_error)
             # Right for none of the versions as such, it is right by what the members run now.
             if key and verdict.right and not verdict.findings.problems:
                 fresh[key] = verdict.right.start, verdict.right.stop
@@ -240,14 +240,14 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         """Return what the newest version finds; nothing where a version that a member may run finds nothing."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         served = self.schemas.minors(api_version, kind)
-        best = self._checked(manifest, served[-1], known) if served else SchemaFindings()
+        best = self._findings_of(manifest, served[-1], known) if served else SchemaFindings()
         if served and not best.problems:
             return SchemaVerdict(best, self._right(served, best.since))
         if not self.is_certain:
             return SchemaVerdict(best, NO_MINOR)
         found: Findings | None = None
         for minor in (each for each in self.minors if each in served):
-            checked = self._checked(manifest, minor)
+            checked = self._findings_of(manifest, minor)
             if not checked.problems:
                 return SchemaVerdict(checked, NO_MINOR)
             found = found or checked
@@ -261,14 +261,14 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     def _verdict_at(self, manifest: Manifest, minor: int) -> SchemaVerdict:
         if minor not in self.schemas.minors(manifest["apiVersion"], manifest["kind"]):
             return SchemaVerdict(not_served(self.schemas, manifest, (minor,)), NO_MINOR)
-        return SchemaVerdict(self._checked(manifest, minor), NO_MINOR)
+        return SchemaVerdict(self._findings_of(manifest, minor), NO_MINOR)
 
-    def _checked(self, manifest: Manifest, minor: int, known: frozenset[int] = frozenset()) -> SchemaFindings:
+    def _findings_of(self, manifest: Manifest, minor: int, known: frozenset[int] = frozenset()) -> SchemaFindings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
         return check_manifest(check, manifest, known) if check else SchemaFindings()
 
 
-def _unexpected(error: Exception) -> SchemaVerdict:
+def _verdict_of_error(error: Exception) -> SchemaVerdict:
     findings = Findings()
     findings.problems.append(unexpected_problem("", error, what="is not checked"))
     return SchemaVerdict(findings, NO_MINOR)

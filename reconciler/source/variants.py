@@ -35,10 +35,10 @@ def with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Templa
     if not variants:
         return first
     lines = [each.digest for _, each in sorted(by_number.items())]
-    return _joined(first, variants, lines)
+    return _template_of_variants(first, variants, lines)
 
 
-def _joined(first: Template, variants: Sequence[TemplateVariant], lines: Sequence[str]) -> Template:
+def _template_of_variants(first: Template, variants: Sequence[TemplateVariant], lines: Sequence[str]) -> Template:
     texts = [*lines, *(f"{sorted(each.clusters)} {each.manifest is None} {each.error}" for each in variants)]
     return replace(first, variants=tuple(variants), digest=hashlib.sha256("\n".join(texts).encode()).hexdigest())
 
@@ -81,4 +81,4 @@ def with_destinations(group: Sequence[tuple[Template, LocatedManifest]], cluster
             )
     if rest:
         variants.append(TemplateVariant(clusters=rest, manifest=None))
-    return _joined(first, variants, [template.digest for template, _ in group])
+    return _template_of_variants(first, variants, [template.digest for template, _ in group])

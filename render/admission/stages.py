@@ -83,7 +83,7 @@ def kind_of(api_version: str, kind: str, kinds: Kinds) -> AdmittedKind | None:
 def admitted(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str = "default") -> Admitted:
     """Admit a document of a kind; the manifest itself is not changed."""
     findings = Findings("Decode")
-    decoded = _decoded(manifest, kind, default_namespace, findings)
+    decoded = _decode(manifest, kind, default_namespace, findings)
     if _is_stopped(findings):
         return _outcome(None, kind, findings)
     findings.type_kind = "TypeInvalid"
@@ -95,7 +95,7 @@ def admitted(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str =
     return _outcome(decoded, kind, findings)
 
 
-def _decoded(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
+def _decode(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
     if manifest["apiVersion"] != kind.api_version:
         findings.problem(
             "apiVersion",

@@ -166,14 +166,14 @@ def _up_limit(rules: ScalingRules, memory: ScalingMemory, current: int, now: dat
     if rules.selection is PolicySelection.DISABLED:
         return current
     choose = min if rules.selection is PolicySelection.MIN else max
-    return choose(_raised(each, _begun(each, memory, current, now)) for each in rules.policies)
+    return choose(_highest_after(each, _begun(each, memory, current, now)) for each in rules.policies)
 
 
 def _down_limit(rules: ScalingRules, memory: ScalingMemory, current: int, now: datetime) -> int:
     if rules.selection is PolicySelection.DISABLED:
         return current
     choose = max if rules.selection is PolicySelection.MIN else min
-    return choose(_lowered(each, _begun(each, memory, current, now)) for each in rules.policies)
+    return choose(_lowest_after(each, _begun(each, memory, current, now)) for each in rules.policies)
 
 
 def _begun(policy: ScalingPolicy, memory: ScalingMemory, current: int, now: datetime) -> int:
@@ -186,9 +186,9 @@ def _sum_since(changes: Iterable[TimedNumber], cutoff: datetime) -> int:
     return sum(each.value for each in changes if each.at > cutoff)
 
 
-def _raised(policy: ScalingPolicy, begun: int) -> int:
+def _highest_after(policy: ScalingPolicy, begun: int) -> int:
     return math.ceil(begun * (1 + policy.value / 100)) if policy.is_percent else begun + policy.value
 
 
-def _lowered(policy: ScalingPolicy, begun: int) -> int:
+def _lowest_after(policy: ScalingPolicy, begun: int) -> int:
     return int(begun * (1 - policy.value / 100)) if policy.is_percent else begun - policy.value

@@ -118,14 +118,14 @@ class KnownLines(dict[str, LineEntry | None]):
             value = self._value(match)
             if key is None and not places and value is _NOTHING:
                 return None
-            entry = self._keyed(key, 2 * column, value) if key else _item(places.pop(), value)
+            entry = self._entry_of_key(key, 2 * column, value) if key else _item(places.pop(), value)
         except (UnusableScalar, IndexError):  # the latter: text with neither a key nor a dash
             raise NotOrdinary from None
         for place in reversed(places):
             entry = LineEntry(place, Kind.DASH_AND_ENTRY, "", entry)
         return entry
 
-    def _keyed(self, text: str, place: int, value: Any) -> LineEntry:
+    def _entry_of_key(self, text: str, place: int, value: Any) -> LineEntry:
         key = text[1:-1] if text[0] in "\"'" else self.keys_by_text[text]
         return LineEntry(place, _KINDS_OF_KEYS.get(type(value), Kind.KEY_AND_SCALAR), key, value)
 
@@ -136,7 +136,7 @@ class KnownLines(dict[str, LineEntry | None]):
             return self.values_by_text[match["plain"]]
         text = match[kind or 0]
         if kind == "double":
-            return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
+            return _ESCAPE.sub(_character_of_escape, text[1:-1]) if "\\" in text else text[1:-1]
         if kind == "single":
             return text[1:-1].replace("''", "'")
         if kind == "block":
@@ -144,7 +144,7 @@ class KnownLines(dict[str, LineEntry | None]):
         return _collection(text) if kind == "flow" else _NOTHING
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _character_of_escape(escape: re.Match[str]) -> str:
     return _ESCAPED[escape[0]]
 
 

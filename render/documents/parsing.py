@@ -103,9 +103,9 @@ def read_exactly(chunk: Chunk, *, exact: bool = True) -> ParsedChunk:
     try:
         value = builder.document()
     except SyntaxProblem as problem:
-        return ParsedChunk(chunk, error=_moved(problem.position, problem.message, problem.hint, chunk))
+        return ParsedChunk(chunk, error=_error_at(problem.position, problem.message, problem.hint, chunk))
     except UnusableDocument as refusal:
-        return ParsedChunk(chunk, error=_moved(events.position, refusal.message, refusal.hint, chunk))
+        return ParsedChunk(chunk, error=_error_at(events.position, refusal.message, refusal.hint, chunk))
     return ParsedChunk(chunk, value, chunk.line + builder.line)
 
 
@@ -117,5 +117,5 @@ def flow_collection(text: str) -> Any:
         return None
 
 
-def _moved(position: Position, message: str, hint: str, chunk: Chunk) -> DocumentError:
+def _error_at(position: Position, message: str, hint: str, chunk: Chunk) -> DocumentError:
     return DocumentError(position.line + chunk.line - 1, position.column, message, hint)

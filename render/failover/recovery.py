@@ -83,7 +83,11 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
         if not is_grouped:
             targets = _giving_back(binding, len(state.targets))(state.targets, task, health)
         elif all(_gives(name, health) for name in state.target_names):
-            targets = _joined((), task, health) if _is_copied(binding) else _exchanged(state.targets, task, health)
+            targets = (
+                _with_former_target((), task, health)
+                if _is_copied(binding)
+                else _exchanged(state.targets, task, health)
+            )
         if targets is not None:
             others = tuple(each for each in state.tasks if each.from_cluster != task.from_cluster)
             state = Leaving(tuple(sorted(targets)), others)
@@ -102,7 +106,7 @@ def _giving_back(
         return _exchanged
     constraints = binding.placement.spread_constraints if binding.placement else ()
     most = next((each.max_groups for each in constraints if each.spread_by_field == "cluster"), 0)
-    return _replaced if 0 < most <= count else _joined
+    return _replaced if 0 < most <= count else _with_former_target
 
 
 def _gives(name: str, health: Mapping[str, str]) -> bool:
@@ -110,14 +114,14 @@ def _gives(name: str, health: Mapping[str, str]) -> bool:
     return health.get(name) not in {HEALTHY, UNKNOWN_HEALTH}
 
 
-def _joined(targets: _Targets, task: GracefulEvictionTask, _health: Mapping[str, str]) -> _Targets:
+def _with_former_target(targets: _Targets, task: GracefulEvictionTask, _health: Mapping[str, str]) -> _Targets:
     return (*targets, TargetCluster(task.from_cluster, task.replicas or 0))
 
 
 def _replaced(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
     """Return targets with the cluster of a task in place of one that is not healthy yet; None: each is."""
     giving = next((target for target in targets if _gives(target.name, health)), None)
-    return _joined(tuple(each for each in targets if each is not giving), task, health) if giving else None
+    return _with_former_target(tuple(each for each in targets if each is not giving), task, health) if giving else None
 
 
 def _exchanged(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:

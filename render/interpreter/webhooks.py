@@ -182,7 +182,7 @@ class Call(Struct, frozen=True, kw_only=True):
             raise self.error("answered with a patch that is no JSONPatch")
         if not patch:
             raise self.error("left out response.patch")
-        return _patched(self, manifest, patch)
+        return _apply_patch(self, manifest, patch)
 
 
 def _uid(webhook: Webhook, request: Mapping[str, Any]) -> str:
@@ -200,7 +200,7 @@ def _reason(status: Mapping[str, Any]) -> str:
     return (message or "it gives no reason") + (f" (code {code})" if code else "")
 
 
-def _patched(call: Call, manifest: Manifest, encoded: str) -> Manifest:
+def _apply_patch(call: Call, manifest: Manifest, encoded: str) -> Manifest:
     import jsonpatch
 
     try:

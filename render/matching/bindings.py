@@ -73,7 +73,7 @@ def make_binding(
     if match.is_lazy and not is_changed:
         return kept
     fresh = _claimed(template, match, match.policy, workload)
-    return fresh if kept is None else _carried(fresh, kept)
+    return fresh if kept is None else _with_kept_fields(fresh, kept)
 
 
 def waiting_fields(template: Template, match: Match, workload: Workload, kept: Binding) -> tuple[str, ...]:
@@ -95,14 +95,14 @@ def _is_released(match: Match) -> bool:
 
 def _claimed(template: Template, match: Match, policy: PropagationPolicy, workload: Workload) -> Binding:
     """Return the binding that a policy makes of a template, without a past."""
-    fresh = _specified(template, policy, workload)
+    fresh = _binding_of_policy(template, policy, workload)
     if not template.ref.namespace:
         return fresh
     together, apart = _groups(policy.placement.workload_affinity, template.labels)
     return replace(fresh, priority=match.priority, affinity_group=together, anti_affinity_group=apart)
 
 
-def _specified(template: Template, policy: PropagationPolicy, workload: Workload) -> Binding:
+def _binding_of_policy(template: Template, policy: PropagationPolicy, workload: Workload) -> Binding:
     return Binding(
         ref=template.ref,
         api_version=template.api_version,
@@ -122,7 +122,7 @@ def _specified(template: Template, policy: PropagationPolicy, workload: Workload
     )
 
 
-def _carried(fresh: Binding, kept: Binding) -> Binding:
+def _with_kept_fields(fresh: Binding, kept: Binding) -> Binding:
     return replace(
         fresh,
         # Karmada sets propagateDeps on a cluster-scoped binding when it creates one, and never again.

@@ -114,7 +114,7 @@ class PolicyIndex:
         claim = claim or claimed_policy(template)
         if not claim:
             return self._best(template, met)
-        return self._claimed(template, claim, met, options.allows_preemption)
+        return self._match_of_claim(template, claim, met, options.allows_preemption)
 
     def candidates(self, template: Template) -> tuple[RankedPolicy, ...]:
         """Return the policies that select a template, best first, each but the first with the reason why it lost."""
@@ -169,10 +169,10 @@ class PolicyIndex:
         if best is None or best.policy.is_terminating:
             match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", is_selected=bool(met))
         else:
-            match = self._applied(template, best.policy, is_selected=True)
+            match = self._match_with(template, best.policy, is_selected=True)
         return replace(match, lost_claim=lost_claim) if lost_claim else match
 
-    def _claimed(
+    def _match_of_claim(
         self, template: Template, claim: str, met: list[Met[CandidatePolicy]], allows_preemption: bool
     ) -> Match:
         policy = self._by_name.get(claim)
@@ -183,8 +183,8 @@ class PolicyIndex:
             return self._best(template, met, lost_claim=claim)
         taker = self._preemptor(policy, met) if allows_preemption else None
         if taker is not None:
-            return replace(self._applied(template, taker, is_selected=True), lost_claim=claim)
-        return self._applied(template, policy, is_selected=bool(met))
+            return replace(self._match_with(template, taker, is_selected=True), lost_claim=claim)
+        return self._match_with(template, policy, is_selected=bool(met))
 
     def _preemptor(self, claimant: PropagationPolicy, met: Iterable[Met[CandidatePolicy]]) -> PropagationPolicy | None:
         """Return the policy that takes a template over from the one that claims it, if one may.
@@ -196,7 +196,7 @@ class PolicyIndex:
         takers = [each.owner for each in firsts if each is not None and may_preempt(each.owner.policy, claimant)]
         return min(takers, key=lambda each: each.rank).policy if takers else None
 
-    def _applied(self, template: Template, policy: PropagationPolicy, *, is_selected: bool) -> Match:
+    def _match_with(self, template: Template, policy: PropagationPolicy, *, is_selected: bool) -> Match:
         missing = [
             name for name in policy.dependent_overrides if (policy.namespace, name) not in self._override_policies
         ]

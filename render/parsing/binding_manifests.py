@@ -40,13 +40,13 @@ def binding_manifest(binding: Binding) -> Plain:
             scaled=plain_scaled(binding.scaled),
             scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
-            descheduled=_descheduled(binding.descheduled),
+            descheduled=_plain_descheduled(binding.descheduled),
             lastMove=plain_move(binding.moved),
         ),
     )
 
 
-def _descheduled(descheduled: DescheduledReplicas | None) -> Plain:
+def _plain_descheduled(descheduled: DescheduledReplicas | None) -> Plain:
     return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
 
 

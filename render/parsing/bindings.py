@@ -72,8 +72,8 @@ def _of_status(status: Manifest) -> dict[str, Any]:
         "cron": cron_memories(status.get("cron") or ()),
         "scaled": scaled_replicas(status.get("scaled")),
         "bounds": scaled_bounds(status.get("scaledBounds")),
-        "descheduled": _descheduled(status.get("descheduled")),
-        "moved": _moved(status.get("lastMove")),
+        "descheduled": _descheduled_replicas(status.get("descheduled")),
+        "moved": _last_move(status.get("lastMove")),
         "conditions": tuple(map(_condition, status.get("conditions") or ())),
         "observed_affinity": status.get("schedulerObservingAffinityName") or "",
         "last_scheduled_at": status.get("lastScheduledTime") or "",
@@ -159,11 +159,11 @@ def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
     )
 
 
-def _descheduled(plain: Manifest | None) -> DescheduledReplicas | None:
+def _descheduled_replicas(plain: Manifest | None) -> DescheduledReplicas | None:
     return DescheduledReplicas(at=plain["at"], clusters=target_clusters(plain["clusters"])) if plain else None
 
 
-def _moved(plain: Manifest | None) -> LastMove | None:
+def _last_move(plain: Manifest | None) -> LastMove | None:
     if not plain:
         return None
     return LastMove(

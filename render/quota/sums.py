@@ -47,7 +47,7 @@ def total(addends: Iterable[Amounts]) -> dict[str, Amount]:
     for addend in addends:
         for name, amount in addend.items():
             if is_counted(name):
-                sums[name] = sums.get(name, 0) + _rounded(name, amount)
+                sums[name] = sums.get(name, 0) + _rounded_amount(name, amount)
     return {name: amount for name, amount in sums.items() if amount > 0}
 
 
@@ -81,7 +81,7 @@ def _nonzero(amounts: Amounts) -> dict[str, Amount]:
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def _rounded(name: str, amount: Amount) -> Amount:
+def _rounded_amount(name: str, amount: Amount) -> Amount:
     if name == "cpu":
         return Fraction(_up(amount * 1000), 1000)
     return _up(amount)

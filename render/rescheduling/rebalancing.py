@@ -90,8 +90,8 @@ def workload(plain: Manifest) -> NamedWorkload:
 def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger) -> RebalancerPass:
     """Carry out one pass over a rebalancer."""
     observed = tuple(
-        _tried(each, rebalancer, trigger) if each.outcome is RequestOutcome.PENDING else each
-        for each in _merged(rebalancer.workloads, status.observed)
+        _try_workload(each, rebalancer, trigger) if each.outcome is RequestOutcome.PENDING else each
+        for each in _merged_workloads(rebalancer.workloads, status.observed)
     )
     retries = sum(each.outcome is RequestOutcome.PENDING for each in observed)
     after_pass = RebalancerStatus(observed=observed, generation=rebalancer.generation, finished=status.finished)
@@ -110,7 +110,9 @@ def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, 
     )
 
 
-def _merged(workloads: Iterable[NamedWorkload], observed: Iterable[ObservedWorkload]) -> tuple[ObservedWorkload, ...]:
+def _merged_workloads(
+    workloads: Iterable[NamedWorkload], observed: Iterable[ObservedWorkload]
+) -> tuple[ObservedWorkload, ...]:
     named = set(workloads)
     known = [each for each in observed if each.workload in named or each.outcome is RequestOutcome.SUCCESSFUL]
     fresh = named - {each.workload for each in known}
@@ -122,6 +124,6 @@ def _place(observed: ObservedWorkload) -> str:
     return f"{each.api_version} {each.kind} {each.namespace} {each.name}"
 
 
-def _tried(observed: ObservedWorkload, rebalancer: Rebalancer, trigger: Trigger) -> ObservedWorkload:
+def _try_workload(observed: ObservedWorkload, rebalancer: Rebalancer, trigger: Trigger) -> ObservedWorkload:
     outcome = trigger(observed.workload, rebalancer.created)
     return replace(observed, outcome=outcome, reason=NOT_FOUND if outcome is RequestOutcome.FAILED else "")

@@ -163,7 +163,7 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
     if images:
         yield "images", [_image(f"{path}.images[{number}]", each) for number, each in enumerate(images)]
     if as_list(options.get("replicas")):
-        yield "replicas", list(map(_counted, options["replicas"]))
+        yield "replicas", list(map(_with_whole_count, options["replicas"]))
     components = [str(each) for each in as_list(options.get("components"))]
     if options.get("ignoreMissingComponents"):
         components = [each for each in components if tree.has_folder(posixpath.join(folder, each))]
@@ -179,7 +179,7 @@ def _labels(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "commonLabels", labels
 
 
-def _counted(replicas: Any) -> Any:
+def _with_whole_count(replicas: Any) -> Any:
     count = replicas.get("count") if isinstance(replicas, dict) else None
     return {**replicas, "count": int(count)} if isinstance(count, str) and count.isdigit() else replicas
 

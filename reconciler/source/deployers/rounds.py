@@ -111,9 +111,9 @@ class Rounds(Struct):
                 break
             made = [place.manifest for each in outcomes.values() for place in each.places]
             if _is_same(after, known) and made == [place.manifest for place in before]:
-                return self._deployed(known, outcomes)
+                return self._deployed_with(known, outcomes)
             known = after
-        return replace(self._deployed(known, outcomes), outcomes=(), broken=tuple(self._endless(known)))
+        return replace(self._deployed_with(known, outcomes), outcomes=(), broken=tuple(self._endless(known)))
 
     def _outcomes(
         self,
@@ -223,7 +223,7 @@ class Rounds(Struct):
         )
         yield self._broken(place.problem("", message), inputs_of(place.file))
 
-    def _deployed(
+    def _deployed_with(
         self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
     ) -> Deployed:
         return Deployed(

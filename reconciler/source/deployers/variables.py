@@ -55,7 +55,7 @@ def _variable(text: str, start: int, lookup: Lookup, depth: int) -> _Parsed:
         raise BadSubstitutionError("variables stand in each other too deeply")
     if text.startswith("#", start):
         name, after = _name(text, start + 1)
-        return _Parsed(str(len(lookup(name).encode())), _closed(text, after))
+        return _Parsed(str(len(lookup(name).encode())), _end_of_use(text, after))
     name, after = _name(text, start)
     if text.startswith("}", after):
         return _Parsed(lookup(name), after + 1)
@@ -75,7 +75,7 @@ def _name(text: str, start: int) -> _Parsed:
     return _Parsed(text[start:after], after)
 
 
-def _closed(text: str, at: int) -> int:
+def _end_of_use(text: str, at: int) -> int:
     if not text.startswith("}", at):
         raise BadSubstitutionError("a variable is not closed by a brace")
     return at + 1
@@ -117,10 +117,10 @@ def _default(use: _Use, start: int) -> _Parsed:
     return _Parsed(use.value or "".join(parts), after + 1)
 
 
-def _cased(use: _Use, start: int) -> _Parsed:
+def _case_change(use: _Use, start: int) -> _Parsed:
     change = str.upper if use.operator[0] == "^" else str.lower
     size = 1 if len(use.operator) == 1 else len(use.value)
-    return _Parsed(change(use.value[:size]) + use.value[size:], _closed(use.text, start))
+    return _Parsed(change(use.value[:size]) + use.value[size:], _end_of_use(use.text, start))
 
 
 def _cut(use: _Use, start: int) -> _Parsed:
@@ -129,7 +129,7 @@ def _cut(use: _Use, start: int) -> _Parsed:
     length = ""
     if use.text.startswith(":", after):
         length, after = use.argument(after + 1, "}")
-    after, value = _closed(use.text, after), use.value.encode()
+    after, value = _end_of_use(use.text, after), use.value.encode()
     try:
         begin, size = int(first), int(length) if length else None
     except ValueError:
@@ -139,7 +139,7 @@ def _cut(use: _Use, start: int) -> _Parsed:
     return _Parsed(value[begin : max(end, 0)].decode("utf-8", "replace"), after)
 
 
-def _replaced(use: _Use, start: int) -> _Parsed:
+def _replacement(use: _Use, start: int) -> _Parsed:
     if use.text.startswith("/", start):
         pattern, after = "", start
     else:
@@ -149,7 +149,7 @@ def _replaced(use: _Use, start: int) -> _Parsed:
     new, after = "", after + 1
     if not use.text.startswith("}", after):
         new, after = use.argument(after, "}", escapes="\\")
-    return _Parsed(_with(use.value, use.operator, pattern, new), _closed(use.text, after))
+    return _Parsed(_with(use.value, use.operator, pattern, new), _end_of_use(use.text, after))
 
 
 def _with(value: str, operator: str, pattern: str, new: str) -> str:
@@ -166,7 +166,7 @@ def _with(value: str, operator: str, pattern: str, new: str) -> str:
 def _trimmed(use: _Use, start: int) -> _Parsed:
     """Return a value without its shortest or longest beginning, or end, that matches a pattern."""
     pattern, after = use.argument(start, "}")
-    after, value = _closed(use.text, after), use.value
+    after, value = _end_of_use(use.text, after), use.value
     if len(value) > _LONGEST_TRIMMED or len(pattern) > _LONGEST_TRIMMED:
         raise BadSubstitutionError(f"${{{use.name}{use.operator} is for at most {_LONGEST_TRIMMED} characters")
     is_end = use.operator[0] == "%"
@@ -205,8 +205,8 @@ def _spread(states: set[int], pattern: str) -> set[int]:
 _FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
     ((":=", ":-", ":?", ":+", "="), _default),
     ((":",), _cut),
-    (("^^", ",,", "^", ","), _cased),
-    (("//", "/#", "/%", "/"), _replaced),
+    (("^^", ",,", "^", ","), _case_change),
+    (("//", "/#", "/%", "/"), _replacement),
     (("##", "#", "%%", "%"), _trimmed),
 )
 """The forms of a variable, each with the operators that make it; of two that fit, the first counts."""

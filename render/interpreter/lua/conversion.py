@@ -22,13 +22,15 @@ def lua_source(values: Iterable[Any]) -> bytes:
 
 def _literal(value: Any) -> bytes:
     if isinstance(value, str):
-        return _quoted(value)
+        return _lua_literal(value)
     if isinstance(value, bool):
         return b"true" if value else b"false"
     if value is None:
         return b"nil"
     if isinstance(value, Mapping):
-        fields = (b"[%b]=%b" % (_quoted(key), _literal(entry)) for key, entry in value.items() if entry is not None)
+        fields = (
+            b"[%b]=%b" % (_lua_literal(key), _literal(entry)) for key, entry in value.items() if entry is not None
+        )
         return b"{%b}" % b",".join(fields)
     if isinstance(value, int | float):
         if not math.isfinite(value):
@@ -37,7 +39,7 @@ def _literal(value: Any) -> bytes:
     return b"{%b}" % b",".join(_literal(entry) for entry in value if entry is not None)
 
 
-def _quoted(text: str) -> bytes:
+def _lua_literal(text: str) -> bytes:
     return b'"%b"' % UNSAFE.sub(lambda match: b"\\%03d" % match[0][0], text.encode("utf-8", "surrogatepass"))
 
 
@@ -52,7 +54,7 @@ def restored(value: Any, references: Iterable[Any]) -> Any:
     objects: set[Path] = set()
     for reference in references:
         _collect_empty(reference, (), lists, objects)
-    return _restored(value, (), lists, objects)
+    return _value_with_types(value, (), lists, objects)
 
 
 def _collect_empty(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> None:
@@ -69,7 +71,7 @@ def _collect_empty(value: Any, path: Path, lists: set[Path], objects: set[Path])
             _collect_empty(entry, path, lists, objects)
 
 
-def _restored(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
+def _value_with_types(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
     if isinstance(value, Mapping):
         fields = {key: _entry(entry, (*path, key), lists, objects) for key, entry in value.items()}
         return {key: entry for key, entry in fields.items() if entry is not GONE}
@@ -81,7 +83,7 @@ def _restored(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> A
 
 def _entry(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
     if not isinstance(value, Mapping | list) or value:
-        return _restored(value, path, lists, objects)
+        return _value_with_types(value, path, lists, objects)
     if path in objects:
         return {}
     return [] if path in lists else GONE

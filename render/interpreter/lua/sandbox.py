@@ -44,7 +44,7 @@ _LIMITS = Limits()
 def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = _LIMITS) -> list[Any]:
     """Run a script, call one of its functions and return its results as plain data."""
     try:
-        succeeded, text = _machine(limits)(_encoded(source), function.encode(), lua_source(arguments))
+        succeeded, text = _machine(limits)(_source_bytes(source), function.encode(), lua_source(arguments))
     except _lua().LuaError as error:
         _machine.cache_clear()
         raise InterpreterError("the script needs too much memory") from error
@@ -58,11 +58,11 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
 
 def script_problem(source: str) -> str | None:
     """Return the reason why a script does not compile, None when it does."""
-    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _encoded(source))
+    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _source_bytes(source))
     return _message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
 
 
-def _encoded(source: str) -> bytes:
+def _source_bytes(source: str) -> bytes:
     return source.encode("utf-8", "surrogatepass")
 
 

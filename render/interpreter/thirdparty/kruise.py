@@ -126,7 +126,7 @@ def aggregated_united(template: Manifest, items: Items) -> Any:
     return {**status, "conditions": list(by_type.values())} if by_type else status
 
 
-def _scaled(counters: Sequence[str], words: Sequence[str], **special: Any) -> Interpretation:
+def _scaled_interpretation(counters: Sequence[str], words: Sequence[str], **special: Any) -> Interpretation:
     functions: dict[str, Any] = {
         "replicas": workload_replicas,
         "revise": revise_replicas,
@@ -243,9 +243,9 @@ def are_sidecars_updated(observed: Manifest) -> bool:
 
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("apps.kruise.io/v1alpha1", "CloneSet"): _scaled(CLONE_COUNTERS, CLONE_WORDS),
-    ("apps.kruise.io/v1beta1", "StatefulSet"): _scaled(STATEFUL_COUNTERS, STATEFUL_WORDS),
-    ("apps.kruise.io/v1alpha1", "UnitedDeployment"): _scaled(
+    ("apps.kruise.io/v1alpha1", "CloneSet"): _scaled_interpretation(CLONE_COUNTERS, CLONE_WORDS),
+    ("apps.kruise.io/v1beta1", "StatefulSet"): _scaled_interpretation(STATEFUL_COUNTERS, STATEFUL_WORDS),
+    ("apps.kruise.io/v1alpha1", "UnitedDeployment"): _scaled_interpretation(
         UNITED_COUNTERS,
         (),
         aggregate=aggregated_united,

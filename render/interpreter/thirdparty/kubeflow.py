@@ -77,7 +77,7 @@ def aggregated_pytorch(_template: Manifest, items: Items) -> Any:
     conditions = []
     if any(has_condition(status, "Created") for _, status in collected(items)):
         conditions.append(_condition("Created", "the job is created", started))
-    failed, succeeded = _failed(items), _all_succeeded(items)
+    failed, succeeded = _failed_members(items), _all_succeeded(items)
     running = [condition for _, condition in conditions_of(items) if condition.get("type") == "Running"]
     if running:
         times = {field: running[-1].get(field) for field in ("lastUpdateTime", "lastTransitionTime")}
@@ -105,7 +105,7 @@ def aggregated_tensorflow(template: Manifest, items: Items) -> Any:
     if not items:
         return template.get("status")
     conditions = []
-    if failed := _failed(items):
+    if failed := _failed_members(items):
         conditions.append(made_condition("Failed", "TFJobFailed", "the job failed", failed))
     elif _all_succeeded(items):
         conditions.append(made_condition("Succeeded", "Completed", "the job succeeded in every cluster"))
@@ -165,7 +165,7 @@ def _replica_statuses(items: Items) -> dict[str, dict[str, int]]:
     return roles
 
 
-def _failed(items: Items) -> list[str]:
+def _failed_members(items: Items) -> list[str]:
     return [member for member, status in collected(items) if has_condition(status, "Failed")]
 
 

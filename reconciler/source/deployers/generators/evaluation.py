@@ -33,7 +33,7 @@ class Evaluation(Struct):
         for node in nodes:
             self.budget.spend(None)
             if isinstance(node, str):
-                yield self._bounded(node)
+                yield self._text_within_limit(node)
             elif isinstance(node, Branch):
                 before = len(self._variables)
                 yield from self._branch(node, dot)
@@ -41,9 +41,9 @@ class Evaluation(Struct):
             else:
                 value = self._value(node, dot)
                 if not node.variables:
-                    yield self._bounded(printed(value))
+                    yield self._text_within_limit(printed(value))
 
-    def _bounded(self, text: str) -> str:
+    def _text_within_limit(self, text: str) -> str:
         self._size += len(text)
         if self._size > LONGEST_TEXT:
             raise TemplateError(f"a template makes more than {LONGEST_TEXT} characters")
@@ -92,7 +92,7 @@ class Evaluation(Struct):
         self.budget.spend(None)
         first, *others = command
         if isinstance(first, Function):
-            return self._called(first.name, others, dot, last)
+            return self._call_function(first.name, others, dot, last)
         if others or last:
             raise TemplateError("something that is no function is given arguments")
         return self._operand(first, dot)
@@ -109,7 +109,7 @@ class Evaluation(Struct):
                 value = self._field(value, name)
             return value
         if isinstance(operand, Function):
-            return self._called(operand.name, (), dot, ())
+            return self._call_function(operand.name, (), dot, ())
         return dot if operand.name == "." else self._variable(operand)
 
     def _variable(self, variable: Variable) -> Any:
@@ -127,7 +127,7 @@ class Evaluation(Struct):
             raise TemplateError(f"there is no key {name!r}")
         return value.get(name, MISSING)
 
-    def _called(self, name: str, operands: Sequence[Operand], dot: Any, last: tuple[Any, ...]) -> Any:
+    def _call_function(self, name: str, operands: Sequence[Operand], dot: Any, last: tuple[Any, ...]) -> Any:
         if name in {"and", "or"}:
             return self._chosen(name, operands, dot, last)
         function = FUNCTIONS.get(name)

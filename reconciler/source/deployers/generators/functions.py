@@ -182,7 +182,7 @@ def _divided(one: Any, other: Any) -> int:
     return size if (first < 0) == (second < 0) else -size
 
 
-def _replaced(old: str, new: str, text: str) -> str:
+def _replace(old: str, new: str, text: str) -> str:
     if (as_text(text).count(old) + 1) * len(new) > LONGEST_TEXT:
         raise TemplateError(f"replace makes more than {LONGEST_TEXT} characters")
     return text.replace(old, new)
@@ -192,7 +192,7 @@ def _split(separator: str, text: str) -> list[str]:
     return as_text(text).split(separator) if separator else list(text)
 
 
-def _joined(separator: str, values: Any) -> str:
+def _join(separator: str, values: Any) -> str:
     if len(separator) * len(values) > LONGEST_TEXT:
         raise TemplateError(f"join makes more than {LONGEST_TEXT} characters")
     return separator.join(printed(each) for each in values if each is not None)
@@ -202,7 +202,7 @@ def _equal(first: Any, *others: Any) -> bool:
     return any(first == other for other in others)
 
 
-def _failed(message: Any) -> str:
+def _fail(message: Any) -> str:
     raise TemplateError(f"it fails by itself: {as_text(message)[:200]}")
 
 
@@ -223,7 +223,7 @@ def _substring(start: Any, end: Any, text: str) -> str:
     return as_text(text)[max(int(start), 0) : int(end) if int(end) >= 0 else None]
 
 
-def _truncated(count: Any, text: str) -> str:
+def _trunc(count: Any, text: str) -> str:
     return as_text(text)[int(count) :] if int(count) < 0 else as_text(text)[: int(count)]
 
 
@@ -252,7 +252,7 @@ _TEXTS: Mapping[str, Callable[..., Any]] = {
     "trimPrefix": lambda prefix, text: as_text(text).removeprefix(prefix),
     "trimSuffix": lambda suffix, text: as_text(text).removesuffix(suffix),
     "nospace": lambda text: "".join(as_text(text).split()),
-    "replace": _replaced,
+    "replace": _replace,
     "contains": lambda part, text: part in as_text(text),
     "hasPrefix": lambda prefix, text: as_text(text).startswith(prefix),
     "hasSuffix": lambda suffix, text: as_text(text).endswith(suffix),
@@ -263,11 +263,11 @@ _TEXTS: Mapping[str, Callable[..., Any]] = {
     "indent": _indent,
     "nindent": lambda count, text: "\n" + _indent(count, text),
     "substr": _substring,
-    "trunc": _truncated,
+    "trunc": _trunc,
     "toString": printed,
     "splitList": _split,
     "split": lambda separator, text: {f"_{number}": part for number, part in enumerate(_split(separator, text))},
-    "join": _joined,
+    "join": _join,
     "b64enc": lambda text: base64.b64encode(as_text(text).encode()).decode(),
     "b64dec": lambda text: base64.b64decode(as_text(text), validate=True).decode(),
     "sha1sum": lambda text: hashlib.sha1(as_text(text).encode(), usedforsecurity=False).hexdigest(),
@@ -290,7 +290,7 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "empty": lambda value: not is_true(value),
     "coalesce": lambda *values: next((each for each in values if is_true(each)), None),
     "ternary": _ternary,
-    "fail": _failed,
+    "fail": _fail,
     "list": lambda *values: list(values),
     "first": lambda values: values[0] if values else None,
     "last": lambda values: values[-1] if values else None,

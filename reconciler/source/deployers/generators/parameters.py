@@ -150,7 +150,7 @@ class Generators(Struct):
         if not isinstance(values, dict) or not values:
             return own
         filled = {str(key): self.texts.filled(str(value), own) for key, value in values.items()}
-        return {**own, **({"values": filled} if self.texts.is_go else _named("values", filled))}
+        return {**own, **({"values": filled} if self.texts.is_go else _with_prefix("values", filled))}
 
     def _matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         """Return each set of the first generator with each of the second, which may use what the first one made."""
@@ -176,7 +176,7 @@ class Generators(Struct):
         return list(merged_sets(every, keys, is_go=self.texts.is_go))
 
 
-def _named(start: str, values: Mapping[str, str]) -> dict[str, str]:
+def _with_prefix(start: str, values: Mapping[str, str]) -> dict[str, str]:
     return {f"{start}.{key}": value for key, value in values.items()}
 
 
@@ -185,7 +185,7 @@ def _flat_element(path: str, element: Mapping[str, Any]) -> Parameters:
     found: Parameters = {}
     for key, value in element.items():
         is_nested = key == "values" and isinstance(value, dict)
-        for name, text in _named(key, value).items() if is_nested else [(str(key), value)]:
+        for name, text in _with_prefix(key, value).items() if is_nested else [(str(key), value)]:
             if not isinstance(text, str):
                 raise UnusableDeployer(f"{path}.{name}", "must be a text", "goTemplate: true takes any value")
             found[name] = text
@@ -220,7 +220,7 @@ def _cluster_parameters(cluster: Mapping[str, Any], *, is_go: bool) -> Parameter
     labels, notes = _labels_of(cluster), as_mapping(annotations)
     if is_go:
         return {**found, "metadata": {"labels": labels, **({"annotations": notes} if notes else {})}}
-    return {**found, **_named("metadata.labels", labels), **_named("metadata.annotations", notes)}
+    return {**found, **_with_prefix("metadata.labels", labels), **_with_prefix("metadata.annotations", notes)}
 
 
 def is_selected(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
