@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.deliver.deviations import cluster_deviations
+from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Cause, Failure, FailureKind, Request
 from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
@@ -157,6 +159,41 @@ class TestConflicts:
         applied = cluster.apply(wanted)
         assert outcomes(applied) == {"ConfigMap settings": "configured Drifted"}
         assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+
+    def test_what_git_changes_is_no_drift_though_another_owns_it_as_well(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1", b="1")
+        cluster.apply(settings)
+        cluster.apply_as("kubectl", "configmaps", a_config_map("settings", namespace=cluster.space, a="1"))
+        newer, changed = {**settings, "data": {"a": "2", "b": "1"}}, frozenset({ObjectRef.of(settings)})
+        (result,) = cluster.apply(newer, changed=changed).results
+        assert (result.action, result.reason) == ("configured", "Changed")
+        assert [(change.path, change.manager) for change in result.changes] == [(".data.a", "kubectl")]
+        assert cluster.read("configmaps", "settings")["data"] == newer["data"]
+        cluster.edit("configmaps", "settings", {"data": {"a": "by hand"}})
+        assert outcomes(cluster.apply(newer, changed=changed)) == {"ConfigMap settings": "configured Drifted"}
+
+    def test_what_git_takes_out_and_another_deployer_still_states_has_a_line(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1", b="1")
+        cluster.apply(settings)
+        cluster.apply_as("helm", "configmaps", a_config_map("settings", namespace=cluster.space, b="1"))
+        newer = {**settings, "data": {"a": "1"}}
+        (first,) = cluster.apply(newer, changed=frozenset({ObjectRef.of(settings)})).results
+        applied = cluster.apply(newer)
+        (rest,) = applied.results
+        told = [(str(each.change), each.path, each.manager) for each in rest.foreign]
+        assert (str(first.action), str(rest.action), told) == (
+            "configured",
+            "unchanged",
+            [("Foreign", ".data.b", "helm")],
+        )
+        report = ClusterReport(cluster="member1", applied=applied)
+        assert [each.message for each in cluster_deviations(report)] == [
+            "field manager 'helm' states .data.b, which the manifest does not"
+        ]
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "b": "1"}
+        cluster.edit("configmaps", "settings", {"data": {"c": "1"}}, manager="helm")
+        # It is not for --remove-foreign to take the fields of another deployer: it would only put them back.
+        assert outcomes(cluster.apply(newer, remove_foreign=True)) == {"ConfigMap settings": "unchanged UpToDate"}
 
     def test_another_fleet_keeps_its_value_in_any_case_and_the_hint_offers_nothing_else(self, cluster: Cluster) -> None:
         settings = self.contested(cluster, "argosy-edge-0123456789ab")

@@ -319,6 +319,24 @@ def test_who_added_to_a_piece_has_it_also_where_nothing_around_it_is_ours(differ
     assert [(change.path, change.manager) for change in decided.failed] == [(".spec.podSelector", "mesh")]
 
 
+def test_who_added_to_a_piece_in_an_item_has_it_also_where_the_item_is_not_ours() -> None:
+    want_one = {
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"a": "1"}},
+    }
+    key = 'k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"}'
+    owned: dict[str, Any] = {"f:spec": {"f:topologySpreadConstraints": {key: {".": {}, "f:labelSelector": {}}}}}
+    want: dict[str, Any] = {"kind": "Pod", "spec": {"topologySpreadConstraints": [want_one]}}
+    live_one = {**want_one, "labelSelector": {"matchLabels": {"a": "1", "b": "2"}}}
+    taken = {"manager": "mesh", "operation": "Update", "fieldsV1": owned}
+    there = {**want, "metadata": {"managedFields": [taken]}, "spec": {"topologySpreadConstraints": [live_one]}}
+    lost = (FieldDifference(("spec",), DifferenceKind.LOST),)
+    decided = decide_conflicts(want, there, lost, OwnershipClaims(), ())
+    place = '.spec.topologySpreadConstraints[topologyKey="zone",whenUnsatisfiable="DoNotSchedule"].labelSelector'
+    assert [(change.path, change.manager) for change in decided.failed] == [(place, "mesh")]
+
+
 def test_replicas_that_an_autoscaler_left_behind_are_nobodys() -> None:
     """Other scalers are not known by their objects, nor is the field in which a custom resource has its replicas."""
     alone = OwnershipClaims(is_unscaled=True)

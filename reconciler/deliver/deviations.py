@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reconciler.plans.answers import rewritten
 from reconciler.plans.model import Action, FieldChange, PlannedObject
-from reconciler.plans.ownership import DifferenceKind
+from reconciler.plans.ownership import DifferenceKind, Owner
 from reconciler.plans.stages import confirmation_of
 from render.model import ObjectRef
 
@@ -68,7 +68,14 @@ def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
         owner = f"field manager {change.manager!r}" if change.manager else "the cluster"
         yield _of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
     for change in item.foreign:
-        yield _of_field(item.ref, FOREIGN, change, f"field manager {change.manager!r} added {change.path}")
+        yield _of_field(item.ref, FOREIGN, change, _foreign_message(change))
+
+
+def _foreign_message(change: FieldChange) -> str:
+    owner = f"field manager {change.manager!r}"
+    if Owner(change.manager).is_deployer:
+        return f"{owner} states {change.path}, which the manifest does not"
+    return f"{owner} added {change.path}"
 
 
 def _of_field(ref: ObjectRef, reason: str, change: FieldChange, message: str) -> Deviation:

@@ -17,10 +17,6 @@ from .membership import fleet_words
 from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, is_one_piece, owners_at, steps_to_items
 
-# A deployer writes what somebody committed elsewhere, whatever the field: asked before the fields of run time.
-_DEPLOYERS = re.compile(
-    r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*", re.DOTALL
-)
 # What others are known to decide at run time; what a manager is called says nothing of which fields are its own.
 _RUNTIME_FIELDS = re.compile(
     r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?",
@@ -71,7 +67,7 @@ def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     is_left_behind = claims.is_unscaled and (owner.manager, owner.subresource, path) == _AUTOSCALED
     if owner.is_person or is_left_behind or owner.manager in {TOOL, "before-first-apply"}:
         return Decision.OVERWRITE
-    if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(path_text(path))):
+    if not owner.is_deployer and (is_scaled or _RUNTIME_FIELDS.fullmatch(path_text(path))):
         return Decision.YIELD
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
 
@@ -134,6 +130,12 @@ def _contested_paths(want: Any, other: Any, live: Manifest, path: Path) -> Itera
         for name, value in want.items():
             if path or name not in {"apiVersion", "kind"}:
                 yield from _contested_paths(value, other.get(name, MISSING), live, (*path, name))
+        return
+    is_list = isinstance(want, list) and isinstance(other, list) and not is_piece
+    items = steps_to_items(live, path, want) if is_list else None
+    if items is not None:
+        for step, item in items:
+            yield from _contested_paths(item, value_at(other, (step,)), live, (*path, step))
         return
     inside = [item.path for item in value_differences(want, other, live, path)]
     is_added_to = is_piece and not inside and not is_same(want, other)
@@ -210,8 +212,12 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
 def foreign_changes(
     want: Manifest, live: Manifest, manager: str, handed_over: Container[Path]
 ) -> tuple[FieldChange, ...]:
-    """Return the fields that people added, which applying never removes, but for those that are handed over to them."""
+    """Return the fields that people and deployers state beside us, which applying never removes.
+
+    Those that are ``handed_over`` are none, nor is what deployers state of a Namespace, which many share.
+    """
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
         for owner, path in foreign_fields(want, live, manager, handed_over)
+        if owner.is_person or want.get("kind") != "Namespace"
     )

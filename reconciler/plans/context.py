@@ -97,7 +97,7 @@ def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> t
     wanted = options.migrate_from
     if options.remove_foreign:
         foreign = foreign_fields(want, live, options.applyset.manager, context.handed_over)
-        wanted |= {owner.manager for owner, _ in foreign}
+        wanted |= {owner.manager for owner, _ in foreign if owner.is_person}
     if not wanted:
         return ()
     owners = [

@@ -33,6 +33,7 @@ from .fixed_fields import with_fixed_fields
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject
 from .ownership import (
+    DifferenceKind,
     FieldDifference,
     certain_differences,
     differences,
@@ -261,8 +262,13 @@ def _reason(base: PlannedObject, found: tuple[FieldDifference, ...], manager: st
         return "Migrated"
     if found and not base.changes and not context.is_changed:
         return UNPROVEN
-    is_drift = context.is_converged or any(change.manager for change in base.changes)
+    is_drift = context.is_converged or any(_is_changed_by_others(change, context) for change in base.changes)
     return "Drifted" if is_drift else "Changed"
+
+
+def _is_changed_by_others(change: FieldChange, context: PlanContext) -> bool:
+    """Return whether another manager made a difference; one that only owns the field beside us has not changed it."""
+    return bool(change.manager) and (change.change == DifferenceKind.LOST or not context.is_changed)
 
 
 def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> PlannedObject:

@@ -39,6 +39,11 @@ NOT_CONTENT = (
 """The fields that are nobody's addition: kubectl keeps notes, and a server labels each Namespace by its name."""
 _PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE | re.DOTALL)
 
+# A deployer writes what somebody committed elsewhere, whatever the field.
+_DEPLOYERS = re.compile(
+    r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*", re.DOTALL
+)
+
 
 class DifferenceKind(StrEnum):
     """The kind of difference between a field and what we applied."""
@@ -69,6 +74,11 @@ class Owner(NamedTuple):
     def is_person(self) -> bool:
         """True for tools that people use by hand, so that what they changed is drift."""
         return _PEOPLE.fullmatch(self.manager) is not None
+
+    @property
+    def is_deployer(self) -> bool:
+        """True for tools that deliver what is stated elsewhere, as we deliver what Git states."""
+        return _DEPLOYERS.fullmatch(self.manager) is not None
 
 
 def own_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
@@ -320,7 +330,9 @@ def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
 def foreign_fields(
     want: Manifest, live: Manifest, manager: str, handed_over: Container[Path] = ()
 ) -> tuple[tuple[Owner, Path], ...]:
-    """Return the fields that people added to what is wanted of an object, which applying never removes.
+    """Return the fields that people and deployers state beyond what is wanted of an object.
+
+    Applying never removes them: they were added, or Git had them once and has them no more, while another owns them.
 
     Those that are ``handed_over`` are for others to set, and no addition.
     """
@@ -331,7 +343,7 @@ def foreign_fields(
         owner = Owner(
             str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
         )
-        if owner.is_person and not owner.subresource:
+        if (owner.is_person or owner.is_deployer) and not owner.subresource:
             beyond = _beyond(entry.get("fieldsV1") or {}, own, want, ())
             foreign += [(owner, path) for path in beyond if path not in handed_over]
     return tuple(foreign)
