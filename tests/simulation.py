@@ -232,7 +232,7 @@ class Observer:
             if name in before and known_states.get(name) == state:
                 continue
             files[cluster_path(name)] = cluster_file(ClusterRecord(state=state))
-            files[facts_path(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).file()
+            files[facts_path(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).content()
         known = recorded.health()
         workloads = {ref: tuple(self._reports(known, binding, minute, now)) for ref, binding in bindings.items()}
         health = ObservedHealth(

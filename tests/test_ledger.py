@@ -51,7 +51,7 @@ def test_a_file_without_a_version_is_read_and_written_as_it_was(kind: type[Branc
     before = path.read_bytes()
     file = kind.read("old", before)
     after = file.content()
-    assert without_version(after) == before
+    assert without_version(after) == file.rendered_content() == before
     assert after == with_version(before, kind.VERSION)
     assert kind.read("new", after) == file
 

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.observe.fact_changes import facts_to_write
-from reconciler.source.facts import ClusterFacts, with_facts
+from reconciler.source.facts import with_facts
 from render.cluster import Cluster, ResourceModel, ResourceModelRange, Taint
 
 from .tables import each_row
@@ -142,4 +143,4 @@ def test_health_taints(case: Tainted) -> None:
 
 def test_facts_are_read_back_as_they_were_written() -> None:
     written = ClusterFacts(name="m1", status=facts().status, observed_at="2026-11-21T12:00:00Z")
-    assert ClusterFacts.parse(written.file()) == written
+    assert ClusterFacts.read("", written.content()) == written

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.pipeline.reserves import Reserve, next_reserves, parse_reserves, reserves_file, with_reserves
 from reconciler.pipeline.schedules import apis_by_crd
-from reconciler.source.facts import ClusterFacts
 from render.cluster import Cluster, ResourceSummary
 from render.model import ObjectRef, Template
 
@@ -74,7 +74,7 @@ def observe(repository: Repository, **pods: int) -> None:
         ClusterFacts(name=name, status={"resourceSummary": {"allocatable": {"pods": str(count)}}})
         for name, count in pods.items()
     )
-    seen.commit({f"facts/{each.name}.yaml": each.file() for each in facts})
+    seen.commit({f"facts/{each.name}.yaml": each.content() for each in facts})
     repository.git("fetch", "-q", str(seen.path), "+main:argosy/status")
 
 

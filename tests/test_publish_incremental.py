@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.cli import run
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.checkpoint import FILE_NAME, read_checkpoint
 from reconciler.publish.incremental import scope_of
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.repository import open_repository
-from reconciler.source.facts import ClusterFacts
 from render.model import ObjectRef
 
 from .build import (
@@ -221,7 +221,7 @@ def observe(fleet: Repository, rooms: dict[str, dict[str, Any]]) -> None:
     if not seen.path.exists():
         Repository.create(seen.path)
     facts = [ClusterFacts(name=name, status=status) for name, status in rooms.items()]
-    seen.commit({f"facts/{each.name}.yaml": each.file() for each in facts})
+    seen.commit({f"facts/{each.name}.yaml": each.content() for each in facts})
     fleet.git("fetch", "-q", str(seen.path), "+main:argosy/status")
 
 

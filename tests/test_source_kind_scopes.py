@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any, NamedTuple
 
-from reconciler.source.facts import ClusterFacts
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.source.kind_scopes import Scopes
 from reconciler.source.well_known_kinds import WELL_KNOWN
 from render.kinds import BUILT_IN

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.source.build import Caches
 from reconciler.source.desired import Desired
-from reconciler.source.facts import ClusterFacts
 from reconciler.source.files import Reason, Skipped
 from reconciler.source.loading import Loaded, load_desired, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.facts import ClusterFacts
+from reconciler.ledger.facts import ClusterFacts
 
 from .build import Repository, a_cluster, a_policy, argosy, on_clusters
 from .memory_fleet import MemoryFleet, put
@@ -48,7 +48,7 @@ def facts(*, is_namespaced: bool) -> bytes:
     resources = [{"name": "widgets", "kind": "Widget", "namespaced": is_namespaced}]
     return ClusterFacts(
         name="member1", status={"apiEnablements": [{"groupVersion": "acme.example/v1", "resources": resources}]}
-    ).file()
+    ).content()
 
 
 class Step(NamedTuple):

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from overrides.lint import LineOf
 from overrides.lint.selectors import nearest_hint
+from reconciler.ledger.facts import Facts
 from reconciler.pipeline.claims import match_options, policy_index, released_bindings
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import HINT, released_objects
 from reconciler.source.desired import Desired
-from reconciler.source.facts import Facts, with_facts
+from reconciler.source.facts import with_facts
 from reconciler.source.kind_scopes import Scopes
 from render.binding import Binding
 from render.cluster_index import ClusterIndex

@@ -12,6 +12,7 @@ from overrides.lint import LineOf, lint_overrides
 from reconciler.console.cleaning import masked
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.ledger.facts import Facts
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import discontinuities, renamed_by_hand
@@ -28,7 +29,7 @@ from reconciler.publish.reading import Source, read_loaded, read_observed_inputs
 from reconciler.publish.schemas import recorded_schemas
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
-from reconciler.source.facts import Facts, with_facts
+from reconciler.source.facts import with_facts
 from reconciler.source.files import Skipped
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded

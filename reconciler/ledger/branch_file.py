@@ -16,7 +16,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError
-from render.model import ARGOSY_API_VERSION, Manifest
+from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 
 VERSION_FIELD = "version"
 MOST_BYTES = 8 << 20
@@ -51,6 +51,25 @@ class FileFault(Exception):
                 hint="run that version of Argosy here as well, or a later one; the file stays as it is",
             )
         return damaged(path, self.fault)
+
+
+class ObjectName(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The identity of an object as the fields of a file."""
+
+    group: str = ""
+    kind: str
+    namespace: str = ""
+    name: str
+
+    @classmethod
+    def of_ref(cls, ref: ObjectRef) -> "ObjectName":
+        """Return the name of an object."""
+        return cls(group=ref.group, kind=ref.kind, namespace=ref.namespace, name=ref.name)
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object that is named."""
+        return ObjectRef(self.group, self.kind, self.namespace, self.name)
 
 
 class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,8 +18,7 @@ from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
 from render.timing import parse_instant
 
-from .branch_file import BranchFile
-from .object_names import ObjectName
+from .branch_file import BranchFile, ObjectName
 
 
 class ReportedHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):

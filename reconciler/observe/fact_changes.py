@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from reconciler.source.facts import ClusterFacts
+from reconciler.ledger.facts import ClusterFacts
 from render.cluster import ResourceModel
 from render.failover.health import READY
 from render.model import Manifest

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from reconciler.source.facts import Facts
+from reconciler.ledger.facts import Facts
 from render.binding import Binding, BindingSnapshot
 from render.cluster import Cluster
 from render.model import ObjectRef, TargetCluster

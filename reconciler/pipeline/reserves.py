@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.source.facts import ClusterFacts, Facts
+from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster
 from render.documents import emit, parse_documents
 from render.gitobjects import object_id
@@ -84,4 +84,4 @@ def _with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve
 
 
 def _facts_id(facts: ClusterFacts) -> str:
-    return object_id("blob", facts.file()).hex()
+    return object_id("blob", facts.rendered_content()).hex()

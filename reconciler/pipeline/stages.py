@@ -17,10 +17,11 @@ from msgspec.structs import replace
 
 from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
+from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import HealthFile
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.source.desired import Desired, interpreter_of
-from reconciler.source.facts import Facts, with_facts
+from reconciler.source.facts import with_facts
 from render.binding import Binding
 from render.bits import members
 from render.boundary import guarded
@@ -342,7 +343,7 @@ def _held_bindings(inputs: Inputs, built: Built, held: HeldClusters) -> tuple[Bi
 def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:
     """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
-        assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
+        assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].rendered_content())
     if inputs.scope:
         assembly.beside |= {("facts", HealthFile.NAME): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:

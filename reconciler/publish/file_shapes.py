@@ -73,7 +73,7 @@ def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
     if path.startswith("inventory/"):
         return ""
     status = manifest.get("status") or {}
-    is_cluster = path.startswith(("clusters/", "facts/"))
+    is_cluster = path.startswith("clusters/")
     return _head_fault(manifest) or _status_fault(status) or (_cluster_fault(status) if is_cluster else "")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
@@ -10,7 +11,6 @@ from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from reconciler.source.desired import Desired
-from reconciler.source.facts import ClusterFacts
 from render.binding import Binding
 from render.errors import GitError
 from render.gitobjects import TreeEntry
@@ -72,7 +72,7 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, obser
     refs = changed_refs(digests, volatile | turned | (scaled & digests.keys()), desired)
     facts = observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
-    changed_facts = _changed_facts(repository, rendered_facts, facts)
+    changed_facts = _changed_facts(repository, rendered_facts, observed)
     if refs is None or changed_facts is None:
         return None
     if not are_equal_but_for_capacity(repository, bytes.fromhex(contents.facts) or None, facts):
@@ -111,18 +111,22 @@ def are_equal_but_for_capacity(repository: Repository, before: bytes | None, aft
     except GitError:  # the status branch may have been squashed since
         return False
     pairs = [
-        (ClusterFacts.parse(contents[old[name]]), ClusterFacts.parse(contents[new[name]])) for name in changed_names
+        (
+            ClusterFacts.read(f"facts/{name}", contents[old[name]]),
+            ClusterFacts.read(f"facts/{name}", contents[new[name]]),
+        )
+        for name in changed_names
     ]
     return all(one.beside_capacity() == other.beside_capacity() for one, other in pairs)
 
 
-def _changed_facts(repository: Repository, rendered: TreeEntry | None, facts: bytes | None) -> frozenset[str] | None:
+def _changed_facts(
+    repository: Repository, rendered: TreeEntry | None, observed: ObservedInputs
+) -> frozenset[str] | None:
     """Return the clusters whose facts are not those of the rendered commit; None where it has others as well."""
-    if facts is None:
+    if observed.folder is None:
         return None if rendered else frozenset()
-    if rendered is not None and rendered.id == facts:
-        return frozenset()
-    old, new = _blob_ids(repository, rendered.id) if rendered else {}, _blob_ids(repository, facts)
+    old, new = _blob_ids(repository, rendered.id) if rendered else {}, observed.rendered_ids
     changed_names = {name for name in new if old.get(name) != new[name]}
     return frozenset(name.removesuffix(".yaml") for name in changed_names) if old.keys() <= new.keys() else None
 

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
@@ -32,7 +33,6 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers, written_commit
 from reconciler.source.desired import is_failing_over
-from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.fleet_settings import SettingChange, is_recorded

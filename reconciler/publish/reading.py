@@ -9,6 +9,8 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import without_version
+from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
@@ -25,7 +27,7 @@ from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
-from reconciler.source.facts import ClusterFacts, Facts, FactsOf
+from reconciler.source.facts import FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_built_from, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
@@ -41,7 +43,7 @@ from render.values import SelectiveStruct
 
 from .allowances import Allowed
 from .branches import publication_of
-from .file_shapes import checked_path, parsed_file
+from .file_shapes import checked_path
 from .schemas import recorded_schemas
 
 
@@ -70,8 +72,9 @@ class Source(SelectiveStruct, frozen=True, kw_only=True):
 class ObservedInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
 
-    ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
-    the pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards. ``schemas`` are
+    ``folder`` is the id of the tree they were read from (None: from members, or there are none), and ``rendered_ids``
+    are the ids that the files in it have in a rendered commit, where they have no version. ``scope`` limits what the
+    pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards. ``schemas`` are
     those of members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of
     clusters and workloads, with the time since when; ``now`` is the time of the pass (None: rules of time rest).
     """
@@ -79,6 +82,7 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     folder: bytes | None = None
+    rendered_ids: Mapping[str, bytes] = field(default_factory=dict)
     scope: Scope | None = None
     allowed: Allowed = field(default_factory=Allowed)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
@@ -298,24 +302,27 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
     answers, health = files.pop(AnswersFile.PATH, None), files.pop(HealthFile.PATH, None)
     found = _read_facts(repository, files)
     return ObservedInputs(
-        facts={facts.name: facts for facts in found},
+        facts={facts.name: facts for facts, _ in found.values()},
         answers=read_answers(repository.read_blobs([answers])[answers]) if answers else {},
         health=HealthFile.read(HealthFile.PATH, repository.read_blobs([health])[health]).health
         if health
         else ObservedHealth(),
         folder=folder,
+        rendered_ids={path.removeprefix("facts/"): rendered_id for path, (_, rendered_id) in found.items()},
         schemas=schemas,
     )
 
 
-def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> list[ClusterFacts]:
-    """Read files of facts, parsing those no pass has parsed before."""
+def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> dict[str, tuple[ClusterFacts, bytes]]:
+    """Read files of facts, parsing those no pass has parsed before; each with the id it has in a rendered commit."""
     path_by_id = {id_: path for path, id_ in files.items()}
     with Cache(repository.cache_dir, "facts", version=engine_version()) as cache:
         known = cache.get_many(path_by_id)
         contents = repository.read_blobs(path_by_id.keys() - known.keys())
-        fresh = {id_: ClusterFacts.of(parsed_file(path_by_id[id_], content)) for id_, content in contents.items()}
-        cache.put_many({id_: (each.name, each.status, each.observed_at) for id_, each in fresh.items()})
-    for id_, (name, status, observed_at) in known.items():
+        fresh = {id_: ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items()}
+        rendered = {id_: object_id("blob", without_version(content)) for id_, content in contents.items()}
+        cache.put_many({id_: (each.name, each.status, each.observed_at, rendered[id_]) for id_, each in fresh.items()})
+    for id_, (name, status, observed_at, rendered_id) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
-    return [fresh[id_] for id_ in files.values()]
+        rendered[id_] = rendered_id
+    return {path: (fresh[id_], rendered[id_]) for path, id_ in files.items()}

@@ -22,6 +22,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.ledger.branch_file import says_the_same
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
@@ -145,7 +146,7 @@ def _is_as_recorded(observation: Observation) -> bool:
         if known is None or cluster_file(replace(known, state=state)) != recorded.files.get(cluster_path(name)):
             return False
         facts = observation.facts.get(name)
-        if (facts.file() if facts else None) != recorded.files.get(facts_path(name)):
+        if not says_the_same(recorded.files.get(facts_path(name)), facts.content() if facts else None):
             return False
     return True
 

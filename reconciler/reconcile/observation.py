@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
+from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers
@@ -35,7 +36,6 @@ from reconciler.pipeline.health import PendingByCluster, cluster_conditions, wit
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
-from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling

@@ -217,7 +217,7 @@ def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInpu
     recorded = recorded_inputs(inputs.publication, source)
     if recorded.facts != observed.facts:
         return None
-    observed = replace(observed, folder=recorded.folder)
+    observed = replace(observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
     return scope_of(inputs.publication.repository, inputs.previous, source.desired, observed)
 
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from msgspec import field
 
 from reconciler.ledger.branch_file import MOST_BYTES
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.plans.inventory import parse_inventory
 from reconciler.publish.branches import Publication
 from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.status_branch import inventory_path
 from reconciler.repository import Fetching, File, Repository
-from reconciler.source.facts import ClusterFacts
 from render.cluster import Cluster, is_pulling
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError

@@ -8,6 +8,7 @@ from msgspec import field
 
 from reconciler.ledger.agents import AgentsFile, AgentWord
 from reconciler.ledger.branch_file import BranchFile
+from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
@@ -16,7 +17,6 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
-from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.observed_schemas import MemberSchemas
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -76,9 +76,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the facts of every cluster."""
         facts_by_cluster = {}
         for path in self.below("facts"):
-            manifest = self.manifest(path)
-            if manifest is not None and path not in {AnswersFile.PATH, HealthFile.PATH}:
-                facts = ClusterFacts.of(manifest)
+            facts = self.file(ClusterFacts, path) if path not in {AnswersFile.PATH, HealthFile.PATH} else None
+            if facts is not None:
                 facts_by_cluster[facts.name] = facts
         return facts_by_cluster
 

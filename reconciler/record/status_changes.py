@@ -10,6 +10,7 @@ from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
+from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
@@ -27,7 +28,6 @@ from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
 from reconciler.source.desired import Desired, is_failing_over
-from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
@@ -213,7 +213,7 @@ def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
 
 def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {
-        facts_path(name): facts.file() for name, facts in inputs.facts.items() if name in inputs.states
+        facts_path(name): facts.content() for name, facts in inputs.facts.items() if name in inputs.states
     }
     if inputs.answers is not None:
         files[AnswersFile.PATH] = AnswersFile.of_answers(inputs.answers).content() if inputs.answers else None

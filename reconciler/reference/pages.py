@@ -191,7 +191,6 @@ BRANCHES = (
         entries=(
             *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
             Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
-            Entry("facts/<cluster>.yaml", "What the scheduler reads of a member: served APIs and capacity."),
             Entry(
                 "schemas/<cluster>.yaml",
                 "The custom kinds that a member defines and the source does not, each with the digest of its schema.",

@@ -1,59 +1,14 @@
-"""Facts: the parts of the members' state that the scheduler reads, as one render used them.
+"""Facts in place of what the source declares of clusters: observed facts replace it; without any, it stands."""
 
-A cluster's facts are the parts of a Cluster's ``status`` that decide placements: served APIs, whether it is ready, and
-its capacity. Observed facts replace what the source declares; without any, the declaration stands.
-"""
+from collections.abc import Callable, Iterable
 
-from collections.abc import Callable, Iterable, Mapping
-
-from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster, Taint
-from render.documents import emit, parse_documents
 from render.failover.health import ready_taints
-from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
 from render.settings.fleet import Fleet
-
-KIND = "ClusterFacts"
-
-
-class ClusterFacts(Struct, frozen=True, kw_only=True):
-    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and the time of observation."""
-
-    name: str
-    status: Manifest
-    observed_at: str = ""
-
-    def file(self) -> bytes:
-        """Return the facts as the file that records them."""
-        head = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
-        time = {"observedAt": self.observed_at} if self.observed_at else {}
-        return emit({**head, **time, "status": self.status})
-
-    def beside_capacity(self) -> Manifest:
-        """Return the status without its capacity."""
-        return {key: value for key, value in self.status.items() if key != "resourceSummary"}
-
-    @classmethod
-    def parse(cls, content: bytes) -> "ClusterFacts":
-        """Read facts back from their file."""
-        return cls.of(parse_documents(content)[0].value)
-
-    @classmethod
-    def of(cls, value: Manifest) -> "ClusterFacts":
-        """Read facts back from the object in their file."""
-        return cls(
-            name=value["metadata"]["name"],
-            status=value.get("status") or {},
-            observed_at=value.get("observedAt") or "",
-        )
-
-
-Facts = Mapping[str, ClusterFacts]
-"""Facts by cluster name; a cluster without an entry was never observed."""
-
 
 FactsOf = Callable[[Fleet], Facts]
 """The facts of a fleet, given its settings; only called where a source depends on them."""

@@ -23,13 +23,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from reconciler.ledger.facts import Facts
 from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
 from render.settings.fleet import Fleet
 
 from .definitions import defined_scopes
 from .desired import Desired
-from .facts import Facts
 from .observed_schemas import KindVersion
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.source.facts import ClusterFacts
+from reconciler.ledger.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
 REGIONS = ("eu", "us", "ap", "sa")
@@ -196,7 +196,7 @@ def facts_of(name: str, number: int) -> bytes:
     room = {"allocatable": {"cpu": "64", "memory": "256Gi", "pods": str(500 + number)}}
     conditions = [{"type": "Ready", "status": "True"}]
     status = {"apiEnablements": apis, "conditions": conditions, "resourceSummary": room}
-    return ClusterFacts(name=name, status=status).file()
+    return ClusterFacts(name=name, status=status).content()
 
 
 def relabelled(path: Path, number: int) -> Run:

@@ -1,0 +1,61 @@
+"""Facts: the parts of a member's state that the scheduler reads, as one render used them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from msgspec import Struct, field
+
+from render.model import Manifest
+
+from .branch_file import BranchFile, check_version, converted
+from .cluster_status import checked_cluster_status
+
+
+class Metadata(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The metadata of an object that is of a cluster."""
+
+    name: str
+    annotations: dict[str, str] | None = None
+
+
+class _FactsFields(Struct, frozen=True, kw_only=True):
+    metadata: Metadata
+    observed_at: str | None = field(name="observedAt", default=None)
+
+
+class ClusterFacts(BranchFile, frozen=True, kw_only=True):
+    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and the time of observation.
+
+    A rendered commit has them as well: those it was rendered with.
+    """
+
+    PATH: ClassVar[str] = "facts/{cluster}.yaml"
+    KIND: ClassVar[str] = "ClusterFacts"
+    ABOUT: ClassVar[str] = "What the scheduler reads of a member: served APIs and capacity."
+
+    name: str
+    status: Manifest
+    observed_at: str = ""
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the facts in a plain object; FileFault where there are none."""
+        check_version(value, cls.VERSION)
+        fields = converted(value, _FactsFields)
+        return cls(
+            name=fields.metadata.name, status=checked_cluster_status(value), observed_at=fields.observed_at or ""
+        )
+
+    def plain(self) -> Manifest:
+        """Return the object in the file, without its version."""
+        head = {"apiVersion": self.API_VERSION, "kind": self.KIND, "metadata": {"name": self.name}}
+        time = {"observedAt": self.observed_at} if self.observed_at else {}
+        return {**head, **time, "status": self.status}
+
+    def beside_capacity(self) -> Manifest:
+        """Return the status without its capacity."""
+        return {key: value for key, value in self.status.items() if key != "resourceSummary"}
+
+
+Facts = Mapping[str, ClusterFacts]
+"""Facts by cluster name; a cluster without an entry was never observed."""
