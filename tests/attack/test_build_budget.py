@@ -1,5 +1,8 @@
 """Builds that take all they are given: together they have one budget, and what failed is not paid for in each pass."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +15,15 @@ from reconciler.building.builder import SourceBuilder
 from reconciler.building.sandbox import Run, RunLimits
 from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
+from tests.build import Repository, a_config_map
 from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, OUTPUT, a_chart
 from tests.test_building_kustomize import a_script, objects_of, said
 from tests.test_source_loading import Memory
-from tests.waiting import at_once
+from tests.waiting import SECONDS, at_once
 
 HOUR = 3600
+HEAD = ("validate", "--rev", "HEAD")
 
 
 def loaded(
@@ -138,3 +143,25 @@ def test_no_more_runs_at_once_than_there_is_memory_for() -> None:
     at_once(lambda _number: total.run(RunLimits(memory=2 << 30), start), 12)
     assert most == 2
     assert total.run(RunLimits(memory=9 << 30), start) == Run()
+
+
+def test_no_process_and_no_push_pays_again_for_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull request is pushed to again, by a commit that leaves what its build reads as it is."""
+    calls = tmp_path / "calls"
+    folder = a_script(tmp_path / "bin", "kustomize", f"echo x >> {calls}; echo 'Error: it is wrong' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"README": "", "c.yaml": a_config_map("c")})
+    base = repository.git("rev-parse", "HEAD")
+
+    def ended(*words: str) -> int:
+        command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *words]
+        return subprocess.run(command, capture_output=True, check=False, timeout=SECONDS).returncode
+
+    repository.commit(KUSTOMIZED)
+    assert [ended(*HEAD), ended(*HEAD), ended("diff", base, "HEAD")] == [0, 0, 0]
+    repository.commit({"other.yaml": a_config_map("other")})
+    assert [ended(*HEAD), ended("diff", base, "HEAD")] == [0, 0]
+    assert calls.read_text().count("x") == 1
+    repository.commit({"o/a.yaml": "x: 2\n"})
+    assert (ended(*HEAD), calls.read_text().count("x")) == (0, 2)
