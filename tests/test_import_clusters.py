@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from overrides.draft import Draft
 from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
 from reconciler.cli import run
-from render.federations.plain_clusters.defaults import without_defaults
 from render.federations.plain_clusters.front_end import LiveCluster, converted_clusters, read_cluster, split
 from render.federations.plain_clusters.system_objects import left_out
-from render.federations.plain_clusters.written_form import as_written
+from render.federations.plain_clusters.written_form import as_written, without_defaults
 
 from .build import Ended, a_config_map, a_deployment
 from .fakes import FakeCluster
@@ -125,6 +124,11 @@ FORMS = [
             },
         ),
         an_object("Service", spec={"type": "NodePort", "ports": [{"port": 80}]}),
+    ),
+    Form(
+        "an aggregated API whose certificate was injected",
+        an_object("APIService", "apiregistration.k8s.io/v1", spec={"caBundle": "Q0E=", "group": "example.io"}),
+        an_object("APIService", "apiregistration.k8s.io/v1", spec={"group": "example.io"}),
     ),
     Form(
         "a service without an address, and one of two families, stay so",

@@ -17,11 +17,11 @@ from render.errors import ClusterError, ConfigError
 from render.federations.front_ends import found_in, named
 from render.federations.karmada.front_end import KARMADA, is_karmada, propagation_of
 from render.federations.manifests import SKIP_NAMESPACE
-from render.federations.plain_clusters.defaults import take_out
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
 from render.federations.plain_clusters.written_form import without_filled_in
 from render.federations.policies import files_of
 from render.federations.units import Conversion, FrontEnd, Left, Placed, exact, refused
+from render.interpretation.removal import take_out
 from render.model import Manifest, ObjectRef
 from render.words import counted
 

@@ -10,7 +10,21 @@ from msgspec.structs import replace
 from render.interpretation.operations import Interpretation
 from render.interpretation.retention import retaining
 
-from . import access, batch, configuration, extension, fleet, network, nodes, pods, scaling, storage, workloads
+from . import (
+    access,
+    batch,
+    configuration,
+    daemon_sets,
+    extension,
+    fleet,
+    network,
+    nodes,
+    pods,
+    scaling,
+    stateful_sets,
+    storage,
+    workloads,
+)
 from .kind import BuiltInKind, GroupKind
 
 __all__ = ["BUILT_IN", "KUBERNETES", "NATIVE", "SCOPES", "BuiltInKind", "GroupKind"]
@@ -18,6 +32,8 @@ __all__ = ["BUILT_IN", "KUBERNETES", "NATIVE", "SCOPES", "BuiltInKind", "GroupKi
 KUBERNETES: tuple[BuiltInKind, ...] = (
     *pods.KINDS,
     *workloads.KINDS,
+    *stateful_sets.KINDS,
+    *daemon_sets.KINDS,
     *batch.KINDS,
     *configuration.KINDS,
     *storage.KINDS,

@@ -1,12 +1,21 @@
 """Roles, and the requests by which servers answer who somebody is and what he may do."""
 
+from typing import Any
+
 from .kind import BuiltInKind, plain_kinds
 
 _ROLES = "rbac.authorization.k8s.io"
 
+
+def clean_role(role: dict[str, Any]) -> None:
+    """Take out the rules that a controller gathers from other roles."""
+    if role.get("aggregationRule"):
+        role.pop("rules", None)
+
+
 KINDS = (
     BuiltInKind(group=_ROLES, kind="Role", version="v1", is_namespaced=True),
-    BuiltInKind(group=_ROLES, kind="ClusterRole", version="v1", is_namespaced=False),
+    BuiltInKind(group=_ROLES, kind="ClusterRole", version="v1", is_namespaced=False, clean=clean_role),
     BuiltInKind(group=_ROLES, kind="RoleBinding", version="v1", is_namespaced=True, is_recreatable=True),
     BuiltInKind(group=_ROLES, kind="ClusterRoleBinding", version="v1", is_namespaced=False, is_recreatable=True),
     *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),

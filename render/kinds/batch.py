@@ -11,21 +11,33 @@ from render.interpretation.fields import (
     text_at,
     value_at,
     with_other_integer,
+    without_value,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.progress import LiveState, Progress, broken, has_condition, live_condition
 from render.interpretation.references import pod_dependencies
+from render.interpretation.removal import Path, take_out
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind
+from .kind import BuiltInKind, Default
+from .pod_defaults import POD_DEFAULTS, below
 from .workloads import POD_TEMPLATE, template_dependencies
 
 PARALLELISM = ("spec", "parallelism")
 COUNTERS = ("active", "succeeded", "failed")
+CONTROLLER_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+JOB_LABELS = (*CONTROLLER_LABELS, "job-name", "batch.kubernetes.io/job-name")
+JOB_DEFAULTS: Mapping[Path, Default] = {
+    ("backoffLimit",): 6,
+    ("completionMode",): "NonIndexed",
+    ("suspend",): False,
+    ("podReplacementPolicy",): "TerminatingOrFailed",
+    ("manualSelector",): False,
+}
 FINISHED = ("Complete", "Failed")
 
 
@@ -139,12 +151,36 @@ def job_progress(live: Manifest) -> LiveState | None:
     return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")
 
 
+def without_identity(manifest: Manifest) -> Manifest:
+    """Drop labels that controllers pick, and a time to live, with which delivery and deletion would alternate."""
+    if value_at(manifest, "spec", "manualSelector") is not True:
+        for label in CONTROLLER_LABELS:
+            manifest = without_value(manifest, "spec", "selector", "matchLabels", label)
+        for label in JOB_LABELS:
+            manifest = without_value(manifest, "spec", "template", "metadata", "labels", label)
+    return without_value(manifest, "spec", "ttlSecondsAfterFinished")
+
+
+def clean_job(job: dict[str, Any]) -> None:
+    """Take out the selector and the labels that the server makes of the UID of a Job."""
+    spec = job.get("spec")
+    if not isinstance(spec, dict) or spec.get("manualSelector"):
+        return
+    spec.pop("selector", None)
+    for label in JOB_LABELS:
+        take_out(job, ("metadata", "labels", label))
+        take_out(job, ("spec", "template", "metadata", "labels", label))
+
+
 KINDS = (
     BuiltInKind(
         group="batch",
         kind="Job",
         version="v1",
         is_namespaced=True,
+        defaults={**below(("spec",), JOB_DEFAULTS), **below(POD_TEMPLATE, POD_DEFAULTS)},
+        clean=clean_job,
+        prune=without_identity,
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         counts=("parallelism", "completions"),
@@ -168,6 +204,14 @@ KINDS = (
         kind="CronJob",
         version="v1",
         is_namespaced=True,
+        defaults={
+            ("spec", "concurrencyPolicy"): "Allow",
+            ("spec", "suspend"): False,
+            ("spec", "successfulJobsHistoryLimit"): 3,
+            ("spec", "failedJobsHistoryLimit"): 1,
+            **below(("spec", "jobTemplate", "spec"), JOB_DEFAULTS),
+            **below(("spec", "jobTemplate", *POD_TEMPLATE), POD_DEFAULTS),
+        },
         pod_spec=("spec", "jobTemplate", *POD_TEMPLATE),
         short_names=("cj",),
         interpretation=Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),

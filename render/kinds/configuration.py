@@ -1,5 +1,8 @@
 """Config maps, secrets and service accounts: what pods are given, and what a namespace may use."""
 
+from typing import Any
+
+from render.interpretation.fields import objects_at, text_at, without_value
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.model import Manifest
@@ -23,12 +26,39 @@ def namespace_progress(live: Manifest) -> LiveState | None:
     return None if phase == "Active" else LiveState(Progress.IN_PROGRESS, "NotActive", f"its phase is {phase}")
 
 
+def without_token(manifest: Manifest) -> Manifest:
+    """Drop the content of a token, which each member writes for itself."""
+    if manifest.get("type") != TOKEN_TYPE:
+        return manifest
+    manifest = without_value(manifest, "metadata", "annotations", "kubernetes.io/service-account.uid")
+    return {**manifest, "data": None} if "data" in manifest else manifest
+
+
+def without_generated_secrets(manifest: Manifest) -> Manifest:
+    """Drop generated token secrets; of two side by side Karmada drops the first, and so do we."""
+    secrets = list(objects_at(manifest, "secrets"))
+    prefix = f"{text_at(manifest, 'metadata', 'name')}-token-"
+    index = 0
+    while index < len(secrets):
+        if text_at(secrets[index], "name").startswith(prefix):
+            del secrets[index]
+        index += 1
+    return {**manifest, "secrets": secrets} if "secrets" in manifest else manifest
+
+
+def clean_account(account: dict[str, Any]) -> None:
+    """Take out a list of tokens that is empty."""
+    if not account.get("secrets", True):
+        del account["secrets"]
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="Namespace",
         version="v1",
         is_namespaced=False,
+        filled_in=(("spec",), ("metadata", "labels", "kubernetes.io/metadata.name")),
         stage=ApplyStage.NAMESPACES,
         takes_others_along=True,
         progress=namespace_progress,
@@ -49,6 +79,7 @@ KINDS = (
         kind="Secret",
         version="v1",
         is_namespaced=True,
+        prune=without_token,
         stage=ApplyStage.CONFIGURATION,
         is_recreatable=True,
         maps={"data": "", "stringData": ""},
@@ -59,6 +90,8 @@ KINDS = (
         kind="ServiceAccount",
         version="v1",
         is_namespaced=True,
+        clean=clean_account,
+        prune=without_generated_secrets,
         stage=ApplyStage.RIGHTS,
         short_names=("sa",),
         retained=(

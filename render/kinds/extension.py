@@ -1,12 +1,26 @@
 """The kinds that change what an API server serves, and what it lets pass."""
 
+from collections.abc import Mapping
+
 from render.interpretation.progress import LiveState, broken, live_condition, under_way
+from render.interpretation.removal import Path
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
 
-from .kind import ApplyStage, BuiltInKind, plain_kinds
+from .kind import ApplyStage, BuiltInKind, Default, plain_kinds
 
 _CERTIFICATE = ("clientConfig", "caBundle")
+
+_HOOKS: Mapping[Path, Default] = {
+    ("webhooks", "*", "timeoutSeconds"): 10,
+    ("webhooks", "*", "matchPolicy"): "Equivalent",
+    ("webhooks", "*", "failurePolicy"): "Fail",
+    ("webhooks", "*", "namespaceSelector"): {},
+    ("webhooks", "*", "objectSelector"): {},
+    ("webhooks", "*", "reinvocationPolicy"): "Never",
+    ("webhooks", "*", "rules", "*", "scope"): "*",
+    ("webhooks", "*", "clientConfig", "service", "port"): 443,
+}
 
 
 def _injected(*path: str) -> tuple[Retained, ...]:
@@ -38,6 +52,8 @@ KINDS = (
         kind="CustomResourceDefinition",
         version="v1",
         is_namespaced=False,
+        defaults={("spec", "conversion"): {"strategy": "None"}},
+        filled_in=(("metadata", "annotations", "api-approved.kubernetes.io/bound"),),
         stage=ApplyStage.DEFINITIONS,
         takes_others_along=True,
         maps={},
@@ -59,6 +75,7 @@ KINDS = (
         kind="ValidatingWebhookConfiguration",
         version="v1",
         is_namespaced=False,
+        defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
     ),
     BuiltInKind(
@@ -66,6 +83,7 @@ KINDS = (
         kind="MutatingWebhookConfiguration",
         version="v1",
         is_namespaced=False,
+        defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
     ),
     *plain_kinds(

@@ -4,17 +4,24 @@ A kind that is no more than a name with a scope is made by ``plain_kinds``. Each
 is, or names the field in ``has_no``, so that nothing about a new kind is forgotten (a test asks).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
+from typing import Any
 
 from msgspec import Struct, field
 
 from render.interpretation.operations import Interpretation
 from render.interpretation.progress import ProgressRule
+from render.interpretation.removal import Path
 from render.interpretation.retention import Retained
+from render.model import Manifest
 
 GroupKind = tuple[str, str]
 """A group and a kind; every version of a kind has the same scope."""
+
+
+Default = Any
+"""The value of a default, or a function that returns it for the object that the field stands in."""
 
 
 class ApplyStage(IntEnum):
@@ -45,10 +52,13 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     commands and arguments find theirs. ``is_scaled``: autoscalers can set spec.replicas. ``counts`` are the fields of
     its spec that an API server sets to 1 where they are missing, and that scheduling reads.
 
-    ``stage`` is when an object is applied, where its group does
-    not tell. ``takes_others_along``: with an object of the kind much more may be gone. ``is_recreatable``: an object
-    may be deleted and created again, for it holds no data of its own. ``maps`` are ``COMMON_MAPS``, or what the kind
-    has in their place. ``short_names`` are those that kubectl knows.
+    Of a live object that becomes a template, the ``defaults`` that a server fills in are left out, and the fields that
+    are ``filled_in`` by clusters; ``clean`` takes out of the copy what goes by more than a path.
+
+    ``prune`` takes out of a template what only a cluster may set, beyond the fields that every object loses. ``stage``
+    is when an object is applied, where its group does not tell. ``takes_others_along``: with an object of the kind much
+    more may be gone. ``is_recreatable``: an object may be deleted and created again, for it holds no data of its own.
+    ``maps`` are ``COMMON_MAPS``, or what the kind has in their place. ``short_names`` are those that kubectl knows.
     """
 
     group: str
@@ -63,6 +73,10 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     has_edited_containers: bool = False
     is_scaled: bool = False
     counts: tuple[str, ...] = ()
+    defaults: Mapping[Path, Default] = field(default_factory=dict)
+    filled_in: tuple[Path, ...] = ()
+    clean: Callable[[dict[str, Any]], None] | None = None
+    prune: Callable[[Manifest], Manifest] | None = None
     stage: ApplyStage | None = None
     takes_others_along: bool = False
     is_recreatable: bool = False

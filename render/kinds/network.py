@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value, without_value
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
@@ -87,12 +87,51 @@ def service_progress(live: Manifest) -> LiveState | None:
     return None if addresses else LiveState(Progress.IN_PROGRESS, "NoAddress", "its load balancer has no address yet")
 
 
+def without_addresses(manifest: Manifest) -> Manifest:
+    """Drop allocated addresses; a headless service keeps its None."""
+    spec: Mapping[str, Any] = mapping_at(manifest, "spec")
+    if "clusterIP" not in spec or spec["clusterIP"] == "None":
+        return manifest
+    return without_value(without_value(manifest, "spec", "clusterIP"), "spec", "clusterIPs")
+
+
+def _same_port(port: Mapping[str, Any]) -> Any:
+    return port.get("port")
+
+
+def clean_service(service: dict[str, Any]) -> None:
+    """Take out the addresses and families that the cluster chose."""
+    spec = service.get("spec")
+    if not isinstance(spec, dict):
+        return
+    is_headless = spec.get("clusterIP") == "None"
+    spec.pop("clusterIPs", None)
+    if not is_headless:
+        spec.pop("clusterIP", None)
+    # One family is what the cluster has; two are a wish.
+    if spec.get("ipFamilyPolicy") == "SingleStack":
+        spec.pop("ipFamilyPolicy")
+        spec.pop("ipFamilies", None)
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="Service",
         version="v1",
         is_namespaced=True,
+        defaults={
+            ("spec", "type"): "ClusterIP",
+            ("spec", "sessionAffinity"): "None",
+            ("spec", "internalTrafficPolicy"): "Cluster",
+            ("spec", "externalTrafficPolicy"): "Cluster",
+            ("spec", "allocateLoadBalancerNodePorts"): True,
+            ("spec", "ports", "*", "protocol"): "TCP",
+            ("spec", "ports", "*", "targetPort"): _same_port,
+        },
+        filled_in=(("spec", "healthCheckNodePort"), ("spec", "ports", "*", "nodePort")),
+        clean=clean_service,
+        prune=without_addresses,
         stage=ApplyStage.CONFIGURATION,
         maps={**COMMON_MAPS, "selector": ""},
         progress=service_progress,
@@ -126,7 +165,12 @@ KINDS = (
         ),
     ),
     BuiltInKind(
-        group="networking.k8s.io", kind="NetworkPolicy", version="v1", is_namespaced=True, short_names=("netpol",)
+        group="networking.k8s.io",
+        kind="NetworkPolicy",
+        version="v1",
+        is_namespaced=True,
+        defaults={("spec", way, "*", "ports", "*", "protocol"): "TCP" for way in ("ingress", "egress")},
+        short_names=("netpol",),
     ),
     *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
     *plain_kinds("networking.k8s.io", "IPAddress", is_namespaced=False, short_names=("ip",)),

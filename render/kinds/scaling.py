@@ -70,6 +70,7 @@ KINDS = (
         kind="HorizontalPodAutoscaler",
         version="v2",
         is_namespaced=True,
+        defaults={("spec", "minReplicas"): 1},
         progress=autoscaler_progress,
         short_names=("hpa",),
         interpretation=Interpretation(reflect=reflect_autoscaler, aggregate=aggregated_autoscaler),

@@ -1,16 +1,27 @@
 """Persistent volumes and their claims, with the fields that members fill in themselves."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from render.interpretation.fields import text_at
+from render.interpretation.fields import text_at, without_value
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
+from render.interpretation.removal import Path
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 
-from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, plain_kinds
+from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, Default, plain_kinds
 
+CLAIM_NOTES = (
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/selected-node",
+)
+NOTES_OF_CONTROLLERS = tuple(("metadata", "annotations", note) for note in CLAIM_NOTES)
+CLAIM_DEFAULTS: Mapping[Path, Default] = {("spec", "volumeMode"): "Filesystem"}
 VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
 
 
@@ -47,12 +58,20 @@ def claim_progress(live: Manifest) -> LiveState | None:
     return None
 
 
+def without_node(manifest: Manifest) -> Manifest:
+    """Drop the node that a scheduler selected."""
+    return without_value(manifest, "metadata", "annotations", "volume.kubernetes.io/selected-node")
+
+
 KINDS = (
     BuiltInKind(
         group="",
         kind="PersistentVolumeClaim",
         version="v1",
         is_namespaced=True,
+        defaults=CLAIM_DEFAULTS,
+        filled_in=(("spec", "volumeName"), *NOTES_OF_CONTROLLERS),
+        prune=without_node,
         stage=ApplyStage.CONFIGURATION,
         takes_others_along=True,
         progress=claim_progress,
@@ -65,6 +84,8 @@ KINDS = (
         kind="PersistentVolume",
         version="v1",
         is_namespaced=False,
+        defaults={**CLAIM_DEFAULTS, ("spec", "persistentVolumeReclaimPolicy"): "Retain"},
+        filled_in=(("spec", "claimRef"), *NOTES_OF_CONTROLLERS),
         stage=ApplyStage.CONFIGURATION,
         takes_others_along=True,
         short_names=("pv",),

@@ -1,4 +1,4 @@
-"""Deployments, replica sets, stateful sets and daemon sets."""
+"""Deployments and replica sets, and what the rules about all kinds with replicas are made of."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from render.interpretation.fields import (
     count_at,
     integer_at,
     mapping_at,
-    objects_at,
     text_at,
     value_at,
     with_other_integer,
+    without_value,
 )
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.progress import (
@@ -33,6 +33,7 @@ from render.model import Manifest
 from render.resources import DependentObject
 
 from .kind import COMMON_MAPS, BuiltInKind, plain_kinds
+from .pod_defaults import POD_DEFAULTS, below
 
 PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 POD_TEMPLATE = ("spec", "template", "spec")
@@ -68,27 +69,6 @@ REPLICA_SET = Counters(
     summed=("replicas", "readyReplicas", "availableReplicas"),
     required=("replicas",),
     reflected=("replicas", "readyReplicas", "availableReplicas", "observedGeneration"),
-)
-STATEFUL_SET = Counters(
-    summed=("availableReplicas", "currentReplicas", "readyReplicas", "replicas", "updatedReplicas"),
-    required=("replicas", "availableReplicas"),
-    # Karmada does not collect observedGeneration of stateful sets.
-    reflected=("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
-)
-DAEMON_COUNTERS = (
-    "currentNumberScheduled",
-    "desiredNumberScheduled",
-    "numberAvailable",
-    "numberMisscheduled",
-    "numberReady",
-    "updatedNumberScheduled",
-    "numberUnavailable",
-)
-DAEMON_SET = Counters(
-    summed=DAEMON_COUNTERS,
-    is_scaled=False,
-    required=("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
-    reflected=(*DAEMON_COUNTERS, "observedGeneration"),
 )
 
 
@@ -126,16 +106,6 @@ def scaled_dependencies(workload: Manifest) -> set[DependentObject]:
     """Return the same for a kind with replicas, which must be a number."""
     integer_at(workload, *REPLICA_FIELD)
     return template_dependencies(workload)
-
-
-def stateful_dependencies(workload: Manifest) -> set[DependentObject]:
-    """Return the same, without the claims that the stateful set makes for itself."""
-    own = {text_at(claim, "metadata", "name") for claim in objects_at(workload, "spec", "volumeClaimTemplates")}
-    return {
-        needed
-        for needed in scaled_dependencies(workload)
-        if needed.kind != "PersistentVolumeClaim" or needed.name not in own
-    }
 
 
 def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Manifest, Items], Any]:
@@ -185,7 +155,7 @@ def is_rollout_complete(observed: Manifest) -> bool:
     status, wanted = mapping_at(observed, "status"), integer_at(observed, *REPLICA_FIELD)
     updated = count_at(status, "updatedReplicas")
     return (
-        _is_observed(observed)
+        is_observed(observed)
         and (wanted is None or updated >= wanted)
         and count_at(status, "availableReplicas") >= updated
     )
@@ -195,21 +165,11 @@ def is_replica_set_available(observed: Manifest) -> bool:
     """Say whether the controller has seen the replica set, and every replica is available."""
     wanted = integer_at(observed, *REPLICA_FIELD)
     available = count_at(observed, "status", "availableReplicas")
-    return _is_observed(observed) and (wanted is None or available >= wanted)
+    return is_observed(observed) and (wanted is None or available >= wanted)
 
 
-def is_daemon_set_available(observed: Manifest) -> bool:
-    """Say whether the controller has seen the daemon set, every node is updated, and every updated one available."""
-    status = mapping_at(observed, "status")
-    updated = count_at(status, "updatedNumberScheduled")
-    return (
-        _is_observed(observed)
-        and updated >= count_at(status, "desiredNumberScheduled")
-        and count_at(status, "numberAvailable") >= updated
-    )
-
-
-def _is_observed(observed: Manifest) -> bool:
+def is_observed(observed: Manifest) -> bool:
+    """Say whether the controller has seen the newest generation."""
     return count_at(observed, "status", "observedGeneration") == generation(observed)
 
 
@@ -250,37 +210,17 @@ def replica_set_progress(live: Manifest) -> LiveState | None:
     return None if ready >= wanted else replicas_missing("availableReplicas", ready, wanted)
 
 
-def stateful_set_progress(live: Manifest) -> LiveState | None:
-    """Return how far a stateful set is rolled out; one that is updated by hand is never waited for."""
-    strategy = (live.get("spec") or {}).get("updateStrategy") or {}
-    if strategy.get("type") == "OnDelete":
-        return None
-    status, wanted = status_of(live), wanted_replicas(live)
-    for counter in ("replicas", "readyReplicas"):
-        if counted_in(status, counter) < wanted:
-            return replicas_missing(counter, counted_in(status, counter), wanted)
-    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    least, updated = wanted - partition, counted_in(status, "updatedReplicas")
-    if updated < least:
-        return replicas_missing("updatedReplicas", updated, least)
-    if not partition and status.get("currentRevision") != status.get("updateRevision"):
-        return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
-    return None
+def without_revisions(manifest: Manifest) -> Manifest:
+    """Drop the notes of the controller about revisions."""
+    if not mapping_at(manifest, "metadata").get("annotations"):
+        return manifest
+    for annotation in ("deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"):
+        manifest = without_value(manifest, "metadata", "annotations", annotation)
+    return manifest
 
 
-def daemon_set_progress(live: Manifest) -> LiveState | None:
-    """Return how far a daemon set is rolled out."""
-    status = status_of(live)
-    if "observedGeneration" not in status:
-        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
-    wanted = counted_in(status, "desiredNumberScheduled")
-    for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
-        if counted_in(status, counter) < wanted:
-            return replicas_missing(counter, counted_in(status, counter), wanted)
-    return None
-
-
-def _scaled(counters: Counters, **special: Any) -> Interpretation:
+def scaled_interpretation(counters: Counters, **special: Any) -> Interpretation:
+    """Return the interpretation of a kind with replicas; ``special`` are its operations that differ from most."""
     functions: dict[str, Any] = {
         "replicas": workload_replicas,
         "revise": revise_replicas,
@@ -299,6 +239,15 @@ KINDS = (
         kind="Deployment",
         version="v1",
         is_namespaced=True,
+        defaults={
+            ("spec", "progressDeadlineSeconds"): 600,
+            ("spec", "revisionHistoryLimit"): 10,
+            ("spec", "strategy", "rollingUpdate", "maxSurge"): "25%",
+            ("spec", "strategy", "rollingUpdate", "maxUnavailable"): "25%",
+            ("spec", "strategy", "type"): "RollingUpdate",
+            **below(POD_TEMPLATE, POD_DEFAULTS),
+        },
+        prune=without_revisions,
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         is_scaled=True,
@@ -306,7 +255,7 @@ KINDS = (
         is_recreatable=True,
         progress=deployment_progress,
         short_names=("deploy",),
-        interpretation=_scaled(DEPLOYMENT),
+        interpretation=scaled_interpretation(DEPLOYMENT),
         retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
     ),
     BuiltInKind(
@@ -314,51 +263,21 @@ KINDS = (
         kind="ReplicaSet",
         version="v1",
         is_namespaced=True,
+        defaults=below(POD_TEMPLATE, POD_DEFAULTS),
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         is_scaled=True,
         counts=("replicas",),
         progress=replica_set_progress,
         short_names=("rs",),
-        interpretation=_scaled(REPLICA_SET, health=is_replica_set_available),
-    ),
-    BuiltInKind(
-        group="apps",
-        kind="StatefulSet",
-        version="v1",
-        is_namespaced=True,
-        pod_spec=POD_TEMPLATE,
-        has_edited_containers=True,
-        is_scaled=True,
-        counts=("replicas",),
-        is_recreatable=True,
-        progress=stateful_set_progress,
-        short_names=("sts",),
-        interpretation=_scaled(
-            STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
-        ),
-    ),
-    BuiltInKind(
-        group="apps",
-        kind="DaemonSet",
-        version="v1",
-        is_namespaced=True,
-        pod_spec=POD_TEMPLATE,
-        has_edited_containers=True,
-        progress=daemon_set_progress,
-        short_names=("ds",),
-        interpretation=Interpretation(
-            aggregate=aggregation(DAEMON_SET),
-            reflect=reflection(DAEMON_SET),
-            health=is_daemon_set_available,
-            dependencies=template_dependencies,
-        ),
+        interpretation=scaled_interpretation(REPLICA_SET, health=is_replica_set_available),
     ),
     BuiltInKind(
         group="",
         kind="ReplicationController",
         version="v1",
         is_namespaced=True,
+        defaults=below(POD_TEMPLATE, POD_DEFAULTS),
         pod_spec=POD_TEMPLATE,
         is_scaled=True,
         maps={**COMMON_MAPS, "selector": ""},

@@ -1,0 +1,78 @@
+"""Daemon sets, which run a pod on each node."""
+
+from render.interpretation.fields import count_at, mapping_at
+from render.interpretation.operations import Interpretation
+from render.interpretation.progress import LiveState, Progress, counted_in, replicas_missing, status_of
+from render.model import Manifest
+
+from .kind import BuiltInKind
+from .pod_defaults import POD_DEFAULTS, below
+from .workloads import POD_TEMPLATE, Counters, aggregation, is_observed, reflection, template_dependencies
+
+DAEMON_COUNTERS = (
+    "currentNumberScheduled",
+    "desiredNumberScheduled",
+    "numberAvailable",
+    "numberMisscheduled",
+    "numberReady",
+    "updatedNumberScheduled",
+    "numberUnavailable",
+)
+DAEMON_SET = Counters(
+    summed=DAEMON_COUNTERS,
+    is_scaled=False,
+    required=("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+    reflected=(*DAEMON_COUNTERS, "observedGeneration"),
+)
+
+
+def is_daemon_set_available(observed: Manifest) -> bool:
+    """Say whether the controller has seen the daemon set, every node is updated, and every updated one available."""
+    status = mapping_at(observed, "status")
+    updated = count_at(status, "updatedNumberScheduled")
+    return (
+        is_observed(observed)
+        and updated >= count_at(status, "desiredNumberScheduled")
+        and count_at(status, "numberAvailable") >= updated
+    )
+
+
+def daemon_set_progress(live: Manifest) -> LiveState | None:
+    """Return how far a daemon set is rolled out."""
+    status = status_of(live)
+    if "observedGeneration" not in status:
+        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
+    wanted = counted_in(status, "desiredNumberScheduled")
+    for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
+        if counted_in(status, counter) < wanted:
+            return replicas_missing(counter, counted_in(status, counter), wanted)
+    return None
+
+
+KINDS = (
+    BuiltInKind(
+        group="apps",
+        kind="DaemonSet",
+        version="v1",
+        is_namespaced=True,
+        defaults={
+            ("spec", "revisionHistoryLimit"): 10,
+            ("spec", "updateStrategy", "rollingUpdate", "maxSurge"): 0,
+            ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable"): 1,
+            ("spec", "updateStrategy", "type"): "RollingUpdate",
+            **below(POD_TEMPLATE, POD_DEFAULTS),
+        },
+        filled_in=(("metadata", "annotations", "deprecated.daemonset.template.generation"),),
+        pod_spec=POD_TEMPLATE,
+        has_edited_containers=True,
+        progress=daemon_set_progress,
+        short_names=("ds",),
+        interpretation=Interpretation(
+            aggregate=aggregation(DAEMON_SET),
+            reflect=reflection(DAEMON_SET),
+            health=is_daemon_set_available,
+            dependencies=template_dependencies,
+        ),
+    ),
+)
+"""The kind of workloads that nodes have, and nobody counts."""
