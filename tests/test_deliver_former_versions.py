@@ -183,6 +183,26 @@ class TestOnServers:
         assert entries(old) == {old.applyset.manager: "v2"}
         assert "team" not in old.read("gadgets", "g", api(old, "v2"))["metadata"]["labels"]
 
+    def test_an_object_of_others_is_not_adopted_while_nobody_can_ask_and_may_be_overwritten(self, old: Cluster) -> None:
+        """It was blocked for ever, whatever its policy said: the dry run by which a server is asked fails as well."""
+        path = old.path("gadgets", "g", api(old, "v1"))
+        assert old.server.request("DELETE", path)[0] == 200
+        old.create("gadgets", a_gadget(old, "v1", a="1"), api(old, "v1"), manager="kubectl-create")
+        define(old, "v1", "v2")
+        migrate_storage(old)
+        define(old, "v2")
+        before = old.read("gadgets", "g", api(old, "v2"))
+        (result,) = old.apply(a_gadget(old, "v2", a="1")).results
+        assert (result.action, result.reason) == ("blocked", "FormerVersion")
+        assert "its managed fields in" in result.message
+        assert "conflictResolution: Overwrite" in result.hint
+        assert old.read("gadgets", "g", api(old, "v2")) == before
+        wanted = a_gadget(old, "v2", a="2", b="2")
+        wanted["metadata"]["annotations"] = {"work.karmada.io/conflict-resolution": "overwrite"}
+        (result,) = old.apply(wanted).results
+        assert (result.action, result.reason) == ("adopted", "Overwrite")
+        assert old.read("gadgets", "g", api(old, "v2"))["spec"] == {"a": "2", "b": "2"}
+
     def test_a_dry_run_says_what_it_could_not_ask(self, old: Cluster) -> None:
         define(old, "v1", "v2")
         how = ApplySettings(dry_run=True, version=QUICK.version)

@@ -85,3 +85,16 @@ def test_another_version_of_a_webhook_is_another_answer() -> None:
     before = looked_at(member)
     member.objects[f"mutatingwebhookconfigurations.{GROUP}", "", "x"]["metadata"]["resourceVersion"] = "8"
     assert before.digest != looked_at(member).digest
+
+
+def test_policies_are_listed_only_where_there_are_bindings() -> None:
+    """There is one list for each kind, and no fewer tell what is in force."""
+    without, bound, older = (
+        FakeCluster(more_kinds=KINDS),
+        FakeCluster(more_kinds=KINDS),
+        FakeCluster(more_kinds=KINDS[:1]),
+    )
+    with_object(bound, "mutatingadmissionpolicybindings", spec={"policyName": "x"})
+    for member, lists in ((without, 2), (bound, 3), (older, 1)):
+        looked_at(member)
+        assert len([each for each in member.requests if GROUP in each.path]) == lists

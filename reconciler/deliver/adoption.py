@@ -35,6 +35,8 @@ _CHANGED = frozenset({FailureKind.RACE, FailureKind.NOT_FOUND})
 _REFUSALS = frozenset(
     {FailureKind.INVALID, FailureKind.IMMUTABLE, FailureKind.MANIFEST, FailureKind.BAD_REQUEST, FailureKind.TOO_LARGE}
 )
+_OF_THE_OBJECT = _REFUSALS | {FailureKind.FORMER_VERSION}
+"""The failures of a dry run that lie in the object: whoever overwrites it need not know what is in it."""
 
 
 def plan_context(plan: Plan, planned: PlannedObject) -> PlanContext:
@@ -182,16 +184,17 @@ def _replacing(live: Mapping[str, Any], after: Mapping[str, Any], names: Any, pl
 def _unanswered(planned: PlannedObject, failure: Failure, context: PlanContext) -> PlannedObject:
     """Return the plan for an object that the server did not tell of: it is left alone, unless it may be overwritten."""
     is_other = failure.kind is FailureKind.IMMUTABLE or planned.changes
-    is_answer = failure.kind in _REFUSALS
-    planned = planned if is_answer else replace(planned, answer_id="")
-    if is_other or (is_answer and (context.overwrites or planned.migrate)):
+    is_its_own = failure.kind in _OF_THE_OBJECT
+    planned = planned if failure.kind in _REFUSALS else replace(planned, answer_id="")
+    if is_other or (is_its_own and (context.overwrites or planned.migrate)):
         return another_object(planned, planned.changes, context)
+    hint = failure.hint or "see to what refuses the dry run"
     return replace(
         planned,
         action=Action.BLOCKED,
         reason=failure.kind,
         message=f"whether it is as wanted could not be asked: {failure.message}",
-        hint=failure.hint or "see to what refuses the dry run, or set conflictResolution: Overwrite in its policy",
+        hint=f"{hint}, or set conflictResolution: Overwrite in its policy" if is_its_own else hint,
         takeover=(),
         in_doubt=False,
         answer_id="",
