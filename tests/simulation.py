@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.cluster_status import ClusterState, MemberObservation, state_after
+from reconciler.observe.cluster_status import MemberObservation, state_after
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.pipeline.health import cluster_conditions
 from reconciler.publish.branches import Publication
@@ -30,8 +32,7 @@ from reconciler.publish.status_branch import StatusBranch
 from reconciler.reconcile.options import ReconcileOptions
 from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 from reconciler.reconcile.repeated_report import read_repeated_report
-from reconciler.record.cluster_files import ClusterRecord, cluster_file
-from reconciler.record.recorded_status import RecordedStatus, cluster_path, facts_path, read_recorded
+from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository as OpenRepository
 from reconciler.repository import open_repository
 from render.binding import Binding
@@ -231,8 +232,8 @@ class Observer:
         for name, state in states.items():
             if name in before and known_states.get(name) == state:
                 continue
-            files[cluster_path(name)] = cluster_file(ClusterRecord(state=state))
-            files[facts_path(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).content()
+            files[ClusterRecord.at(name)] = ClusterRecord(state=state).content()
+            files[ClusterFacts.at(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).content()
         known = recorded.health()
         workloads = {ref: tuple(self._reports(known, binding, minute, now)) for ref, binding in bindings.items()}
         health = ObservedHealth(

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from reconciler.check.agents import agent_checks
 from reconciler.check.prerequisites import Check
-from reconciler.observe.cluster_status import ClusterState
-from reconciler.record.cluster_files import ClusterRecord, UnhealthyObject
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.record.cluster_files import UnhealthyObject
 
 from .tables import each_row
 

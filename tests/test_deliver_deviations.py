@@ -5,20 +5,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from reconciler.deliver.deviations import Deviation, cluster_deviations, recorded_deviations, unconfirmed
+from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed
 from reconciler.deliver.recreation import immutable_hint, may_recreate
 from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
+from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.cluster_status import ClusterState
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
-from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic
 from reconciler.status.objects import cluster_text, cluster_value
 from reconciler.status.staleness import MemberProgress
-from render.documents import parse_documents
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster
@@ -120,8 +118,8 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
     record = ClusterRecord(
         state=ClusterState(name="eu"), outcome="Incomplete", deviations=cluster_deviations(a_report(*RESULTS))
     )
-    content = cluster_file(record)
-    assert parse_cluster_record(parse_documents(content)[0].value) == record
+    content = record.content()
+    assert ClusterRecord.read("", content) == record
     recorded = RecordedStatus(files={"clusters/eu.yaml": content})
     assert cluster_text("eu", recorded, MemberProgress(), now=0.0).splitlines()[3:] == [
         "",

@@ -2,10 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from reconciler.ledger.cluster import ClusterState
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.capacity import node_summary, resource_summary
-from reconciler.observe.cluster_status import ClusterState, MemberObservation, state_after
+from reconciler.observe.cluster_status import MemberObservation, state_after
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
 from .tables import each_row

@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from reconciler.ledger.cluster import FAILING, UNSEEN_HINT, ClusterRecord, ClusterState
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.told import Told
-from reconciler.observe.cluster_status import ClusterState
-from reconciler.record.cluster_files import FAILING, UNSEEN_HINT, ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.owners import REASONS
-from reconciler.record.recorded_status import RecordedStatus, cluster_path
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_changes import StatusInputs, status_files
 from reconciler.run.notices.conditions import conditions_after
 from reconciler.run.pass_job import PassReport
@@ -70,8 +69,8 @@ HANDOVERS = [
 
 def recorded_after(case: Handover) -> ClusterRecord:
     """The record of oslo after a pass that found nothing of it."""
-    path = cluster_path("oslo")
-    recorded = RecordedStatus(files={path: cluster_file(case.before)})
+    path = ClusterRecord.at("oslo")
+    recorded = RecordedStatus(files={path: case.before.content()})
     member = Cluster(name="oslo", sync_mode="Pull" if case.pulls else "Push")
     inputs = StatusInputs(
         now="2027-01-15T09:00:00Z",
@@ -81,7 +80,7 @@ def recorded_after(case: Handover) -> ClusterRecord:
     )
     content = status_files(recorded, inputs, ()).get(path, recorded.files[path])
     assert content is not None
-    return parse_cluster_record(parse_documents(content)[0].value)
+    return ClusterRecord.read("", content)
 
 
 @each_row("case", HANDOVERS, ids=lambda case: case.why)
@@ -93,7 +92,7 @@ def test_a_member_that_passes_apply_to_again_is_applied_whatever_its_agent_refus
     """It was Refused for ever beside Converged, and status ended with 1."""
     record = recorded_after(HANDOVERS[0])
     inventory = b"apiVersion: argosy.dev/v1alpha1\nkind: Inventory\ncluster: oslo\nconverged: " + COMMIT.encode()
-    recorded = RecordedStatus(files={cluster_path("oslo"): cluster_file(record), "inventory/oslo.yaml": inventory})
+    recorded = RecordedStatus(files={ClusterRecord.at("oslo"): record.content(), "inventory/oslo.yaml": inventory})
     progress = progress_of_members(recorded, Fleet(), [Cluster(name="oslo")], {"oslo": COMMIT}, 1_800_000_000.0)
     assert progress["oslo"].is_applied
 
@@ -106,7 +105,7 @@ def test_a_member_that_left_the_fleet_is_no_longer_said_to_be_silent() -> None:
 def test_every_recorded_reason_is_in_the_table_with_its_end() -> None:
     words = replace(REFUSING, deployer="Flux", message="m", hint="h")
     state = replace(words.state, failing_since="x", unseen_hint="y")
-    metadata = parse_documents(cluster_file(replace(words, state=state)))[0].value["metadata"]
+    metadata = parse_documents(replace(words, state=state).content())[0].value["metadata"]
     assert {FAILING, UNSEEN_HINT} <= metadata["annotations"].keys() <= REASONS.keys()
     conditions = {f"condition {each}" for each in (READY, OBSERVED, REPORTING)}
     assert {*conditions, SourceRefusal.PATH, Told.PATH, "deviations"} <= REASONS.keys()

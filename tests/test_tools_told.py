@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import PartReport, ToldObject, ToolReport, parse_tool_reports
-from reconciler.record.cluster_files import parse_cluster_record
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from reconciler.repository import open_repository
@@ -431,7 +431,7 @@ def test_parts_that_have_different_commits_are_under_way(tmp_path: Path, capsys:
             commits = RenderedCommits(repository)
             made = ToolFiles(commits=commits, tip=tip, recorded=RecordedStatus(), now=NOON, grace=600.0)
             files = made.files([ToolReport(cluster="eu", deployer=Deployer.FLUX, parts=reported)])
-        record = parse_cluster_record(parse_documents(files["clusters/eu.yaml"] or b"")[0].value)
+        record = ClusterRecord.read("", files["clusters/eu.yaml"] or b"")
         return record.applied, len(files) - 1
 
     assert [applied(*parts), applied(parts[0]), applied(parts[1])] == [("", 0), (first, 2), (tip, 2)]

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from reconciler.observe.conditions import condition_of_type
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.record.cluster_files import ClusterRecord, UnhealthyObject
+from reconciler.record.cluster_files import UnhealthyObject
 from render.failover.health import READY
 from render.words import counted
 

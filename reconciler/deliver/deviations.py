@@ -7,8 +7,7 @@ hold no live values, so that a status commit is not due whenever an autoscaler m
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
-
+from reconciler.ledger.cluster import Deviation
 from reconciler.plans.answers import rewritten
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from reconciler.plans.ownership import DifferenceKind, Owner
@@ -20,22 +19,6 @@ from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
 YIELDED, FOREIGN, REWRITTEN = "Yielded", "Foreign", str(DifferenceKind.REWRITTEN)
 HANGING = "finalizing"
 """The word for an object that was deleted, in the place of the action: it is not gone yet."""
-
-
-class Deviation(Struct, frozen=True, kw_only=True):
-    """One object that is not as the commit says, or one field of it (``field``, owned by ``manager``), and why."""
-
-    ref: ObjectRef
-    action: str
-    reason: str
-    message: str = ""
-    field: str = ""
-    manager: str = ""
-
-    @property
-    def is_failure(self) -> bool:
-        """True where applying or deleting the object failed."""
-        return self.action in FAILED_ACTIONS
 
 
 def cluster_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
@@ -51,7 +34,9 @@ def cluster_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
 def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
     """Return the deviations that a cluster's own record keeps: failures of wanted objects are in their Works."""
     wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
-    return tuple(each for each in cluster_deviations(report) if not (each.is_failure and each.ref in wanted))
+    return tuple(
+        each for each in cluster_deviations(report) if not (each.action in FAILED_ACTIONS and each.ref in wanted)
+    )
 
 
 def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:

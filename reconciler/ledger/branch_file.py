@@ -21,6 +21,7 @@ from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 VERSION_FIELD = "version"
 MOST_BYTES = 8 << 20
 _VERSION_LINE = re.compile(rb"^version: ([0-9]+)\n", re.MULTILINE)
+_NAMES = re.compile(r"\{([a-z]+)\}")
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<place>.*)`)?", re.DOTALL)
 _EXPECTED = re.compile(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
@@ -84,6 +85,11 @@ class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     KIND: ClassVar[str]
     API_VERSION: ClassVar[str] = ARGOSY_API_VERSION
     VERSION: ClassVar[int] = 1
+
+    @classmethod
+    def at(cls, *names: str) -> str:
+        """Return the path of the file whose parts that differ from file to file have these names."""
+        return cls.PATH.format(**dict(zip(_NAMES.findall(cls.PATH), names, strict=True)))
 
     @classmethod
     def of(cls, value: Any) -> Self:

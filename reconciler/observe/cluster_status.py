@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.console.text import one_line
+from reconciler.ledger.cluster import ClusterState
+from reconciler.ledger.conditions import condition, condition_of_type, with_times
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure, FailureKind
 from render.cluster import Cluster, ClusterCondition
@@ -32,7 +33,6 @@ from render.timing import FIRST, parse_instant
 from render.values import DiscreetStruct
 
 from .capacity import node_summary, resource_summary
-from .conditions import condition, condition_of_type, with_times
 from .pending_pods import Pending
 from .schemas import SchemaObservation
 
@@ -73,41 +73,6 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     def silence(self) -> Failure | None:
         """The failure of a cluster that did not answer, or no more once it had said that it is healthy."""
         return self.failure or next((each for each in self.unread if each.kind in SILENT), None)
-
-
-class ClusterState(Struct, frozen=True, kw_only=True):
-    """A cluster's status as the status branch keeps it, and since when it does not answer ("": it does).
-
-    ``unseen_hint`` is what to do about the reason why it cannot be seen.
-    """
-
-    name: str
-    status: Manifest = field(default_factory=dict)
-    failing_since: str = ""
-    unseen_hint: str = ""
-
-    @property
-    def ready(self) -> str:
-        """The status of the Ready condition; empty before the first observation."""
-        return str(condition_of_type(self.status.get("conditions"), READY).get("status") or "")
-
-    @property
-    def unseen(self) -> Mapping[str, Any]:
-        """The condition that says why we cannot see the cluster; empty where we can, as far as we know."""
-        found = condition_of_type(self.status.get("conditions"), OBSERVED)
-        return found if found.get("status") == "False" else {}
-
-    def without_looks(self) -> "ClusterState":
-        """Return the state without what was found by looking at a cluster that is looked at no more."""
-        conditions = [each for each in self.status.get("conditions") or () if each["type"] != OBSERVED]
-        status = {**self.status, "conditions": conditions} if self.status else self.status
-        return replace(self, status=status, failing_since="", unseen_hint="")
-
-    def with_capacity_of(self, facts: Manifest) -> "ClusterState":
-        """Return the state with the capacity of the facts rendered by, so that it changes when they do."""
-        summary = facts.get("resourceSummary")
-        status = {**self.status, "resourceSummary": summary} if summary else self.status
-        return replace(self, status=status)
 
 
 def state_after(

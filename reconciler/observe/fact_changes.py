@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from reconciler.ledger.cluster import ClusterState
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.facts import ClusterFacts
 from render.cluster import ResourceModel
 from render.failover.health import READY
 from render.model import Manifest
 from render.quantity import Amount, parse_quantity
-
-from .cluster_status import ClusterState
-from .conditions import condition_of_type
 
 STALE_SECONDS = 600.0
 _MOVE = Fraction(1, 10)

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, FailureKind
@@ -16,8 +17,6 @@ from reconciler.members.listing import Listing, list_objects
 from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.timing import after, parse_instant, written
-
-from .conditions import condition_of_type
 
 REPLICA_SETS = Resource(group="apps", version="v1", kind="ReplicaSet", plural="replicasets", is_namespaced=True)
 _REVISION = "deployment.kubernetes.io/revision"

@@ -12,8 +12,6 @@ from reconciler.ledger.table import kind_at
 from reconciler.source.observed_schemas import MemberSchemas
 from render.documents import DocumentErrors, parse_documents
 from render.model import Manifest
-from render.parsing.clusters import cluster
-from render.quantity import parse_quantity
 
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
 _MAPPINGS = ("resourceSummary", "nodeSummary")
@@ -73,22 +71,7 @@ def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
     if path.startswith("inventory/"):
         return ""
     status = manifest.get("status") or {}
-    is_cluster = path.startswith("clusters/")
-    return _head_fault(manifest) or _status_fault(status) or (_cluster_fault(status) if is_cluster else "")
-
-
-def _cluster_fault(status: Mapping[str, Any]) -> str:
-    try:
-        summary = cluster({"metadata": {"name": ""}, "spec": {}, "status": status}).resource_summary
-        for amounts in (summary.allocatable, summary.allocating, summary.allocated) if summary else ():
-            for amount in amounts.values():
-                parse_quantity(amount)
-    except _WRONG_SHAPES:
-        return "status is not that of a cluster"
-    if not all(type(number) is int for pair in (summary.modelings if summary else ()) for number in pair):
-        return "status.resourceSummary.allocatableModelings has a grade or count that is no number"
-    is_text = isinstance(status.get("kubernetesVersion") or "", str)
-    return "" if is_text else "status.kubernetesVersion is no text"
+    return _head_fault(manifest) or _status_fault(status)
 
 
 def _schemas_fault(manifest: Mapping[str, Any]) -> str:

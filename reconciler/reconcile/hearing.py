@@ -10,11 +10,11 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reconciler.ledger.agents import AgentWord, AgentWords
-from reconciler.observe.cluster_status import ClusterState, MemberObservation
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.observe.cluster_status import MemberObservation
 from reconciler.record.agent_branches import AgentBeat, AgentFiles, is_own_path
-from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
 from reconciler.record.heard_words import MOST_SKEW, Said, error_to_record, set_right, word_after
-from reconciler.record.recorded_status import RecordedStatus, cluster_path
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository import CommitInfo
 from reconciler.repository.trailers import RENDERED
 from render.timing import parse_instant
@@ -34,8 +34,7 @@ def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: Recorde
     tips = {name: tip for name, tip in agents.tips.items() if name not in agents.faulty}
     words = {name: word for name, word in before.items() if name not in tips}
     for name, tip in tips.items():
-        manifest = recorded.manifest(cluster_path(name))
-        record = parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=name))
+        record = recorded.cluster(name) or ClusterRecord(state=ClusterState(name=name))
         at = context.publication.repository.commit_info(tip).time
         beat = parse_instant(record.heartbeat)
         said = Said(

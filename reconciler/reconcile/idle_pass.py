@@ -23,6 +23,8 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.ledger.branch_file import says_the_same
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
@@ -33,8 +35,6 @@ from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
 from reconciler.publish.known_fleets import read_known_fleet
-from reconciler.record.cluster_files import cluster_file
-from reconciler.record.recorded_status import cluster_path, facts_path
 from reconciler.repository import Repository
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.timing import utc
@@ -143,10 +143,12 @@ def _is_as_recorded(observation: Observation) -> bool:
         return False
     for name, state in observation.states.items():
         known = records.get(name)
-        if known is None or cluster_file(replace(known, state=state)) != recorded.files.get(cluster_path(name)):
+        if known is None:
+            return False
+        if not says_the_same(recorded.files.get(ClusterRecord.at(name)), replace(known, state=state).content()):
             return False
         facts = observation.facts.get(name)
-        if not says_the_same(recorded.files.get(facts_path(name)), facts.content() if facts else None):
+        if not says_the_same(recorded.files.get(ClusterFacts.at(name)), facts.content() if facts else None):
             return False
     return True
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
+from reconciler.ledger.cluster import ClusterState
 from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
@@ -22,13 +23,7 @@ from reconciler.ledger.webhook_answers import Answers
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
 from reconciler.members.options import AccessOptions
-from reconciler.observe.cluster_status import (
-    ClusterState,
-    MemberObservation,
-    seconds_between,
-    state_after,
-    with_own_word,
-)
+from reconciler.observe.cluster_status import MemberObservation, seconds_between, state_after, with_own_word
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.observe.pending_pods import with_skew

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action
 from reconciler.publish.status_branch import Files, inventory_file, inventory_path, read_inventories
-from reconciler.record.cluster_files import ClusterRecord, cluster_file
-from reconciler.record.recorded_status import cluster_path, read_recorded
+from reconciler.record.recorded_status import read_recorded
 from render.errors import ClusterError, GuardRefused
 from render.words import counted
 
@@ -95,7 +95,7 @@ def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float]
         files: dict[str, bytes | None] = {inventory_path(found.cluster): inventory_file(inventory)}
         record = read_recorded(run.context.status, tip).clusters().get(found.cluster)
         if record is not None:
-            files[cluster_path(found.cluster)] = cluster_file(ClusterRecord(state=record.state.without_looks()))
+            files[ClusterRecord.at(found.cluster)] = ClusterRecord(state=record.state.without_looks()).content()
         return files
 
     run.context.status.commit(made, f"Rejoin {found.cluster}", time=int(clock()))

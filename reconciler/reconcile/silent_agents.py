@@ -11,9 +11,9 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reconciler.ledger.agents import AgentWord, AgentWords
-from reconciler.observe.cluster_status import AGENT_GRACE, ClusterState, condition_unknown
-from reconciler.record.cluster_files import ClusterRecord, parse_cluster_record
-from reconciler.record.recorded_status import RecordedStatus, cluster_path
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.observe.cluster_status import AGENT_GRACE, condition_unknown
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling
 from render.failover.health import UNKNOWN
@@ -43,9 +43,9 @@ def states_of_silent(
 
 def _told(context: FleetContext, recorded: RecordedStatus) -> Iterator[tuple[Cluster, ClusterRecord]]:
     for cluster in filter(is_pulling, context.members):
-        manifest = recorded.manifest(cluster_path(cluster.name))
-        if manifest:
-            yield cluster, parse_cluster_record(manifest)
+        record = recorded.cluster(cluster.name)
+        if record is not None:
+            yield cluster, record
 
 
 def _heard(

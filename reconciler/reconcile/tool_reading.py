@@ -14,6 +14,7 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.making import rendered_place
 from reconciler.emission.model import EmissionOptions, RenderedPlace
 from reconciler.emission.tool_reports import CLUSTER_LABEL, ToolReport, parse_tool_reports
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, OpenClient
@@ -23,7 +24,7 @@ from reconciler.members.options import AccessOptions, reached_members
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import AGENT_GRACE
 from reconciler.record.agent_branches import AgentFiles
-from reconciler.record.recorded_status import RecordedStatus, cluster_path
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from render.cluster import Cluster
 from render.model import Manifest, ObjectRef
@@ -79,7 +80,7 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         served = [
             cluster.name
             for cluster in _served_members(fleet, context.members, self.options)
-            if cluster.name in folders and agents.files.get(cluster_path(cluster.name)) is None
+            if cluster.name in folders and agents.files.get(ClusterRecord.at(cluster.name)) is None
         ]
         told = _Told()
         for settings in fleet.emit if served else ():

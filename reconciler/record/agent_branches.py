@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from reconciler.ledger.branch_file import MOST_BYTES
+from reconciler.ledger.branch_file import MOST_BYTES, FileFault
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.plans.inventory import parse_inventory
 from reconciler.publish.branches import Publication
@@ -25,14 +26,10 @@ from render.model import Manifest
 from render.settings.fleet import Fleet
 from render.values import DiscreetStruct
 
-from .cluster_files import parse_cluster_record
-from .recorded_status import cluster_path, facts_path
-
 MOST_FILES = 20_000
 """The files that are read of one agent: a cluster with more objects than that has none that is known."""
 _MOST_NAMED = 5
 _FOREIGN = "is not this cluster's to say"
-_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
@@ -125,8 +122,9 @@ def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) 
 
 def _heartbeat(repository: Repository, tip: str, cluster: str) -> str:
     """Return when an agent last said that its cluster lives; empty where it did not."""
-    own = _read(repository, tip, cluster).own.get(cluster_path(cluster))
-    return parse_cluster_record(_value(own) or {}).heartbeat if own is not None else ""
+    path = ClusterRecord.at(cluster)
+    own = _read(repository, tip, cluster).own.get(path)
+    return ClusterRecord.read(path, own).heartbeat if own is not None else ""
 
 
 def is_own_path(path: str, cluster: str) -> bool:
@@ -135,7 +133,7 @@ def is_own_path(path: str, cluster: str) -> bool:
     >>> is_own_path("works/eu-1/shop/Service/web.yaml", "eu-1"), is_own_path("facts/eu-10.yaml", "eu-1")
     (True, False)
     """
-    own_files = {cluster_path(cluster), facts_path(cluster), inventory_path(cluster)}
+    own_files = {ClusterRecord.at(cluster), ClusterFacts.at(cluster), inventory_path(cluster)}
     return path in own_files or path.startswith(f"works/{cluster}/")
 
 
@@ -193,13 +191,15 @@ def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
         return f"is not as agents write it: {fault}"
     try:
         name = _NAMED_IN[path.partition("/")[0]](value)
-    except _WRONG:
+    except FileFault as error:
+        return error.fault if error.is_newer else f"is not as agents write it: {error.fault}"
+    except ValueError:
         return "is not as agents write it: it has other fields or values"
     return "" if name in {None, cluster} else _FOREIGN
 
 
 _NAMED_IN: Mapping[str, Callable[[Manifest], str | None]] = {
-    "clusters": lambda value: parse_cluster_record(value).state.name,
+    "clusters": lambda value: ClusterRecord.of(value).state.name,
     "facts": lambda value: ClusterFacts.of(value).name,
     "inventory": lambda value: parse_inventory(value).cluster,
     "works": lambda _value: None,

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from msgspec import Struct, field
 from msgspec.structs import replace as replaced
 
-from reconciler.observe.cluster_status import ClusterState, seconds_between
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.observe.cluster_status import seconds_between
 from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
 from reconciler.repository import Fetching, RefUpdate
 from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 
 from .agent_branches import is_own_path
-from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from .heard_words import MOST_SKEW
-from .recorded_status import cluster_path, read_recorded
+from .recorded_status import read_recorded
 
 
 class Link(Struct, kw_only=True):
@@ -91,36 +91,35 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
         It goes with what is known of the cluster, unless it ``is_all`` that is told of it.
         """
         tip = self.tip()
-        manifest = read_recorded(self, tip, ("clusters",)).manifest(cluster_path(self.cluster))
-        record = parse_cluster_record(manifest) if manifest else None
+        record = read_recorded(self, tip, ("clusters",)).cluster(self.cluster)
         if record is None and is_all:
             record = ClusterRecord(state=ClusterState(name=self.cluster))
         # A heartbeat of the future was recorded by a clock that has been set right since.
         if record is None or (record.heartbeat and 0 <= seconds_between(record.heartbeat, now) < every):
             return
-        content = cluster_file(replaced(record, heartbeat=now))
-        self.commit(lambda _tip: {cluster_path(self.cluster): content}, f"{self.cluster} is alive", time=_seconds(now))
+        content = replaced(record, heartbeat=now).content()
+        files = {ClusterRecord.at(self.cluster): content}
+        self.commit(lambda _tip: files, f"{self.cluster} is alive", time=_seconds(now))
 
     def tell_refusal(self, refusal: ReconcileError | None, now: str) -> None:
         """Record why the newest commit of the mirror is refused, or that none is, where that is new."""
-        manifest = read_recorded(self, self.tip(), ("clusters",)).manifest(cluster_path(self.cluster))
-        record = parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=self.cluster))
+        known = read_recorded(self, self.tip(), ("clusters",)).cluster(self.cluster)
+        record = known or ClusterRecord(state=ClusterState(name=self.cluster))
         message, hint = (refusal.message, refusal.hint or "") if refusal else ("", "")
         if (record.refused, record.refused_hint) == (message, hint):
             return
-        content = cluster_file(replaced(record, refused=message, refused_hint=hint))
+        content = replaced(record, refused=message, refused_hint=hint).content()
         said = f"{self.cluster} refuses a commit" if refusal else f"{self.cluster} refuses no commit any more"
-        self.commit(lambda _tip: {cluster_path(self.cluster): content}, said, time=_seconds(now))
+        self.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds(now))
 
     def tell_clock(self, fault: str, now: str) -> None:
         """Record by how much the clock here is wrong ("": it is not), where that is new; some seconds are not."""
-        manifest = read_recorded(self, self.tip(), ("clusters",)).manifest(cluster_path(self.cluster))
-        record = parse_cluster_record(manifest) if manifest else None
+        record = read_recorded(self, self.tip(), ("clusters",)).cluster(self.cluster)
         if record is None or _is_near(record.clock, fault):
             return
-        content = cluster_file(replaced(record, clock=fault))
+        content = replaced(record, clock=fault).content()
         said = f"the clock of {self.cluster} is wrong" if fault else f"the clock of {self.cluster} is right again"
-        self.commit(lambda _tip: {cluster_path(self.cluster): content}, said, time=_seconds(now))
+        self.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds(now))
 
     def commit(
         self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int

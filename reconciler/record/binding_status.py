@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.ledger.conditions import condition, condition_of_type, with_times
 from reconciler.ledger.health import ReportedHealth
-from reconciler.observe.conditions import condition, condition_of_type, with_times
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import is_status_asked_for
 from render.binding import Binding

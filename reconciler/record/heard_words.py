@@ -11,10 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.ledger.agents import AgentWord
+from reconciler.ledger.cluster import TIMES
 from render.documents import emit, parse_documents
 from render.timing import parse_instant, utc
-
-from .cluster_files import TIMES
 
 MOST_SKEW = 60
 """The seconds by which a clock may be wrong before that is said, and by which it may differ from what is recorded."""

@@ -10,10 +10,9 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.ledger.cluster import ClusterRecord
 from render.cluster import Cluster, is_pulling
 from render.settings.fleet import Fleet
-
-from .cluster_files import ClusterRecord
 
 
 class ReasonOwner(StrEnum):

@@ -5,10 +5,11 @@ passes. So the files about objects are kept in a cache by blob id, once they are
 give them. Those of bindings and of Works have the same.
 """
 
-from typing import Self
+from typing import Self, TypeVar, cast
 
 from msgspec import Struct, field
 
+from reconciler.ledger.branch_file import BranchFile
 from reconciler.publish.file_shapes import checked_path, parsed_file
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -17,6 +18,7 @@ from reconciler.source.manifests import may_be_secret
 from render.gitobjects import object_id
 from render.model import Manifest
 
+_File = TypeVar("_File", bound=BranchFile)
 _OF_OBJECTS = frozenset({"bindings", "works"})
 
 
@@ -25,6 +27,7 @@ class ParsedFiles(Struct):
 
     cache: Cache | None = None
     _known: dict[bytes, Manifest] = field(default_factory=dict)
+    _files: dict[tuple[type[BranchFile], bytes], BranchFile] = field(default_factory=dict)
 
     @classmethod
     def of_repository(cls, repository: Repository) -> Self:
@@ -37,6 +40,13 @@ class ParsedFiles(Struct):
         if manifest is None:
             manifest = self._known[content] = self._read(path, content)
         return manifest
+
+    def file(self, kind: type[_File], path: str, content: bytes) -> _File:
+        """Return a file as its value; GitError where passes write no such file."""
+        known = self._files.get((kind, content))
+        if known is None:
+            known = self._files[kind, content] = kind.read_object(path, self.of(path, content))
+        return cast("_File", known)
 
     def know(self, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of."""

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.members.boundary import guarded
-from reconciler.observe.conditions import condition_of_type
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import POLICY_API_VERSION, Manifest, ObjectRef

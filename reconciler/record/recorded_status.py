@@ -8,11 +8,12 @@ from msgspec import field
 
 from reconciler.ledger.agents import AgentsFile, AgentWord
 from reconciler.ledger.branch_file import BranchFile
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
-from reconciler.observe.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.schemas import FOLDER as SCHEMAS
@@ -22,7 +23,7 @@ from render.layout import object_path
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
-from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
+from .cluster_files import ClusterLine, UnhealthyObject
 from .parsed_files import ParsedFiles
 from .work_status import APPLIED, HEALTHY
 
@@ -50,8 +51,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def file(self, kind: type[_File], path: str) -> _File | None:
         """Return a file as its value; None when there is no such file."""
-        manifest = self.manifest(path)
-        return None if manifest is None else kind.read_object(path, manifest)
+        content = self.files.get(path)
+        return None if content is None else self._parsed.file(kind, path, content)
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
@@ -97,13 +98,12 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
-        records = {}
-        for path in self.below("clusters"):
-            manifest = self.manifest(path)
-            if manifest is not None:
-                record = parse_cluster_record(manifest)
-                records[record.state.name] = record
-        return records
+        found = (self.file(ClusterRecord, path) for path in self.below("clusters"))
+        return {record.state.name: record for record in found if record is not None}
+
+    def cluster(self, name: str) -> ClusterRecord | None:
+        """Return the record of one cluster; None where there is none."""
+        return self.file(ClusterRecord, ClusterRecord.at(name))
 
     def refusal(self) -> SourceRefusal | None:
         """Return the refusal of the source commit that the last pass was asked to render; None if it was rendered."""
@@ -121,8 +121,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def converged(self, cluster: str) -> str:
         """Return the commit a cluster's inventory says it converged at, or the tool that applies its folder."""
-        manifest = self.manifest(cluster_path(cluster))
-        record = parse_cluster_record(manifest) if manifest is not None else None
+        record = self.cluster(cluster)
         if record is not None and record.deployer:
             return record.applied if record.outcome == ApplyOutcome.CONVERGED else ""
         inventory = self.manifest(inventory_path(cluster)) or {}
@@ -170,16 +169,6 @@ def path_in_cluster(ref: ObjectRef) -> str:
 def binding_path(ref: ObjectRef) -> str:
     """Return the path of the status of an object's binding."""
     return f"bindings/{path_in_cluster(ref)}"
-
-
-def cluster_path(cluster: str) -> str:
-    """Return the path of a cluster's record."""
-    return f"clusters/{cluster}.yaml"
-
-
-def facts_path(cluster: str) -> str:
-    """Return the path of a cluster's facts."""
-    return f"facts/{cluster}.yaml"
 
 
 def cluster_lines(

@@ -10,13 +10,13 @@ from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
-from reconciler.ledger.facts import Facts
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.members.parallel import in_parallel
-from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.health import (
     PendingByCluster,
     cluster_conditions,
@@ -41,21 +41,13 @@ from render.words import counted
 
 from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
 from .changed_works import works_to_write
-from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
+from .cluster_files import status_page, with_remedies
 from .owners import as_owned, owner_of
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
 from .rebalancer_status import FOLDER as REBALANCERS
 from .rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
-from .recorded_status import (
-    RecordedStatus,
-    binding_path,
-    cluster_lines,
-    cluster_path,
-    facts_path,
-    path_in_cluster,
-    unhealthy_objects,
-)
+from .recorded_status import RecordedStatus, binding_path, cluster_lines, path_in_cluster, unhealthy_objects
 from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 from .workload_times import with_own_times
@@ -175,7 +167,7 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
         records[report.cluster] = _after(before, report, inputs)
     records |= {name: _as_owned(records[name], cluster, inputs) for name, cluster in _members_in(records, inputs)}
     remedies = inputs.desired.remedies
-    return {cluster_path(name): cluster_file(with_remedies(record, remedies)) for name, record in records.items()}
+    return {ClusterRecord.at(name): with_remedies(record, remedies).content() for name, record in records.items()}
 
 
 def _members_in(records: Container[str], inputs: StatusInputs) -> Iterator[tuple[str, Cluster]]:
@@ -213,7 +205,7 @@ def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
 
 def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {
-        facts_path(name): facts.content() for name, facts in inputs.facts.items() if name in inputs.states
+        ClusterFacts.at(name): facts.content() for name, facts in inputs.facts.items() if name in inputs.states
     }
     if inputs.answers is not None:
         files[AnswersFile.PATH] = AnswersFile.of_answers(inputs.answers).content() if inputs.answers else None

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from reconciler.console.text import one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ToldObject, ToolReport
+from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.ledger.conditions import condition
 from reconciler.members.masking import safe_message
-from reconciler.observe.cluster_status import ClusterState, condition_unknown
-from reconciler.observe.conditions import condition
+from reconciler.observe.cluster_status import condition_unknown
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.publish.status_branch import Files
 from reconciler.repository.trailers import RENDERED
@@ -28,8 +29,7 @@ from render.layout import object_path, ref_of_path
 from render.model import Manifest
 from render.settings.emission import Deployer
 
-from .cluster_files import ClusterRecord, cluster_file, parse_cluster_record
-from .recorded_status import RecordedStatus, cluster_path
+from .recorded_status import RecordedStatus
 from .work_changes import lasting, work_after
 from .work_status import APPLIED, HEALTHY, Health, WorkStatus, work_manifest
 
@@ -65,7 +65,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
                 # Somebody else applies to it, by whom it is told.
                 continue
             after, commit = self._after(_as_told(before, report), report)
-            files[cluster_path(report.cluster)] = cluster_file(self._with_silence(after, before, report))
+            files[ClusterRecord.at(report.cluster)] = self._with_silence(after, before, report).content()
             files |= self._work_files(report, commit) if commit else {}
         return files
 
@@ -75,11 +75,10 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         if not before.deployer:
             return {}
         silent = ToolReport(cluster=cluster, deployer=deployer)
-        return {cluster_path(cluster): cluster_file(self._with_silence(before, before, silent))}
+        return {ClusterRecord.at(cluster): self._with_silence(before, before, silent).content()}
 
     def _before(self, cluster: str) -> ClusterRecord:
-        manifest = self.recorded.manifest(cluster_path(cluster))
-        return parse_cluster_record(manifest) if manifest else ClusterRecord(state=ClusterState(name=cluster))
+        return self.recorded.cluster(cluster) or ClusterRecord(state=ClusterState(name=cluster))
 
     def _after(self, known: ClusterRecord, report: ToolReport) -> tuple[ClusterRecord, str]:
         """Return the record of a cluster, and the rendered commit whose objects are told of ("": of none)."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from reconciler.observe.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.conditions import condition, condition_of_type, with_times
 from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
 from render.interpreter import Interpreter

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
+from reconciler.ledger.conditions import condition
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import live_state
 from reconciler.plans.model import PlannedObject

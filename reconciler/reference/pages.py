@@ -190,7 +190,6 @@ BRANCHES = (
         " file that a newer Argosy wrote is refused, and left as it is.",
         entries=(
             *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
-            Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
             Entry(
                 "schemas/<cluster>.yaml",
                 "The custom kinds that a member defines and the source does not, each with the digest of its schema.",

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.members.exchange import BLIND, FailureKind
-from reconciler.observe.conditions import condition_of_type
-from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, skew_words
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.work_status import APPLIED

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.kinds import named_object
-from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import fetch_source_branches, publication_of, source_remote

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.console.text import table
-from reconciler.deliver.deviations import Deviation
-from reconciler.observe.conditions import condition_of_type
+from reconciler.ledger.cluster import Deviation
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
 from reconciler.pipeline.under_way import moving_words

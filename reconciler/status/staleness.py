@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.observe.conditions import condition_of_type
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.record.cluster_files import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_pulling
 from render.failover.health import READY, UNKNOWN

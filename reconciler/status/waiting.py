@@ -5,9 +5,9 @@ from collections.abc import Container, Iterable, Iterator
 from msgspec import Struct
 
 from reconciler.console.log import Log
+from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import check_clusters, is_cluster_noun
-from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
