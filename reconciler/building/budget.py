@@ -32,10 +32,15 @@ _FAILED = 1
 
 
 class BuildBudget:
-    """The seconds and bytes of memory that all builds of one load may take, and the seconds for those that fail."""
+    """The seconds and bytes of memory that all builds of one load may take, and the seconds for those that fail.
 
-    def __init__(self, *, seconds: float = 1800.0, failing: float = 120.0, memory: int = 8 << 30) -> None:
-        self._seconds, self._failing, self._memory = seconds, failing, memory
+    ``files`` are those that all of them read, each counted as often as a build reads it.
+    """
+
+    def __init__(
+        self, *, seconds: float = 1800.0, failing: float = 120.0, memory: int = 8 << 30, files: int = 1_000_000
+    ) -> None:
+        self._seconds, self._failing, self._memory, self._files = seconds, failing, memory, files
         self._used = 0
         self._turn = threading.Condition()
 
@@ -54,6 +59,11 @@ class BuildBudget:
         if run.is_over_limit and left < limits.seconds and took >= left:
             return Run(complaint=_NO_TIME, is_bounded=True)
         return run
+
+    def takes_files(self, count: int) -> bool:
+        """Count files that a build reads, and say whether those of all builds are no more than they may be."""
+        self._files -= count
+        return self._files >= 0
 
     @contextmanager
     def _room(self, memory: int) -> Iterator[None]:

@@ -22,7 +22,7 @@ from render.words import counted, listed
 from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
-from .closures import Closure, closure_of
+from .closures import Closure, bounded_closure, closure_of
 from .folders import INSTALL, FolderBuilds, left_out_of, refused
 from .post_rendering import PostRendering
 from .remote import with_locked
@@ -55,7 +55,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         roots = root_folders(known, chosen, selection.named)
         trees = locked() if known.has_remote_bases else LockedTrees()
         known = with_locked(known, trees, roots)
-        closures = [closure_of(known, folder) for folder in roots]
+        closures = [bounded_closure(known, folder, self.budget.takes_files) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
         outcomes = builds.outcomes(wanted)

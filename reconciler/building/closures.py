@@ -5,7 +5,7 @@ repository, an address, a path that leads out, a link - is refused here, so that
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from msgspec import field
@@ -13,6 +13,7 @@ from msgspec import field
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
 from render.boundary import guarded
+from render.errors import Problem
 from render.values import SelectiveStruct
 
 from .closure_walk import BuildRefusal, Walk
@@ -83,6 +84,30 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
     def shown(self, path: str) -> str:
         """Return the path of a file as people find it."""
         return self.stand_ins[path].shown if path in self.stand_ins else path
+
+
+_TOO_MANY = "is not built: the builds of this source have read as many files as all of them may"
+
+
+def bounded_closure(known: Kustomizations, folder: str, takes_files: Callable[[int], bool]) -> Closure:
+    """Return the closure of a folder; a refused one where all builds read more files than they may.
+
+    Overlays of one base each read all of it, so that a few thousand small files can make millions to look at.
+    """
+    if takes_files(0):
+        closure = closure_of(known, folder)
+        if takes_files(len(closure.files)):
+            return closure
+    file = known.at(folder)[0][0]
+    return Closure(
+        folder=folder,
+        files=(file,),
+        kustomizations=(file.path,),
+        owned=frozenset({file.path}),
+        refusal=BuildRefusal(file, Problem(file.path, 0, "", _TOO_MANY)),
+        stand_ins=known.stand_ins,
+        read=known.read,
+    )
 
 
 def closure_of(known: Kustomizations, folder: str) -> Closure:

@@ -24,7 +24,7 @@ from render.gitobjects import object_id
 
 from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
-from .closures import Closure, closure_of
+from .closures import Closure, bounded_closure
 from .remote import with_locked
 from .tree import Kustomizations, StandIn, is_plain
 
@@ -87,7 +87,7 @@ class FolderBuilds(Struct, kw_only=True):
         if request.resources is not None:
             return _taken(tree, [f"{base}{each}" for each in request.resources])
         if found and not request.additions:
-            closure = replace(closure_of(known, folder), is_printed=request.is_printed)
+            closure = replace(self._closure(known, folder), is_printed=request.is_printed)
             return _Prepared(request=request, closure=closure)
         try:
             document = _document(found[0][0], known) if found else _listing(request)
@@ -101,8 +101,11 @@ class FolderBuilds(Struct, kw_only=True):
         stand_in = known.stand_ins.get(path) or before
         own = known.copy()
         own.edit(file, edited, content, stand_in)
-        closure = closure_of(with_locked(own, self.locked, [folder]), folder)
+        closure = self._closure(with_locked(own, self.locked, [folder]), folder)
         return _Prepared(request=request, closure=replace(closure, is_printed=request.is_printed))
+
+    def _closure(self, known: Kustomizations, folder: str) -> Closure:
+        return bounded_closure(known, folder, self.budget.takes_files)
 
     def _kustomizations(self, tree: SourceTree, folder: str) -> Kustomizations:
         """Return the kustomizations of a tree, with what the one of a folder needs of other repositories."""

@@ -124,6 +124,25 @@ def test_both_renders_of_a_chart_share_its_time(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 4
 
 
+def test_all_builds_together_read_no_more_files_than_they_may() -> None:
+    """Each overlay reads the whole base: a thousand of a base of a thousand files read a million."""
+    base = {
+        f"base/f{number}.yaml": f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{number}\n"
+        for number in range(10)
+    }
+    listing = "".join(f"- {path.rpartition('/')[2]}\n" for path in base)
+    files: dict[str, Content] = {**base, "base/kustomization.yaml": f"resources:\n{listing}"}
+    files |= {f"o{number}/kustomization.yaml": f"namespace: n{number}\nresources: [../base]\n" for number in range(5)}
+    source = source_of(files)
+    build = SourceBuilder(path="", budget=BuildBudget(files=40))
+    found = load_source(source.files, read=source.read, caches=Caches(build=build))
+    message = "is not built: the builds of this source have read as many files as all of them may"
+    assert [(each.path, each.message) for each in found.problems] == [
+        (f"o{number}/kustomization.yaml", message) for number in (3, 4)
+    ]
+    assert len(found.desired.templates) == 30
+
+
 def test_no_more_runs_at_once_than_there_is_memory_for() -> None:
     total, running, most, lock, full = BuildBudget(memory=4 << 30), 0, 0, Lock(), Event()
 
