@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import NO_DELIVERY_RULES, NO_LIVE_RULES, NO_PODS, NO_RULES, NO_TEMPLATE_RULES, BuiltInKind, plain_kinds
 
 _ROLES = "rbac.authorization.k8s.io"
 
@@ -14,10 +14,31 @@ def clean_role(role: dict[str, Any]) -> None:
 
 
 KINDS = (
-    BuiltInKind(group=_ROLES, kind="Role", version="v1", is_namespaced=True),
-    BuiltInKind(group=_ROLES, kind="ClusterRole", version="v1", is_namespaced=False, clean=clean_role),
-    BuiltInKind(group=_ROLES, kind="RoleBinding", version="v1", is_namespaced=True, is_recreatable=True),
-    BuiltInKind(group=_ROLES, kind="ClusterRoleBinding", version="v1", is_namespaced=False, is_recreatable=True),
+    BuiltInKind(group=_ROLES, kind="Role", version="v1", is_namespaced=True, has_no=NO_RULES),
+    BuiltInKind(
+        group=_ROLES,
+        kind="ClusterRole",
+        version="v1",
+        is_namespaced=False,
+        clean=clean_role,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} defaults filled_in prune",
+    ),
+    BuiltInKind(
+        group=_ROLES,
+        kind="RoleBinding",
+        version="v1",
+        is_namespaced=True,
+        is_recreatable=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps",
+    ),
+    BuiltInKind(
+        group=_ROLES,
+        kind="ClusterRoleBinding",
+        version="v1",
+        is_namespaced=False,
+        is_recreatable=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps",
+    ),
     *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),
     *plain_kinds("authorization.k8s.io", "LocalSubjectAccessReview", is_namespaced=True),
     *plain_kinds(

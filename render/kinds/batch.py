@@ -23,7 +23,7 @@ from render.interpretation.statuses import collected, reflected, summed, without
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind, Default
+from .kind import NO_DELIVERY_RULES, BuiltInKind, Default
 from .pod_defaults import POD_DEFAULTS, below
 from .workloads import POD_TEMPLATE, template_dependencies
 
@@ -198,6 +198,7 @@ KINDS = (
             Retained(path=("spec", "selector", "matchLabels"), is_fixed=True),
             Retained(path=("spec", "template", "metadata", "labels"), is_fixed=True),
         ),
+        has_no="is_scaled filled_in stage takes_others_along maps",
     ),
     BuiltInKind(
         group="batch",
@@ -215,6 +216,7 @@ KINDS = (
         pod_spec=("spec", "jobTemplate", *POD_TEMPLATE),
         short_names=("cj",),
         interpretation=Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
+        has_no=f"{NO_DELIVERY_RULES} retained progress has_edited_containers is_scaled counts filled_in clean prune",
     ),
 )
 """The kinds that run pods until these are done."""

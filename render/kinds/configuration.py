@@ -7,7 +7,7 @@ from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.model import Manifest
 
-from .kind import COMMON_MAPS, ApplyStage, BuiltInKind
+from .kind import COMMON_MAPS, NO_LIVE_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind
 
 TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - a type's name, no secret
 
@@ -63,6 +63,7 @@ KINDS = (
         takes_others_along=True,
         progress=namespace_progress,
         short_names=("ns",),
+        has_no=f"{NO_PODS} interpretation retained defaults clean prune is_recreatable maps",
     ),
     BuiltInKind(
         group="",
@@ -73,6 +74,7 @@ KINDS = (
         is_recreatable=True,
         maps={"data": "", "binaryData": ""},
         short_names=("cm",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along",
     ),
     BuiltInKind(
         group="",
@@ -84,6 +86,7 @@ KINDS = (
         is_recreatable=True,
         maps={"data": "", "stringData": ""},
         retained=(Retained(path=("data",), condition=is_token),),
+        has_no=f"{NO_PODS} interpretation progress defaults filled_in clean takes_others_along",
     ),
     BuiltInKind(
         group="",
@@ -98,6 +101,7 @@ KINDS = (
             Retained(path=("secrets",), is_united=True, is_map=True),
             Retained(path=("imagePullSecrets",), is_united=True),
         ),
+        has_no=f"{NO_PODS} interpretation progress defaults filled_in takes_others_along is_recreatable maps",
     ),
     BuiltInKind(
         group="",
@@ -107,6 +111,7 @@ KINDS = (
         stage=ApplyStage.RIGHTS,
         maps={**COMMON_MAPS, **dict.fromkeys(_BOUNDS, "0")},
         short_names=("limits",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable",
     ),
     BuiltInKind(
         group="",
@@ -115,6 +120,7 @@ KINDS = (
         is_namespaced=True,
         stage=ApplyStage.RIGHTS,
         short_names=("quota",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable maps",
     ),
 )
 """Namespaces, and the kinds that say what is in one and what its pods may have."""

@@ -5,7 +5,7 @@ from render.interpretation.operations import Interpretation
 from render.interpretation.progress import LiveState, Progress, counted_in, replicas_missing, status_of
 from render.model import Manifest
 
-from .kind import BuiltInKind
+from .kind import NO_DELIVERY_RULES, BuiltInKind
 from .pod_defaults import POD_DEFAULTS, below
 from .workloads import POD_TEMPLATE, Counters, aggregation, is_observed, reflection, template_dependencies
 
@@ -73,6 +73,7 @@ KINDS = (
             health=is_daemon_set_available,
             dependencies=template_dependencies,
         ),
+        has_no=f"{NO_DELIVERY_RULES} retained is_scaled counts clean prune",
     ),
 )
 """The kind of workloads that nodes have, and nobody counts."""

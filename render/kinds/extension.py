@@ -7,7 +7,7 @@ from render.interpretation.removal import Path
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
 
-from .kind import ApplyStage, BuiltInKind, Default, plain_kinds
+from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind, Default, plain_kinds
 
 _CERTIFICATE = ("clientConfig", "caBundle")
 
@@ -60,6 +60,7 @@ KINDS = (
         progress=definition_progress,
         short_names=("crd", "crds"),
         retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
+        has_no=f"{NO_PODS} interpretation clean prune is_recreatable",
     ),
     BuiltInKind(
         group="apiregistration.k8s.io",
@@ -69,6 +70,7 @@ KINDS = (
         stage=ApplyStage.INTERCEPTORS,
         progress=api_service_progress,
         retained=_injected("spec", "caBundle"),
+        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} interpretation takes_others_along is_recreatable maps",
     ),
     BuiltInKind(
         group="admissionregistration.k8s.io",
@@ -77,6 +79,7 @@ KINDS = (
         is_namespaced=False,
         defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune",
     ),
     BuiltInKind(
         group="admissionregistration.k8s.io",
@@ -85,6 +88,7 @@ KINDS = (
         is_namespaced=False,
         defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune",
     ),
     *plain_kinds(
         "admissionregistration.k8s.io",

@@ -7,7 +7,7 @@ from render.interpretation.operations import Interpretation
 from render.model import ARGOSY_GROUP, Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, BuiltInKind, plain_kinds
 
 
 def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]:
@@ -48,6 +48,7 @@ KINDS = (
         version="v1alpha1",
         is_namespaced=True,
         interpretation=Interpretation(dependencies=imported_dependencies),
+        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),
     *plain_kinds("multicluster.x-k8s.io", "ServiceExport", is_namespaced=True),
 )

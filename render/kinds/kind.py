@@ -41,6 +41,14 @@ COMMON_MAPS: Mapping[str, str] = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_
 """The maps of most kinds whose keys are anybody's to choose, by field, each with what a server makes of null in it."""
 
 
+NO_PODS = "pod_spec has_edited_containers is_scaled counts"
+NO_LIVE_RULES = "interpretation retained progress"
+NO_TEMPLATE_RULES = "defaults filled_in clean prune"
+NO_DELIVERY_RULES = "stage takes_others_along is_recreatable maps"
+NO_RULES = f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES}"
+"""The fields of a kind that is no more than a name with a scope."""
+
+
 class BuiltInKind(Struct, frozen=True, kw_only=True):
     """The rules about a kind of Kubernetes, Karmada or Argosy that need no cluster to be known.
 
@@ -59,6 +67,8 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     is when an object is applied, where its group does not tell. ``takes_others_along``: with an object of the kind much
     more may be gone. ``is_recreatable``: an object may be deleted and created again, for it holds no data of its own.
     ``maps`` are ``COMMON_MAPS``, or what the kind has in their place. ``short_names`` are those that kubectl knows.
+
+    ``has_no`` names the fields that were thought of and left out: a test asks that each is given or named.
     """
 
     group: str
@@ -81,7 +91,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     takes_others_along: bool = False
     is_recreatable: bool = False
     maps: Mapping[str, str] = field(default_factory=lambda: COMMON_MAPS)
-    has_no: tuple[str, ...] = ()
+    has_no: str = ""
 
     def __post_init__(self) -> None:
         if self.interpretation.retain is not None:
@@ -101,8 +111,8 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
 def plain_kinds(
     group: str, kinds: str, *, is_namespaced: bool, short_names: tuple[str, ...] = ()
 ) -> Iterator[BuiltInKind]:
-    """Yield kinds of a group that no rule is about; what every kind can do holds for them."""
+    """Yield kinds of a group that no rule is about; what holds for every kind holds for them."""
     return (
-        BuiltInKind(group=group, kind=kind, is_namespaced=is_namespaced, short_names=short_names)
+        BuiltInKind(group=group, kind=kind, is_namespaced=is_namespaced, short_names=short_names, has_no=NO_RULES)
         for kind in kinds.split()
     )

@@ -11,7 +11,16 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, plain_kinds
+from .kind import (
+    COMMON_MAPS,
+    NO_DELIVERY_RULES,
+    NO_LIVE_RULES,
+    NO_PODS,
+    NO_TEMPLATE_RULES,
+    ApplyStage,
+    BuiltInKind,
+    plain_kinds,
+)
 
 BALANCED = "LoadBalancer"
 
@@ -142,6 +151,7 @@ KINDS = (
             Retained(path=("spec", "clusterIP"), read=text_at, is_fixed=True),
             Retained(path=("spec", "clusterIPs"), is_fixed=True, is_karmadas=False),
         ),
+        has_no=f"{NO_PODS} takes_others_along is_recreatable",
     ),
     BuiltInKind(
         group="",
@@ -150,9 +160,15 @@ KINDS = (
         is_namespaced=True,
         stage=ApplyStage.CONFIGURATION,
         short_names=("ep",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable maps",
     ),
     BuiltInKind(
-        group="discovery.k8s.io", kind="EndpointSlice", version="v1", is_namespaced=True, stage=ApplyStage.CONFIGURATION
+        group="discovery.k8s.io",
+        kind="EndpointSlice",
+        version="v1",
+        is_namespaced=True,
+        stage=ApplyStage.CONFIGURATION,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable maps",
     ),
     BuiltInKind(
         group="networking.k8s.io",
@@ -163,6 +179,7 @@ KINDS = (
         interpretation=Interpretation(
             aggregate=aggregated_ingress, health=has_address, dependencies=ingress_dependencies
         ),
+        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),
     BuiltInKind(
         group="networking.k8s.io",
@@ -171,6 +188,7 @@ KINDS = (
         is_namespaced=True,
         defaults={("spec", way, "*", "ports", "*", "protocol"): "TCP" for way in ("ingress", "egress")},
         short_names=("netpol",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} filled_in clean prune",
     ),
     *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
     *plain_kinds("networking.k8s.io", "IPAddress", is_namespaced=False, short_names=("ip",)),

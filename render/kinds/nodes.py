@@ -1,10 +1,15 @@
 """Nodes, what they offer, and what the scheduler and other controllers keep about them."""
 
-from .kind import BuiltInKind, plain_kinds
+from .kind import NO_RULES, BuiltInKind, plain_kinds
 
 KINDS = (
     BuiltInKind(
-        group="scheduling.k8s.io", kind="PriorityClass", version="v1", is_namespaced=False, short_names=("pc",)
+        group="scheduling.k8s.io",
+        kind="PriorityClass",
+        version="v1",
+        is_namespaced=False,
+        short_names=("pc",),
+        has_no=NO_RULES,
     ),
     *plain_kinds("", "Binding", is_namespaced=True),
     *plain_kinds("", "Event", is_namespaced=True, short_names=("ev",)),

@@ -13,7 +13,7 @@ from render.interpretation.statuses import collected
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import BuiltInKind
+from .kind import NO_DELIVERY_RULES, NO_LIVE_RULES, NO_TEMPLATE_RULES, BuiltInKind
 
 PHASES = ("Failed", "Pending", "Running", "Succeeded")
 WRITTEN_BY_MEMBERS = (
@@ -95,7 +95,15 @@ KINDS = (
             health=is_pod_healthy,
         ),
         retained=tuple(Retained(path=("spec", *path), is_fixed=True, is_exact=True) for path in WRITTEN_BY_MEMBERS),
+        has_no=f"{NO_TEMPLATE_RULES} is_scaled counts stage takes_others_along maps",
     ),
-    BuiltInKind(group="", kind="PodTemplate", version="v1", is_namespaced=True, pod_spec=("template", "spec")),
+    BuiltInKind(
+        group="",
+        kind="PodTemplate",
+        version="v1",
+        is_namespaced=True,
+        pod_spec=("template", "spec"),
+        has_no=f"{NO_LIVE_RULES} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} has_edited_containers is_scaled counts",
+    ),
 )
 """Pods, and pods that nothing runs yet."""

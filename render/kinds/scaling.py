@@ -8,7 +8,7 @@ from render.interpretation.progress import LiveState, has_condition, live_condit
 from render.interpretation.statuses import collected, reflected, summed, without_zeros
 from render.model import Manifest
 
-from .kind import BuiltInKind
+from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, BuiltInKind
 
 BUDGET_COUNTERS = ("disruptionsAllowed", "expectedPods", "desiredHealthy", "currentHealthy")
 AUTOSCALER_COUNTERS = ("currentReplicas", "desiredReplicas")
@@ -64,6 +64,7 @@ KINDS = (
         is_namespaced=True,
         short_names=("pdb",),
         interpretation=Interpretation(reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met),
+        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),
     BuiltInKind(
         group="autoscaling",
@@ -74,6 +75,7 @@ KINDS = (
         progress=autoscaler_progress,
         short_names=("hpa",),
         interpretation=Interpretation(reflect=reflect_autoscaler, aggregate=aggregated_autoscaler),
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} retained filled_in clean prune",
     ),
 )
 """The kinds that change how many pods of others there are, or keep them there."""

@@ -11,7 +11,7 @@ from render.interpretation.retention import Retained
 from render.interpretation.statuses import collected
 from render.model import Manifest
 
-from .kind import COMMON_MAPS, ApplyStage, BuiltInKind, Default, plain_kinds
+from .kind import COMMON_MAPS, NO_LIVE_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind, Default, plain_kinds
 
 CLAIM_NOTES = (
     "pv.kubernetes.io/bind-completed",
@@ -78,6 +78,7 @@ KINDS = (
         short_names=("pvc",),
         interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
+        has_no=f"{NO_PODS} clean is_recreatable maps",
     ),
     BuiltInKind(
         group="",
@@ -91,6 +92,7 @@ KINDS = (
         short_names=("pv",),
         interpretation=Interpretation(aggregate=aggregated_volume),
         retained=(Retained(path=("spec", "claimRef"), is_fixed=True),),
+        has_no=f"{NO_PODS} progress clean prune is_recreatable maps",
     ),
     BuiltInKind(
         group="storage.k8s.io",
@@ -100,6 +102,7 @@ KINDS = (
         takes_others_along=True,
         maps={**COMMON_MAPS, "parameters": ""},
         short_names=("sc",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage is_recreatable",
     ),
     *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True),
     *plain_kinds("storage.k8s.io", "CSIDriver CSINode VolumeAttachment", is_namespaced=False),
@@ -110,6 +113,7 @@ KINDS = (
         is_namespaced=False,
         maps={"parameters": ""},
         short_names=("vac",),
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable",
     ),
     *plain_kinds("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
     *plain_kinds("internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False),

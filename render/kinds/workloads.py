@@ -32,7 +32,7 @@ from render.interpretation.statuses import collected, generation, reflected, sum
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import COMMON_MAPS, BuiltInKind, plain_kinds
+from .kind import COMMON_MAPS, NO_DELIVERY_RULES, NO_LIVE_RULES, BuiltInKind, plain_kinds
 from .pod_defaults import POD_DEFAULTS, below
 
 PAUSED = "it is paused (spec.paused), so nothing is rolled out"
@@ -257,6 +257,7 @@ KINDS = (
         short_names=("deploy",),
         interpretation=scaled_interpretation(DEPLOYMENT),
         retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
+        has_no="filled_in clean stage takes_others_along maps",
     ),
     BuiltInKind(
         group="apps",
@@ -271,6 +272,7 @@ KINDS = (
         progress=replica_set_progress,
         short_names=("rs",),
         interpretation=scaled_interpretation(REPLICA_SET, health=is_replica_set_available),
+        has_no=f"{NO_DELIVERY_RULES} retained filled_in clean prune",
     ),
     BuiltInKind(
         group="",
@@ -282,6 +284,8 @@ KINDS = (
         is_scaled=True,
         maps={**COMMON_MAPS, "selector": ""},
         short_names=("rc",),
+        has_no=f"{NO_LIVE_RULES} has_edited_containers counts filled_in clean prune"
+        " stage takes_others_along is_recreatable",
     ),
     *plain_kinds("apps", "ControllerRevision", is_namespaced=True),
     *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
