@@ -9,7 +9,7 @@ import pytest
 from reconciler.cli import run
 from render.documents import emit, parse_documents
 from render.federations.kubefed.federated_objects import SentObject, TargetType
-from render.federations.kubefed.placement import Federation
+from render.federations.kubefed.placement import RegisteredClusters
 from tests.kubefed import MANAGED_LABEL, sent_to
 
 from .build import Ended, Repository, argosy
@@ -124,7 +124,7 @@ OBJECTS = [
 def test_every_cluster_is_sent_what_kubefed_sent_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = imported(tmp_path, capsys, *MEMBERS, NAMESPACE, *OBJECTS, arguments=f"--output-dir {tmp_path / 'fleet'}")
     assert ended.code == 0, ended
-    federation = Federation(labels_by_cluster=LABELS)
+    federation = RegisteredClusters(labels_by_cluster=LABELS)
     wanted = {}
     for each in OBJECTS:
         is_core = each["kind"] == "FederatedConfigMap"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from render.federations.front_ends import named
+from render.federations import named
 from render.federations.planner import is_divided_so
 from render.federations.policies import files_of
 from render.federations.units import Placed
@@ -31,20 +31,20 @@ def documents() -> dict[str, list[Document]]:
     return {
         "kubefed": [kubefed.SERVICE_TYPE, kubefed.ROLE, *map(kubefed.member, kubefed.LABELS)]
         + [each for vector in kubefed.VECTORS for each in kubefed.documents_of(vector)],
-        "federation-v1": [*map(federation_v1.cluster, federation_v1.LABELS), federation_v1.no_selector()]
-        + [
-            {**each.given, "metadata": {**each.given["metadata"], "name": "x", "namespace": "y"}}
-            for each in federation_v1.VECTORS
-        ],
+        "kubesphere": kubesphere.DOCUMENTS,
         "clusternet": [clusternet.cluster(name, labels) for name, labels in clusternet.LABELS.items()]
         + [each for vector in (*clusternet.VECTORS, *clusternet.MORE) for each in clusternet.documents_of(vector)],
-        "kubesphere": kubesphere.DOCUMENTS,
         "liqo": [
             *liqo.PEERS,
             liqo.offloading("x", namespaceMappingStrategy=liqo.SAME, terms=[liqo.IN_EU]),
             *liqo.objects("x"),
         ],
         "kubeadmiral": kubeadmiral.DOCUMENTS,
+        "federation-v1": [*map(federation_v1.cluster, federation_v1.LABELS), federation_v1.no_selector()]
+        + [
+            {**each.given, "metadata": {**each.given["metadata"], "name": "x", "namespace": "y"}}
+            for each in federation_v1.VECTORS
+        ],
         "karmada": karmada.DOCUMENTS,
     }
 
@@ -74,14 +74,14 @@ def broken(document: Document, chance: random.Random) -> Document:
 
 @pytest.mark.parametrize("name", documents())
 def test_nothing_in_a_document_makes_a_conversion_fail(name: str) -> None:
-    chance, given, front_end = random.Random(7), documents()[name], named(name)
+    chance, given, federation = random.Random(7), documents()[name], named(name)
     for _ in range(ROUNDS):
         chosen = [given[place] for place in sorted(chance.sample(range(len(given)), min(SOME, len(given))))]
         place = chance.randrange(len(chosen))
         chosen[place] = broken(chosen[place], chance)
         before = deepcopy(chosen)
         placed = [Placed(manifest=each, origin=f"f:{number}") for number, each in enumerate(chosen)]
-        conversion = front_end.converted(placed, {"c1": {}}).without_secrets()
+        conversion = federation.convert(placed, {"c1": {}}).without_secrets()
         assert all(path.endswith(".yaml") for path in files_of(conversion))
         assert chosen == before
 

@@ -1,5 +1,6 @@
 """``argosy import``: another federation's fleet, or what runs in clusters, as templates, policies and overrides."""
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.members.options import AccessOptions
+from render.federations import FEDERATIONS
 
 from .options.member_options import with_reading_options
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from reconciler.reconcile.import_proof import Proof
 
 
-SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "kubeadmiral", "karmada")
+_INDENT, _WIDTH = 15, 76
 _OF_MEMBERS = ("namespaces", "with_system", "clusters")
 _OF_CLUSTERS = ("context", "unproven", *_OF_MEMBERS, *AccessOptions.names())
 
@@ -44,13 +46,54 @@ class ImportOptions(Struct, frozen=True, kw_only=True):
     access: AccessOptions = field(default_factory=AccessOptions)
 
 
+def _table() -> str:
+    """Return a line for each federation, with the name that --from has for it."""
+    lines = (
+        textwrap.fill(each.about, _WIDTH, initial_indent=each.name.ljust(_INDENT), subsequent_indent=" " * _INDENT)
+        for each in FEDERATIONS
+    )
+    return "\n".join(lines)
+
+
+_HELP = f"""Turn the fleet of another federation, or what runs in clusters, into templates, policies and overrides.
+
+FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). Without
+--output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
+
+\b
+{_table()}
+
+Without FOLDER, --context names the control plane of a federation to read (--kubeconfig alone: its current context).
+It becomes what its files would become. Of Karmada's, the bindings are taken along, so that every object stays
+where it is and with the replicas it has there. The contexts of members are named like the members.
+
+--cluster names clusters to read that no federation joins. What runs in them becomes one template for each object,
+one policy for the objects of a namespace that run in the same clusters, and overrides for what differs between
+clusters. Left out, and listed: what controllers, servers and the cluster itself made, namespaces of the system
+unless they are asked for, Pods and Secrets, whose values are never read.
+
+What was read is rendered and compared with the clusters: what applying it would change is shown, object by object,
+and who owns what it may not take over. Nothing is written to any cluster.
+
+The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
+today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
+copied: they are listed with what to do.
+"""
+
+
 @click.command(
     name="import",
+    help=_HELP,
     epilog="Exit codes: 0 converted; 1 taking it over would change something; 3 something was refused, a file cannot be"
     " read, or one would be overwritten; 5 no cluster could be read; 7 some could not.",
 )
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, allow_dash=True), required=False)
-@click.option("--from", "system", type=click.Choice(SYSTEMS), help="The federation  [default: the one it tells].")
+@click.option(
+    "--from",
+    "system",
+    type=click.Choice([each.name for each in FEDERATIONS]),
+    help="The federation  [default: the one it tells].",
+)
 @click.option(
     "--output-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Write the files below DIR."
 )
@@ -68,37 +111,7 @@ class ImportOptions(Struct, frozen=True, kw_only=True):
 @with_reading_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Turn the fleet of another federation, or what runs in clusters, into templates, policies and overrides.
-
-    FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). Without
-    --output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
-
-    \b
-    kubefed        federated objects of any kind, and what belongs to them
-    kubesphere     the same, and its clusters, workspaces, releases, extensions
-    federation-v1  plain objects, annotated or not: each is divided or copied
-    clusternet     Subscriptions with what they feed, Globalizations,
-                   Localizations, HelmCharts
-    liqo           offloaded namespaces with what stands in them
-    kubeadmiral    plain objects that name a policy, and these policies
-    karmada        its own objects, without what a control plane wrote
-
-    Without FOLDER, --context names the control plane of a federation to read (--kubeconfig alone: its current context).
-    It becomes what its files would become. Of Karmada's, the bindings are taken along, so that every object stays
-    where it is and with the replicas it has there. The contexts of members are named like the members.
-
-    --cluster names clusters to read that no federation joins. What runs in them becomes one template for each object,
-    one policy for the objects of a namespace that run in the same clusters, and overrides for what differs between
-    clusters. Left out, and listed: what controllers, servers and the cluster itself made, namespaces of the system
-    unless they are asked for, Pods and Secrets, whose values are never read.
-
-    What was read is rendered and compared with the clusters: what applying it would change is shown, object by object,
-    and who owns what it may not take over. Nothing is written to any cluster.
-
-    The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
-    today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
-    copied: they are listed with what to do.
-    """  # noqa: D301 - click knows what is not to be wrapped by the character
+    """Convert a fleet, and report."""
     chosen = ImportOptions(**options)
     _refuse_idle(chosen)
     return import_and_show(log, chosen)

@@ -13,16 +13,17 @@ from msgspec import Struct, field
 from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
-from render.federations.front_ends import FRONT_ENDS, found_in, named
+from render.federations import FEDERATIONS, RULE_BY_CODE, found_in, named
+from render.federations.federation import Federation
 from render.federations.policies import files_of
-from render.federations.units import RULE_BY_CODE, Conversion, FrontEnd, Grade, Placed
+from render.federations.units import Conversion, Grade, Placed
 from render.words import counted
 
 _SILENT = frozenset({"kind-left-out"})
 """The codes of what nobody misses."""
 _ENDINGS = frozenset({".yaml", ".yml", ".json"})
 _MOST_BYTES = 64 << 20
-_HINT = f"--from names one: {', '.join(each.name for each in FRONT_ENDS)}"
+_HINT = f"--from names one: {', '.join(each.name for each in FEDERATIONS)}"
 
 
 class Line(NamedTuple):
@@ -69,16 +70,16 @@ def imported(folder: Path, system: str | None = None) -> Import:
     ConfigError names every file that cannot be read, and says where nothing of another federation is found.
     """
     documents = list(_documents(folder))
-    front_end = _found_in(folder, documents) if system is None else named(system)
-    conversion = front_end.converted(documents, members_among(documents)).without_secrets()
+    federation = _found_in(folder, documents) if system is None else named(system)
+    conversion = federation.convert(documents, members_among(documents)).without_secrets()
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
-        raise ConfigError(f"{folder} holds no document of {front_end.title}", hint=_HINT)
+        raise ConfigError(f"{folder} holds no document of {federation.title}", hint=_HINT)
     return Import(
-        system=front_end.title, files=files_of(conversion), lines=report_of(conversion), others=conversion.others
+        system=federation.title, files=files_of(conversion), lines=report_of(conversion), others=conversion.others
     )
 
 
-def _found_in(folder: Path, documents: list[Placed]) -> FrontEnd:
+def _found_in(folder: Path, documents: list[Placed]) -> Federation:
     found = found_in(each.manifest for each in documents)
     if not found:
         raise ConfigError(f"{folder} holds no document of another federation", hint=_HINT)

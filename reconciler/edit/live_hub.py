@@ -14,13 +14,15 @@ from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from render.errors import ClusterError, ConfigError
-from render.federations.front_ends import found_in, named
-from render.federations.karmada.front_end import KARMADA, is_karmada, propagation_of
+from render.federations import found_in, named
+from render.federations.federation import Federation
+from render.federations.karmada import KARMADA
+from render.federations.karmada.front_end import propagation_of
 from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
 from render.federations.plain_clusters.written_form import without_filled_in
 from render.federations.policies import files_of
-from render.federations.units import Conversion, FrontEnd, Left, Placed, exact, refused
+from render.federations.units import Conversion, Left, Placed, exact, refused
 from render.interpretation.removal import take_out
 from render.model import Manifest, ObjectRef
 from render.words import counted
@@ -63,17 +65,17 @@ def imported_hub(reading: HubReading) -> Import:
     read = read_clusters([reading.context], reading.options())[reading.context]
     if isinstance(read, Failure):
         raise ClusterError(f"{reading.context} cannot be read: {read.message}", hint=read.hint)
-    front_end = _front_end(reading, read)
+    federation = _federation(reading, read)
     documents = [Placed(manifest=each, origin=reading.context) for each in read.objects]
     left: list[Left] = []
-    if front_end is KARMADA:
+    if federation is KARMADA:
         documents, left = _propagated(documents)
-    conversion = front_end.converted(documents, members_among(documents)).without_secrets()
+    conversion = federation.convert(documents, members_among(documents)).without_secrets()
     conversion = replace(conversion, left=(*conversion.left, *left, *_kinds_not_listed(read)), others=0)
-    return Import(system=front_end.title, files=files_of(_cleaned(conversion)), lines=report_of(conversion))
+    return Import(system=federation.title, files=files_of(_cleaned(conversion)), lines=report_of(conversion))
 
 
-def _front_end(reading: HubReading, read: WholeCluster) -> FrontEnd:
+def _federation(reading: HubReading, read: WholeCluster) -> Federation:
     if reading.system is not None:
         return named(reading.system)
     found = found_in(read.objects)
@@ -91,7 +93,7 @@ def _propagated(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
     kept: list[Placed] = []
     left: Counter[tuple[str, str]] = Counter()
     for each in documents:
-        if is_karmada(each.manifest) or is_propagated(each.manifest) or _is_space(each.manifest):
+        if KARMADA.is_its(each.manifest) or is_propagated(each.manifest) or _is_space(each.manifest):
             kept.append(each)
         else:
             left[ObjectRef.of(each.manifest).group_kind, each.origin] += 1
@@ -111,7 +113,7 @@ def _cleaned(conversion: Conversion) -> Conversion:
     return replace(
         conversion,
         kept=tuple(
-            each if is_karmada(each.manifest) else replace(each, manifest=without_filled_in(each.manifest))
+            each if KARMADA.is_its(each.manifest) else replace(each, manifest=without_filled_in(each.manifest))
             for each in conversion.kept
         ),
         units=tuple(replace(unit, manifest=_as_members_have_it(unit.manifest)) for unit in conversion.units),

@@ -7,11 +7,14 @@ same a warning.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from render.documents import emit
+from render.federations import FEDERATIONS, found_in
+from render.federations.federation import Federation
+from render.federations.units import Conversion, Grade, Placed
 from render.model import Manifest, group_of
 from render.settings.source import OtherFederation
 
@@ -19,12 +22,6 @@ from .build import BuiltSource, Caches, ReadFiles, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of
 from .fleet_file import FleetSource
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
-
-if TYPE_CHECKING:
-    from render.federations.units import Conversion, FrontEnd
-
-_MARKS = ("kubefed", "kubesphere.io", "clusternet.io", "liqo.io", "federation.k8s.io")
-_NAMES = {OtherFederation.FEDERATION_V1: "federation-v1"}
 
 
 class _Remarked(NamedTuple):
@@ -37,23 +34,18 @@ class _Remarked(NamedTuple):
 
 def with_federations(found: ReadFiles, home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
     """Return manifests with what becomes of those of other federations."""
-    for front_end in _front_ends(found.contents.manifests, home.fleet.source.federations):
-        found = _convert(found, front_end, read, caches)
+    for federation in _present(found.contents.manifests, home.fleet.source.federations):
+        found = _convert(found, federation, read, caches)
     return found
 
 
-def _front_ends(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> "list[FrontEnd]":
-    """Return the federations that documents are of; KubeSphere has KubeFed's beside its own."""
+def _present(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> list[Federation]:
+    """Return the chosen federations that documents are of; one that marks plain objects may have any of them."""
+    by_setting = {each.setting: each for each in FEDERATIONS}
     foreign = _possibly_foreign(manifests)
-    if OtherFederation.FEDERATION_V1 not in chosen and not foreign:
-        return []
-    from render.federations.front_ends import found_in, named
-
-    names = [_NAMES.get(each, each.value.lower()) for each in chosen]
-    present = {each.name for each in found_in(foreign)}
-    if OtherFederation.FEDERATION_V1 in chosen:
-        present.add(_NAMES[OtherFederation.FEDERATION_V1])
-    return [named(name) for name in names if name in present]
+    found = [each.name for each in found_in(foreign)] if foreign else []
+    federations = [by_setting[each] for each in chosen]
+    return [each for each in federations if each.marks_any_kind or each.name in found]
 
 
 def _possibly_foreign(manifests: Sequence[LocatedManifest]) -> list[Manifest]:
@@ -67,17 +59,15 @@ def _possibly_foreign(manifests: Sequence[LocatedManifest]) -> list[Manifest]:
 
 def _may_be_foreign(api_version: str, kind: str) -> bool:
     group = group_of(api_version)
-    return kind.startswith("Federated") or any(mark in group for mark in _MARKS)
+    return any(each.setting and each.may_have(group, kind) for each in FEDERATIONS)
 
 
-def _convert(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: Caches) -> ReadFiles:
-    from render.federations.units import Placed
-
+def _convert(found: ReadFiles, federation: Federation, read: ReadBlobs, caches: Caches) -> ReadFiles:
     manifests = found.contents.manifests
     places = {f"{each.file.path}#{each.number}": each for each in manifests}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
     known = _members(manifests)
-    conversion = front_end.converted(documents, known)
+    conversion = federation.convert(documents, known)
     taken = _taken(conversion)
     if not taken:
         return found
@@ -87,7 +77,7 @@ def _convert(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: C
         units=tuple(each for each in conversion.units if not each.reach.is_nowhere),
         members=tuple(each for each in conversion.members if each[1]["metadata"]["name"] not in known),
     )
-    files = list(_files(delivered, front_end, places, remarked, taken))
+    files = list(_files(delivered, federation, places, remarked, taken))
     built = BuiltSource(
         files=tuple(file for file, _ in files),
         contents={file.id: content for file, content in files},
@@ -110,15 +100,13 @@ def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str
     return found
 
 
-def _taken(conversion: "Conversion") -> frozenset[str]:
+def _taken(conversion: Conversion) -> frozenset[str]:
     """Return the keys of the manifests that something becomes of, or that are left out."""
     lines = {each.origin for each in conversion.units} | {each.origin for each in conversion.left}
     return frozenset(lines | {origin for origin, _ in conversion.members})
 
 
-def _remarks_at(conversion: "Conversion", places: Mapping[str, LocatedManifest]) -> _Remarked:
-    from render.federations.units import Grade
-
+def _remarks_at(conversion: Conversion, places: Mapping[str, LocatedManifest]) -> _Remarked:
     remarked = _Remarked([], [], {})
     lines = [(each.origin, each.remark) for each in conversion.left]
     lines += [(each.origin, remark) for each in conversion.units for remark in each.remarks]
@@ -133,8 +121,8 @@ def _remarks_at(conversion: "Conversion", places: Mapping[str, LocatedManifest])
 
 
 def _files(
-    conversion: "Conversion",
-    front_end: "FrontEnd",
+    conversion: Conversion,
+    federation: Federation,
     places: Mapping[str, LocatedManifest],
     remarked: _Remarked,
     taken: frozenset[str],
@@ -143,17 +131,17 @@ def _files(
     from render.federations.policies import written
 
     made: dict[str, list[tuple[Manifest, str]]] = {}
-    for each in written(conversion, prefix=f"{front_end.name}-"):
+    for each in written(conversion, prefix=f"{federation.name}-"):
         key, subject = each.sources[0]
         told = "; ".join(remarked.notes.get(key, ()))
-        words = f"{subject or places[key].manifest['kind']} of {front_end.title}" + (f": {told}" if told else "")
+        words = f"{subject or places[key].manifest['kind']} of {federation.title}" + (f": {told}" if told else "")
         made.setdefault(key, []).append((each.manifest, words))
     inputs = tuple(dict.fromkeys(one for key in sorted(taken) for one in inputs_of(places[key].file)))
     for key, documents in made.items():
         place, content = places[key], b"---\n".join(emit(manifest) for manifest, _ in documents)
         file = BuiltFile(
             path=place.file.path,
-            id=hashlib.sha1(f"{front_end.name} {key}\n".encode() + content, usedforsecurity=False).digest(),
+            id=hashlib.sha1(f"{federation.name} {key}\n".encode() + content, usedforsecurity=False).digest(),
             size=len(content),
             inputs=inputs,
             first=(place.number + 1) * NUMBERS_LEFT_FREE,

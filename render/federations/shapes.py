@@ -1,14 +1,16 @@
 """Shapes of documents: one of another shape is refused before anything is made of it."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from render.model import Manifest
 
 from .decoding import WrongShape, sequence, struct, text
-from .units import Left, Placed, refused
 
 Read = Callable[[Any, str], object]
+"""Reads a value, given with the name of its field; WrongShape for a wrong one."""
+Shape = Callable[[Manifest], object]
+"""Reads a whole document; WrongShape for a wrong one."""
 
 
 def texts(plain: Any, what: str) -> object:
@@ -54,31 +56,14 @@ def check_metadata(manifest: Manifest) -> None:
         raise WrongShape("metadata.name is missing")
 
 
-class Readable(NamedTuple):
-    """Documents whose shapes are right, those that are left out for theirs, and the count of others with wrong ones."""
+def document(spec: Read | None = None, status: Read | None = None) -> Shape:
+    """Return the shape of an object of Kubernetes' whose spec and status, where they are given, are read so."""
 
-    documents: list[Placed]
-    left: list[Left]
-    others: int
+    def read(manifest: Manifest) -> None:
+        check_metadata(manifest)
+        if spec is not None:
+            spec(manifest.get("spec"), "spec")
+        if status is not None:
+            status(manifest.get("status"), "status")
 
-
-def select_readable(
-    documents: Iterable[Placed],
-    check: Callable[[Placed], None],
-    is_its: Callable[[Placed], bool] = lambda _document: True,
-) -> Readable:
-    """Return the documents of the right shape; of those with a wrong one, the federation's own are left out."""
-    readable: list[Placed] = []
-    left: list[Left] = []
-    others = 0
-    for each in documents:
-        try:
-            check(each)
-        except WrongShape as error:
-            if is_its(each):
-                left.append(each.left(refused("unreadable", str(error))))
-            else:
-                others += 1
-        else:
-            readable.append(each)
-    return Readable(readable, left, others)
+    return read

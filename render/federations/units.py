@@ -4,7 +4,7 @@ Each front-end (``kubefed``) makes units of its documents; ``policies`` makes te
 What is not the same afterwards is a remark; its code leads to the rule that reports have and the guides explain.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -17,6 +17,9 @@ from render.selectors import LabelSelector
 
 Operation = Mapping[str, Any]
 """One operation ``{operator, path, value}`` of a plaintext overrider."""
+
+Labels = Mapping[str, Mapping[str, str]]
+"""The labels of members, by name."""
 
 _LEFT_TO_PEOPLE = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
 
@@ -199,61 +202,3 @@ class Conversion(Struct, frozen=True, kw_only=True):
         ]
         left += [each.left(remark) for each in self.kept if each.kind == "Secret"]
         return replace(self, units=tuple(units), kept=tuple(kept), left=tuple(left))
-
-
-class FrontEnd(Struct, frozen=True, kw_only=True):
-    """One federation that fleets come from: its name as an option, and for people.
-
-    ``is_its`` says of a document whether it can be of no other federation; ``converted`` takes the documents, and the
-    labels of members that are known beside them, by name.
-    """
-
-    name: str
-    title: str
-    is_its: Callable[[Manifest], bool]
-    converted: Callable[[Sequence[Placed], Mapping[str, Mapping[str, str]]], Conversion]
-
-
-RULE_BY_CODE: Mapping[str, str] = {
-    "unknown-cluster": "KF-02",
-    "nowhere": "KF-05",
-    "namespace-not-federated": "KF-09",
-    "override-fails": "KF-11",
-    "override-identity": "KF-12",
-    "template-annotations-dropped": "KF-13",
-    "template-finalizers-dropped": "KF-13",
-    "ftc-unknown-kind": "KF-16",
-    "rsp-read": "KF-18",
-    "rsp-pinned": "KF-20",
-    "rsp-intersect-empty": "KF-22",
-    "gt-lt-frozen": "F1-07",
-    "cluster-selector-unreadable": "F1-09",
-    "replicas-pinned": "F1-10",
-    "preferences-unparsable-default-used": "F1-11",
-    "preferences-without-clusters-schedule-nothing": "F1-12",
-    "job-pinned": "F1-13",
-    "hpa-divided": "F1-15",
-    "hpa-controlled": "F1-15",
-    "selector-derived": "F1-16",
-    "tunnel-left-out": "KS-03",
-    "project-exceeds-workspace": "KS-04",
-    "extension-repository": "KS-05",
-    "divided-by-room": "LQ-01",
-    "peers-frozen": "LQ-02",
-    "or-frozen": "LQ-04",
-    "namespace-renamed": "LQ-05",
-    "remote-namespace-name-required": "LQ-06",
-    "must-be-named-offloading": "LQ-08",
-    "subscription-read": "CN-01",
-    "union-frozen": "CN-02",
-    "union-needs-clusters": "CN-02",
-    "shares-pinned": "CN-05",
-    "dynamic-by-room": "CN-09",
-    "dynamic-pinned": "CN-11",
-    "overrides-frozen": "CN-12",
-    "clusternet-override-fails": "CN-13",
-    "chart-by-flux": "CN-16",
-    "subgroup-frozen": "CN-17",
-    "binpack": "CN-19",
-}
-"""The rule by the code of a remark; codes that are about no rule of one federation are not there."""

@@ -1,7 +1,7 @@
 """FederatedPlacement of KubeFed: which clusters a federated object goes to."""
 
 from render.federations.decoding import WrongShape
-from render.federations.kubefed.placement import Federation
+from render.federations.kubefed.placement import RegisteredClusters
 from tests.kubefed import labels_by_name
 
 from . import Case
@@ -10,7 +10,7 @@ from . import Case
 def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
     is_namespaced = given["targetType"]["namespaced"]
-    federation = Federation(
+    federation = RegisteredClusters(
         labels_by_cluster=labels_by_name(given["clusters"]), is_limited=given.get("limitedScope", False)
     )
     resource, namespace = given["resource"], given["federatedNamespace"]

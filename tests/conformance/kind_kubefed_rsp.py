@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-from render.federations.kubefed.placement import Federation
+from render.federations.kubefed.placement import RegisteredClusters
 from render.federations.kubefed.preferences import PreferenceInputs, divided, preferences_of
 from render.federations.planner import PlannedWorkload, plan
 from tests.kubefed import labels_by_name
@@ -25,7 +25,7 @@ def _reconciled(given: dict[str, Any], expected: dict[str, Any]) -> str | None:
         preference=given["rsp"],
         federated=given["federatedObject"],
         federated_namespace=given["federatedNamespace"],
-        federation=Federation(
+        federation=RegisteredClusters(
             labels_by_cluster=labels_by_name(each for each in given["clusters"] if each.get("ready")),
             is_limited=given.get("limitedScope", False),
         ),

@@ -4,15 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.patches import PatchFailed
-from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
+from render.federations.shapes import document, fields, list_of, map_of, texts
 from render.federations.units import (
     Conversion,
-    FrontEnd,
+    Labels,
     Left,
     Placed,
     Reach,
@@ -32,7 +31,6 @@ from .overriding import CHART_KIND, chart_for, is_of_feed, object_for
 from .rules import Made, OverriddenFeed, Reached, rules_of
 from .scheduling import FeedOrder, ManagedCluster, feed_key, managed_cluster
 
-_GROUPS = (".clusternet.io",)
 _CLUSTER_NAME = "clusters.clusternet.io/cluster-name"
 _DEFAULT_PRIORITY = 500
 _COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
@@ -52,62 +50,13 @@ _OVERRIDES = fields(
     clusterAffinity=struct,
     overrides=list_of(fields(name=text, value=text, type=text, overrideChart=truth, fieldPath=text, fieldFormat=text)),
 )
-_SPECS: Mapping[str, Read] = {
-    "Subscription": fields(
-        subscribers=list_of(
-            fields(clusterAffinity=struct, weight=integer, subGroupStrategy=fields(minClusters=integer))
-        ),
-        feeds=list_of(_FEED),
-        schedulingStrategy=text,
-        schedulingBySubGroup=truth,
-        dividingScheduling=fields(type=text, dynamicDividing=fields(strategy=text)),
-        clusterTolerations=list_of(_TOLERATION),
-        priority=integer,
-    ),
-    "Globalization": _OVERRIDES,
-    "Localization": _OVERRIDES,
-    "FeedInventory": fields(feeds=list_of(fields(apiVersion=text, kind=text, name=text, desiredReplicas=integer))),
-    "HelmChart": fields(
-        repo=text,
-        chart=text,
-        version=text,
-        targetNamespace=text,
-        timeoutSeconds=integer,
-        chartPullSecret=fields(name=text),
-    ),
-    "ManagedCluster": fields(syncMode=text, taints=list_of(_TOLERATION)),
-}
-_STATUSES: Mapping[str, Read] = {
-    "Subscription": fields(bindingClusters=texts, replicas=map_of(list_of(integer))),
-    "ManagedCluster": fields(apiserverURL=text),
-}
-
-
-def is_clusternet(manifest: Manifest) -> bool:
-    """Say whether a document is one of Clusternet's groups."""
-    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(_GROUPS)
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
-    """Convert documents: what subscriptions feed, and everything of Clusternet's own."""
-    readable = select_readable(documents, _check_shape, _is_its)
-    found = _Subscriptions(readable.documents, known_clusters).converted()
-    return replace(found, left=(*readable.left, *found.left), others=found.others + readable.others)
-
-
-def _is_its(document: Placed) -> bool:
-    return is_clusternet(document.manifest)
-
-
-def _check_shape(document: Placed) -> None:
-    check_shape(document.manifest, is_its=_is_its(document))
 
 
 class _Subscriptions:
     """The documents by what they are to each other."""
 
-    def __init__(self, documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> None:
-        its_own = [each for each in documents if is_clusternet(each.manifest)]
+    def __init__(self, documents: Documents, known_clusters: Labels) -> None:
+        its_own, self._beside = documents
         self._own = its_own
         self._members = [each for each in its_own if each.kind == "ManagedCluster"]
         managed = [managed_cluster(each.manifest) for each in self._members]
@@ -116,8 +65,8 @@ class _Subscriptions:
         named = {managed_cluster(each.manifest).key: _name_of(each) for each in self._members}
         self._names = {**named, **{each.key: each.key.partition("/")[2] for each in others}}
         shadowed = [_shadowed(each) for each in its_own if each.kind == "Manifest"]
-        plain = [each for each in documents if not is_clusternet(each.manifest) or each.kind == CHART_KIND]
-        self._objects = [*plain, *filter(None, shadowed)]
+        self._charts = [each for each in its_own if each.kind == CHART_KIND]
+        self._objects = [*self._charts, *self._beside, *filter(None, shadowed)]
         self._overriding = [_with_priority(each) for each in its_own if each.kind in {"Localization", "Globalization"}]
         self._inventories = {each.key: each for each in its_own if each.kind == "FeedInventory"}
         self._fed: dict[str, str] = {}
@@ -135,13 +84,13 @@ class _Subscriptions:
             elif each.kind != CHART_KIND:
                 left.append(each.left(self._read(each)))
         fed = {each.origin for each in units} | {each.origin for each in left}
-        idle = [each for each in self._objects if each.origin not in fed]
         left += [
             each.left(exact("not-fed", "no Subscription feeds it, so that it goes nowhere"))
-            for each in idle
-            if is_clusternet(each.manifest)
+            for each in self._charts
+            if each.origin not in fed
         ]
-        others = sum(not is_clusternet(each.manifest) for each in idle)
+        # The object in a Manifest, in which a hub keeps what it does not run, is told of with that Manifest.
+        others = sum(each.origin not in fed for each in self._beside)
         members = tuple((each.origin, self._member(each)) for each in self._members)
         return Conversion(units=tuple(units), members=members, left=tuple(left), others=others)
 
@@ -339,15 +288,48 @@ def _place(document: Placed) -> dict[str, str]:
     return {"namespace": namespace, "name": name}
 
 
-def check_shape(manifest: Manifest, *, is_its: bool) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that Clusternet gives them."""
-    check_metadata(manifest)
-    kind = manifest.get("kind") or ""
-    if not is_its:
-        struct(manifest.get("spec"), "spec")
-    elif kind in _SPECS:
-        _SPECS[kind](manifest.get("spec"), "spec")
-        _STATUSES.get(kind, struct)(manifest.get("status"), "status")
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert what subscriptions feed, and everything of Clusternet's own."""
+    return _Subscriptions(documents, known_clusters).converted()
 
 
-CLUSTERNET = FrontEnd(name="clusternet", title="Clusternet", is_its=is_clusternet, converted=converted)
+_SUBSCRIBER = fields(clusterAffinity=struct, weight=integer, subGroupStrategy=fields(minClusters=integer))
+FRONT_END = FrontEnd(
+    kinds={
+        "Subscription": document(
+            fields(
+                subscribers=list_of(_SUBSCRIBER),
+                feeds=list_of(_FEED),
+                schedulingStrategy=text,
+                schedulingBySubGroup=truth,
+                dividingScheduling=fields(type=text, dynamicDividing=fields(strategy=text)),
+                clusterTolerations=list_of(_TOLERATION),
+                priority=integer,
+            ),
+            status=fields(bindingClusters=texts, replicas=map_of(list_of(integer))),
+        ),
+        "Globalization": document(_OVERRIDES, status=struct),
+        "Localization": document(_OVERRIDES, status=struct),
+        "FeedInventory": document(
+            fields(feeds=list_of(fields(apiVersion=text, kind=text, name=text, desiredReplicas=integer))),
+            status=struct,
+        ),
+        "HelmChart": document(
+            fields(
+                repo=text,
+                chart=text,
+                version=text,
+                targetNamespace=text,
+                timeoutSeconds=integer,
+                chartPullSecret=fields(name=text),
+            ),
+            status=struct,
+        ),
+        "ManagedCluster": document(
+            fields(syncMode=text, taints=list_of(_TOLERATION)), status=fields(apiserverURL=text)
+        ),
+    },
+    other=document(),
+    plain=document(struct),
+    convert=_convert_documents,
+)

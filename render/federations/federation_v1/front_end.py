@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text
 from render.federations.ingresses import upgraded_ingress
 from render.federations.manifests import (
@@ -15,10 +16,10 @@ from render.federations.manifests import (
 )
 from render.federations.planner import static_weights
 from render.federations.requirements import COMPARISONS
-from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
+from render.federations.shapes import document, fields, list_of, map_of, texts
 from render.federations.units import (
     Conversion,
-    FrontEnd,
+    Labels,
     Left,
     Placed,
     Reach,
@@ -36,6 +37,7 @@ from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
 from render.selectors import LabelSelector
 
+from . import ANNOTATIONS
 from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
 from .scheduling import divided_bounds, effective_preferences, job_shares, scheduled, selected_clusters
 
@@ -55,57 +57,29 @@ _KINDS = frozenset(
     }
 )
 _DIVIDED = frozenset({"Deployment", "ReplicaSet"})
-_WORKLOAD = fields(
-    replicas=integer,
-    selector=struct,
-    template=fields(metadata=fields(labels=map_of(text))),
-)
-_SPECS: Mapping[str, Read] = {
-    "Cluster": fields(serverAddressByClientCIDRs=list_of(fields(serverAddress=text)), secretRef=fields(name=text)),
-    "DaemonSet": _WORKLOAD,
-    "Deployment": _WORKLOAD,
-    "ReplicaSet": _WORKLOAD,
-    "Job": fields(parallelism=integer, completions=integer, selector=struct),
-    "HorizontalPodAutoscaler": fields(
-        minReplicas=integer, maxReplicas=integer, scaleTargetRef=fields(kind=text, name=text)
-    ),
-    "Ingress": fields(
-        backend=struct,
-        rules=list_of(fields(http=fields(paths=list_of(fields(backend=struct))))),
-    ),
-    "Service": fields(type=text),
-}
-_SYSTEM = ("federation.kubernetes.io/", "federation.alpha.kubernetes.io/", "ingress.federation.kubernetes.io/")
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
 
-def is_federation_v1(manifest: Manifest) -> bool:
-    """Say whether a document can be of Federation v1 alone: its Cluster, or an object with one of its annotations."""
-    return manifest.get("apiVersion") == "federation/v1beta1" or has_its_annotation(manifest)
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
-    """Convert documents: every object of a kind that Federation v1 serves, annotated or not."""
-    its_own = [each for each in documents if _is_member(each) or each.kind in _KINDS]
-    readable, unreadable, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
-    members = {each.key[1]: each for each in readable if _is_member(each)}
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert every object of a kind that Federation v1 serves, annotated or not."""
+    own = documents.own
+    members = {each.key[1]: each for each in own if _is_member(each)}
     labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
-    scaled = _Scaled(readable, labels)
+    scaled = _Scaled(own, labels)
     units, left = units_and_left(
-        each.left(_credentials(each)) if _is_member(each) else _unit(each, labels, scaled) for each in readable
+        each.left(_credentials(each)) if _is_member(each) else _unit(each, labels, scaled) for each in own
     )
     return Conversion(
         units=tuple(units),
         members=tuple((each.origin, _member(each)) for each in members.values()),
-        left=(*unreadable, *left),
-        others=len(documents) - len(its_own),
+        left=tuple(left),
     )
 
 
 class _Scaled:
     """The workloads that federated autoscalers scale, and the clusters where these are."""
 
-    def __init__(self, documents: Sequence[Placed], labels: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, documents: Sequence[Placed], labels: Labels) -> None:
         self._clusters: dict[tuple[str, str, str], tuple[str, ...]] = {}
         for each in documents:
             if each.kind == "HorizontalPodAutoscaler":
@@ -119,7 +93,7 @@ class _Scaled:
         return listed if listed is not None else self._clusters.get((document.kind, *document.key))
 
 
-def _unit(document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Scaled) -> Unit | Left:
+def _unit(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
     try:
         reach, remarks = _reach(document.manifest, labels)
     except WrongShape as error:
@@ -142,7 +116,7 @@ def _unit(document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Sc
         return document.left(refused("unreadable", str(error)))
 
 
-def _divided(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Scaled) -> Unit:
+def _divided(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:
     if document.kind in _DIVIDED:
         listed = scaled.clusters_of(document)
         return _workload(unit, document, labels) if listed is None else _scaled(unit, document, labels, listed)
@@ -159,7 +133,7 @@ def _divided(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str
     return unit
 
 
-def _workload(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]]) -> Unit:
+def _workload(unit: Unit, document: Placed, labels: Labels) -> Unit:
     doubts = _doubts(document)
     shares = scheduled(document.manifest, labels, {}).replicas
     preferences = effective_preferences(document.manifest).clusters
@@ -181,7 +155,7 @@ def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
     return Weight(weight=weight, excluded=tuple(sorted(preferences.keys() - {"*"})))
 
 
-def _scaled(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]], listed: Sequence[str]) -> Unit:
+def _scaled(unit: Unit, document: Placed, labels: Labels, listed: Sequence[str]) -> Unit:
     """Return a workload that autoscalers scale: only where they are, each with the replicas that it has."""
     selected = [name for name in _selected(document.manifest, labels) if name in listed]
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
@@ -190,7 +164,7 @@ def _scaled(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]
     return _with(found, (), manifest=labelled(found.manifest, RETAIN_REPLICAS))
 
 
-def _job(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]]) -> Unit:
+def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
     """Return a Job with the parallelism and completions of each cluster; it takes no notice of cluster selectors."""
     shares = {name: each for name, each in job_shares(document.manifest, tuple(labels)).items() if each.parallelism > 0}
     fields = {
@@ -206,9 +180,7 @@ def _job(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]]) 
     return _pinned(found, fields, exact_for_now("job-pinned", what), labels)
 
 
-def _pinned(
-    unit: Unit, fields: Mapping[str, Mapping[str, int]], remark: Remark, labels: Mapping[str, Mapping[str, str]]
-) -> Unit:
+def _pinned(unit: Unit, fields: Mapping[str, Mapping[str, int]], remark: Remark, labels: Labels) -> Unit:
     """Return a unit with fields of its own in each cluster; without a known cluster it stays as it is."""
     if not labels:
         what = "no cluster is known, so that every cluster gets it as it stands: add the Clusters"
@@ -234,7 +206,7 @@ def _with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
     return replace(unit, remarks=(*unit.remarks, *remarks), **changes)
 
 
-def _reach(manifest: Manifest, labels: Mapping[str, Mapping[str, str]]) -> tuple[Reach, list[Remark]]:
+def _reach(manifest: Manifest, labels: Labels) -> tuple[Reach, list[Remark]]:
     requirements = requirements_of(annotations_of(manifest))
     if not requirements:
         return Reach(), []
@@ -245,7 +217,7 @@ def _reach(manifest: Manifest, labels: Mapping[str, Mapping[str, str]]) -> tuple
     return (Reach(names=names) if names else _NOWHERE), [exact_for_now("gt-lt-frozen", what)]
 
 
-def _selected(manifest: Manifest, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+def _selected(manifest: Manifest, labels: Labels) -> tuple[str, ...]:
     return selected_clusters(manifest, labels)[0]
 
 
@@ -293,34 +265,19 @@ def _credentials(document: Placed) -> Remark:
     return exact("credentials-left-out", what)
 
 
-def check_shape(manifest: Manifest) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that Federation v1 gives them."""
-    check_metadata(manifest)
-    kind = manifest.get("kind") or ""
-    if kind in _SPECS:
-        _SPECS[kind](manifest.get("spec"), "spec")
-    if kind == "Cluster":
-        fields(region=text, zones=texts)(manifest.get("status"), "status")
-
-
-def has_its_annotation(manifest: Manifest) -> bool:
-    """Say whether an object has an annotation of Federation v1."""
-    metadata = manifest.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return isinstance(annotations, dict) and any(str(key).startswith(_SYSTEM) for key in annotations)
-
-
 def upgraded(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
     """Return an object of today without annotations and finalizers of Federation v1, and what had to be made up."""
     clean = without_server_fields(manifest)
     metadata = dict(clean["metadata"])
     annotations = {
-        key: value for key, value in (metadata.pop("annotations", None) or {}).items() if not key.startswith(_SYSTEM)
+        key: value
+        for key, value in (metadata.pop("annotations", None) or {}).items()
+        if not key.startswith(ANNOTATIONS)
     }
     finalizers = [
         each
         for each in metadata.pop("finalizers", None) or ()
-        if each != "orphan" and not str(each).startswith(_SYSTEM)
+        if each != "orphan" and not str(each).startswith(ANNOTATIONS)
     ]
     metadata |= {"annotations": annotations} if annotations else {}
     metadata |= {"finalizers": finalizers} if finalizers else {}
@@ -343,4 +300,28 @@ def _upgraded_workload(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[R
     return {**manifest, "apiVersion": "apps/v1", "spec": spec}, remarks
 
 
-FEDERATION_V1 = FrontEnd(name="federation-v1", title="Federation v1", is_its=is_federation_v1, converted=converted)
+_WORKLOAD = document(
+    fields(replicas=integer, selector=struct, template=fields(metadata=fields(labels=map_of(text)))),
+)
+FRONT_END = FrontEnd(
+    kinds={
+        "Cluster": document(
+            fields(serverAddressByClientCIDRs=list_of(fields(serverAddress=text)), secretRef=fields(name=text)),
+            status=fields(region=text, zones=texts),
+        ),
+        "DaemonSet": _WORKLOAD,
+        "Deployment": _WORKLOAD,
+        "ReplicaSet": _WORKLOAD,
+        "Job": document(fields(parallelism=integer, completions=integer, selector=struct)),
+        "HorizontalPodAutoscaler": document(
+            fields(minReplicas=integer, maxReplicas=integer, scaleTargetRef=fields(kind=text, name=text))
+        ),
+        "Ingress": document(
+            fields(backend=struct, rules=list_of(fields(http=fields(paths=list_of(fields(backend=struct)))))),
+        ),
+        "Service": document(fields(type=text)),
+    },
+    other=document(),
+    takes=lambda each: _is_member(each) or each.kind in _KINDS,
+    convert=_convert_documents,
+)

@@ -5,13 +5,16 @@ from typing import Any
 
 from render.admission import admitted
 from render.admission.kinds import render_kinds
-from render.federations.decoding import WrongShape, struct
+from render.federations.conversion import Documents, FrontEnd
+from render.federations.decoding import struct
 from render.federations.manifests import member_cluster, without_server_fields
-from render.federations.shapes import check_metadata, fields, list_of
-from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, approximate, exact, refused
+from render.federations.shapes import document, fields, list_of
+from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate, exact
 from render.matching.match import PolicyIndex
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import binding, propagation_policy
+
+from . import KARMADA
 
 _BINDINGS = frozenset({"ClusterResourceBinding", "ResourceBinding"})
 _CONTROLLER_WRITTEN = _BINDINGS | {"Work"}
@@ -59,26 +62,13 @@ _MARKS = (
 )
 
 
-def is_karmada(manifest: Manifest) -> bool:
-    """Say whether a document is one of Karmada's groups."""
-    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(".karmada.io")
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:  # noqa: ARG001 - all front-ends are called alike
+def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
     """Convert documents: policies, clusters and every template, as they are but for what Karmada wrote."""
     kept: list[Placed] = []
     members: list[tuple[str, Manifest]] = []
     left: list[Left] = []
-    for each in documents:
-        try:
-            check_metadata(each.manifest)
-            _PLACED(each.manifest.get("spec"), "spec")
-            if each.kind in _BINDINGS:
-                _BOUND(each.manifest.get("spec"), "spec")
-        except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
-            continue
-        if each.kind in _BINDINGS and is_karmada(each.manifest) and each.spec.get("clusters"):
+    for each in documents.own:
+        if each.kind in _BINDINGS and KARMADA.is_its(each.manifest) and each.spec.get("clusters"):
             kept.append(Placed(manifest=_starting_binding(each), origin=each.origin))
             left += [each.left(remark) for remark in _about_binding(each)]
         elif reason := _left_out(each):
@@ -93,12 +83,6 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
             left.append(each.left(exact("cleaned" if gone else "kept", what)))
             kept.append(Placed(manifest=manifest, origin=each.origin))
     return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
-
-
-_BOUND = fields(resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct))
-
-
-_PLACED = fields(placement=fields(clusterTolerations=list_of(struct)))
 
 
 _CREDENTIALS = "its Secrets are not copied; give the cluster a context in a kubeconfig"
@@ -136,7 +120,7 @@ def _about_binding(document: Placed) -> Iterator[Remark]:
 def _left_out(document: Placed) -> Any:
     """Return the reason for which an object is left out; None for one that is kept."""
     namespace, name = document.key
-    if document.kind in _CONTROLLER_WRITTEN and is_karmada(document.manifest):
+    if document.kind in _CONTROLLER_WRITTEN and KARMADA.is_its(document.manifest):
         return exact("controller-written", "a controller of Karmada wrote it")
     place = name if document.kind == "Namespace" else namespace
     if place.startswith(_SYSTEM_NAMESPACES) or (document.kind, name) in _SYSTEM_NAMES:
@@ -240,4 +224,13 @@ def _admitted(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[
                 yield outcome.object
 
 
-KARMADA = FrontEnd(name="karmada", title="Karmada", is_its=is_karmada, converted=converted)
+_PLACEMENT = fields(clusterTolerations=list_of(struct))
+_BINDING = fields(
+    placement=_PLACEMENT, resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct)
+)
+FRONT_END = FrontEnd(
+    kinds=dict.fromkeys(_BINDINGS, document(_BINDING)),
+    other=document(fields(placement=_PLACEMENT)),
+    takes=lambda _document: True,
+    convert=_convert_documents,
+)

@@ -5,15 +5,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, requirement_of, sequence, struct, text
 from render.federations.kubefed.preferences import preferences_of
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.planner import Preference, static_weights
 from render.federations.requirements import checked_requirement, is_met
-from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable, texts
+from render.federations.shapes import document, fields, list_of, map_of, texts
 from render.federations.units import (
     Conversion,
-    FrontEnd,
+    Labels,
     Left,
     Placed,
     Reach,
@@ -30,53 +31,30 @@ from render.model import Manifest
 from render.placement import Toleration
 from render.selectors import LabelSelector, Requirement
 
+from .labels import OVERRIDE_LABELS, POLICY_LABELS
 from .planner import AdmiralWorkload, planned
 
 _GROUP = "core.kubeadmiral.io"
-_POLICY_LABELS = {
-    "kubeadmiral.io/propagation-policy-name": "PropagationPolicy",
-    "kubeadmiral.io/cluster-propagation-policy-name": "ClusterPropagationPolicy",
-}
-_OVERRIDE_LABELS = {
-    "kubeadmiral.io/cluster-override-policy-name": "ClusterOverridePolicy",
-    "kubeadmiral.io/override-policy-name": "OverridePolicy",
-}
 _COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 _READ = frozenset({"ClusterOverridePolicy", "ClusterPropagationPolicy", "OverridePolicy", "PropagationPolicy"})
 _OPERATORS = frozenset({"add", "remove", "replace"})
-_Labels = Mapping[str, Mapping[str, str]]
 _TOLERATION = fields(key=text, operator=text, value=text, effect=text)
 
 
-def is_kubeadmiral(manifest: Manifest) -> bool:
-    """Say whether a document can be of KubeAdmiral alone: of its group, or naming one of its policies."""
-    if str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(".kubeadmiral.io"):
-        return True
-    metadata = manifest.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    return isinstance(labels, dict) and not _POLICY_LABELS.keys().isdisjoint(labels)
-
-
-def converted(documents: Sequence[Placed], known_clusters: _Labels) -> Conversion:
-    """Convert documents: every object that names a policy, and the clusters."""
-    its_own = [each for each in documents if is_kubeadmiral(each.manifest)]
-    readable, unreadable, _ = select_readable(
-        its_own, lambda each: check_shape(each.manifest, is_its=each.group == _GROUP)
-    )
-    members = [each for each in readable if each.group == _GROUP and each.kind == "FederatedCluster"]
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert every object that names a policy, and the clusters."""
+    own = documents.own
+    members = [each for each in own if each.group == _GROUP and each.kind == "FederatedCluster"]
     labels = {**known_clusters, **{each.key[1]: each.metadata.get("labels") or {} for each in members}}
-    policies = {(each.kind, *each.key): each for each in readable if each.group == _GROUP and each.kind in _READ}
-    units, left = units_and_left(_converted_document(each, policies, labels) for each in readable)
+    policies = {(each.kind, *each.key): each for each in own if each.group == _GROUP and each.kind in _READ}
+    units, left = units_and_left(_converted_document(each, policies, labels) for each in own)
     return Conversion(
-        units=tuple(units),
-        members=tuple((each.origin, _member(each)) for each in members),
-        left=(*unreadable, *left),
-        others=len(documents) - len(its_own),
+        units=tuple(units), members=tuple((each.origin, _member(each)) for each in members), left=tuple(left)
     )
 
 
 def _converted_document(
-    document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: _Labels
+    document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels
 ) -> Unit | Left:
     if document.group == _GROUP:
         return document.left(_read(document))
@@ -86,20 +64,20 @@ def _converted_document(
         return document.left(refused("unreadable", str(error)))
 
 
-def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: _Labels) -> Unit | Left:
-    named = _named(document, _POLICY_LABELS, policies)
+def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
+    named = _named(document, POLICY_LABELS, policies)
     if not named:
         return document.left(refused("policy-missing", "the policy that it names is not among the documents"))
     policy, own_labels = named[0], document.metadata.get("labels") or {}
     manifest = without_server_fields(document.manifest)
-    kept = {key: value for key, value in own_labels.items() if key not in {**_POLICY_LABELS, **_OVERRIDE_LABELS}}
+    kept = {key: value for key, value in own_labels.items() if key not in {**POLICY_LABELS, **OVERRIDE_LABELS}}
     metadata = {key: value for key, value in manifest["metadata"].items() if key != "labels"}
     manifest["metadata"] = metadata | ({"labels": kept} if kept else {})
     if document.kind == "Namespace":
         manifest = labelled(manifest, SKIP_NAMESPACE)
     reach, remarks = _reach(policy, labels)
     rules: list[Rule] = []
-    for overriding in _named(document, _OVERRIDE_LABELS, policies):
+    for overriding in _named(document, OVERRIDE_LABELS, policies):
         found, doubts = _rules(overriding, labels)
         rules += found
         remarks += doubts
@@ -117,7 +95,7 @@ def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], lab
     return unit
 
 
-def _divided(unit: Unit, document: Placed, policy: Placed, labels: _Labels) -> Unit:
+def _divided(unit: Unit, document: Placed, policy: Placed, labels: Labels) -> Unit:
     names = [name for name in labels if _reaches(unit.reach, name, labels)]
     preferences = _preferences(policy)
     if not names:
@@ -148,7 +126,7 @@ def _preferences(policy: Placed) -> dict[str, Preference]:
     return found or {"*": Preference(weight=1)}
 
 
-def _reach(policy: Placed, labels: _Labels) -> tuple[Reach, list[Remark]]:
+def _reach(policy: Placed, labels: Labels) -> tuple[Reach, list[Remark]]:
     spec = policy.spec
     remarks = []
     if spec.get("maxClusters") is not None or spec.get("schedulingProfile"):
@@ -168,7 +146,7 @@ def _reach(policy: Placed, labels: _Labels) -> tuple[Reach, list[Remark]]:
     return Reach(names=names, selector=selector), remarks
 
 
-def _rules(policy: Placed, labels: _Labels) -> tuple[list[Rule], list[Remark]]:
+def _rules(policy: Placed, labels: Labels) -> tuple[list[Rule], list[Remark]]:
     rules, remarks = [], []
     for each in policy.spec.get("overrideRules") or ():
         target, overriders = each.get("targetClusters") or {}, each.get("overriders") or {}
@@ -218,7 +196,7 @@ def _meets(term: Sequence[Requirement], labels: Mapping[str, str]) -> bool:
     return all(is_met(each, labels) for each in term)
 
 
-def _reaches(reach: Reach, name: str, labels: _Labels) -> bool:
+def _reaches(reach: Reach, name: str, labels: Labels) -> bool:
     if reach.is_nowhere or (reach.names is not None and name not in reach.names):
         return False
     selector = reach.selector or LabelSelector()
@@ -288,20 +266,15 @@ _OVERRIDES = fields(
 )
 
 
-_SPECS: Mapping[str, Read] = {
-    "ClusterOverridePolicy": _OVERRIDES,
-    "ClusterPropagationPolicy": _PROPAGATION,
-    "FederatedCluster": fields(apiEndpoint=text, taints=list_of(_TOLERATION)),
-    "OverridePolicy": _OVERRIDES,
-    "PropagationPolicy": _PROPAGATION,
-}
-
-
-def check_shape(manifest: Manifest, *, is_its: bool) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that KubeAdmiral gives them."""
-    check_metadata(manifest)
-    read = _SPECS.get(manifest.get("kind") or "", struct) if is_its else fields(replicas=integer)
-    read(manifest.get("spec"), "spec")
-
-
-KUBEADMIRAL = FrontEnd(name="kubeadmiral", title="KubeAdmiral", is_its=is_kubeadmiral, converted=converted)
+FRONT_END = FrontEnd(
+    group=_GROUP,
+    kinds={
+        "ClusterOverridePolicy": document(_OVERRIDES),
+        "ClusterPropagationPolicy": document(_PROPAGATION),
+        "FederatedCluster": document(fields(apiEndpoint=text, taints=list_of(_TOLERATION))),
+        "OverridePolicy": document(_OVERRIDES),
+        "PropagationPolicy": document(_PROPAGATION),
+    },
+    other=document(fields(replicas=integer)),
+    convert=_convert_documents,
+)

@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster
 from render.federations.patches import PatchFailed
 from render.federations.planner import ANY_CLUSTER, Preference, static_weights
-from render.federations.shapes import METADATA, Read, check_metadata, fields, map_of, select_readable, texts
+from render.federations.shapes import METADATA, document, fields, map_of, texts
 from render.federations.units import (
     Conversion,
-    FrontEnd,
+    Labels,
     Left,
     Placed,
     Reach,
@@ -30,62 +29,24 @@ from render.model import Manifest
 from render.selectors import LabelSelector, Requirement
 
 from .federated_objects import PlainPatches, TargetType, default_target, object_of, overrides_of, plain_patches
-from .placement import FederatedPlacement, Federation, placement_of
+from .placement import FederatedPlacement, RegisteredClusters, placement_of
 from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided, preferences_of
 
 _ORPHAN = "kubefed.io/orphan"
 _CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
-_GROUPS = ("kubefed.io", "kubefed.k8s.io", "federation.k8s.io")
 _BOUNDS = fields(minReplicas=integer, maxReplicas=integer, weight=integer)
 _TYPE = fields(group=text, version=text, kind=text, scope=text)
-_SPECS: Mapping[str, Read] = {
-    "ReplicaSchedulingPreference": fields(
-        targetKind=text,
-        totalReplicas=integer,
-        rebalance=truth,
-        intersectWithClusterSelector=truth,
-        clusters=map_of(_BOUNDS),
-    ),
-    "FederatedTypeConfig": fields(targetType=_TYPE, federatedType=_TYPE, propagation=text),
-    "KubeFedCluster": fields(
-        apiEndpoint=text, proxyURL=text, secretRef=fields(name=text), disabledTLSValidations=texts
-    ),
-}
-_FEDERATED = fields(retainReplicas=truth, template=fields(metadata=METADATA, spec=struct))
-_STATUS = fields(region=text, zones=texts)
-
-
-def is_kubefed(manifest: Manifest) -> bool:
-    """Say whether a document is one of KubeFed's: of its groups, or of a federated kind of anybody's."""
-    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
-    if group == "kubefed.io" or group.endswith(tuple(f".{each}" for each in _GROUPS)):
-        return True
-    spec = manifest.get("spec")
-    return (
-        str(manifest.get("kind", "")).startswith("Federated")
-        and isinstance(spec, dict)
-        and "placement" in spec
-        and "template" in spec
-    )
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
-    """Convert documents; ``known_clusters`` are labels by name of members that are known beside KubeFedClusters."""
-    its_own = [each for each in documents if is_kubefed(each.manifest)]
-    readable, unreadable, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
-    found = _Fleet(tuple(readable), known_clusters).converted()
-    others = len(documents) - len(its_own)
-    return replace(found, left=(*unreadable, *found.left), others=others)
+_FEDERATED = document(fields(retainReplicas=truth, template=fields(metadata=METADATA, spec=struct)))
 
 
 class _Fleet:
     """The documents by what they are to each other."""
 
-    def __init__(self, documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, documents: Sequence[Placed], known_clusters: Labels) -> None:
         self._documents = documents
         by_kind = [each for each in documents if each.kind == "KubeFedCluster"]
         self._labels = {**known_clusters, **{each.key[1]: _labels(each.manifest) for each in by_kind}}
-        self._federation = Federation(labels_by_cluster=self._labels)
+        self._federation = RegisteredClusters(labels_by_cluster=self._labels)
         self._namespaces = {each.key[0]: each for each in documents if each.kind == "FederatedNamespace"}
         self._preferences = {each.key: each for each in documents if each.kind == "ReplicaSchedulingPreference"}
         self._types = {
@@ -344,14 +305,34 @@ def _not_federated() -> Remark:
     return exact("namespace-not-federated", "its namespace has no FederatedNamespace")
 
 
-def check_shape(manifest: Manifest) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that KubeFed gives them."""
-    check_metadata(manifest)
-    kind = manifest.get("kind") or ""
-    if kind in _SPECS or kind.startswith("Federated"):
-        _SPECS.get(kind, _FEDERATED)(manifest.get("spec"), "spec")
-    if kind == "KubeFedCluster":
-        _STATUS(manifest.get("status"), "status")
+def _check_other(manifest: Manifest) -> None:
+    """Raise WrongShape for a federated object, or a document of a kind that nothing is read of, of a wrong shape."""
+    is_federated = str(manifest.get("kind") or "").startswith("Federated")
+    (_FEDERATED if is_federated else document())(manifest)
 
 
-KUBEFED = FrontEnd(name="kubefed", title="KubeFed", is_its=is_kubefed, converted=converted)
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert federated objects, and make Clusters of KubeFedClusters."""
+    return _Fleet(documents.own, known_clusters).converted()
+
+
+FRONT_END = FrontEnd(
+    kinds={
+        "ReplicaSchedulingPreference": document(
+            fields(
+                targetKind=text,
+                totalReplicas=integer,
+                rebalance=truth,
+                intersectWithClusterSelector=truth,
+                clusters=map_of(_BOUNDS),
+            )
+        ),
+        "FederatedTypeConfig": document(fields(targetType=_TYPE, federatedType=_TYPE, propagation=text)),
+        "KubeFedCluster": document(
+            fields(apiEndpoint=text, proxyURL=text, secretRef=fields(name=text), disabledTLSValidations=texts),
+            status=fields(region=text, zones=texts),
+        ),
+    },
+    other=_check_other,
+    convert=_convert_documents,
+)

@@ -41,7 +41,7 @@ def placement_of(federated: Manifest) -> FederatedPlacement:
     )
 
 
-class Federation(Struct, frozen=True, kw_only=True):
+class RegisteredClusters(Struct, frozen=True, kw_only=True):
     """The registered clusters with their labels, and what KubeFed's control plane serves.
 
     ``is_limited`` says that it serves one namespace, where an absent FederatedNamespace restricts nothing; elsewhere it

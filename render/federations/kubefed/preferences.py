@@ -12,7 +12,7 @@ from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference,
 from render.model import Manifest
 
 from .federated_objects import overrides_of
-from .placement import Federation
+from .placement import RegisteredClusters
 
 REPLICAS_PATH = "/spec/replicas"
 SERVED_KINDS = {"FederatedDeployment": "Deployment", "FederatedReplicaSet": "ReplicaSet"}
@@ -52,7 +52,7 @@ class PreferenceInputs(Struct, frozen=True, kw_only=True):
     preference: Manifest
     federated: Manifest | None
     federated_namespace: Manifest | None
-    federation: Federation
+    federation: RegisteredClusters
     members: Mapping[str, Mapping[str, Any]]
 
 

@@ -1,15 +1,15 @@
 """KubeSphere's documents as units: its own become KubeFed's, whose front-end converts them with all others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import struct, text, truth
-from render.federations.kubefed.front_end import converted as federated_converted
-from render.federations.kubefed.front_end import is_kubefed
+from render.federations.kubefed import KUBEFED
 from render.federations.manifests import member_cluster
-from render.federations.shapes import Read, check_metadata, fields, map_of, select_readable, texts
-from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, Unit, approximate, exact
+from render.federations.shapes import document, fields, map_of, texts
+from render.federations.units import Conversion, Labels, Left, Placed, Remark, Unit, approximate, exact
 from render.model import Manifest
 
 from .charts import extension_of, release_of, repositories_of
@@ -17,15 +17,6 @@ from .charts import extension_of, release_of, repositories_of
 _CLUSTERS = "cluster.kubesphere.io"
 _REGION = "cluster.kubesphere.io/region"
 _WORKSPACE = "kubesphere.io/workspace"
-_OWN = {
-    "application.kubesphere.io": frozenset(
-        {"HelmApplication", "HelmApplicationVersion", "HelmCategory", "HelmRelease", "HelmRepo"}
-    ),
-    "cluster.kubesphere.io": frozenset({"Cluster", "Label"}),
-    "kubesphere.io": frozenset({"InstallPlan"}),
-    "tenant.kubesphere.io": frozenset({"WorkspaceTemplate"}),
-}
-"""The kinds of its host, by group; all others of its groups are objects of members."""
 _DISABLED = {"key": "kubesphere.io/disabled", "effect": "NoSchedule"}
 _APART = {"key": "kubesphere.io/not-federated", "effect": "NoSchedule"}
 _TYPES = {
@@ -43,37 +34,18 @@ _TYPES = {
     "WorkspaceRoleBinding": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
 }
 _ENABLED_TYPE = "argosy"
-_SPECS: Mapping[str, Read] = {
-    "Cluster": fields(
-        joinFederation=truth, enable=truth, provider=text, connection=fields(type=text, kubernetesAPIEndpoint=text)
-    ),
-    "HelmRelease": fields(name=text, chartName=text, chartVersion=text, repoId=text, values=text),
-    "HelmRepo": fields(url=text),
-    "InstallPlan": fields(
-        extension=fields(name=text, version=text),
-        enabled=truth,
-        config=text,
-        clusterScheduling=fields(placement=fields(clusters=texts, clusterSelector=struct), overrides=map_of(text)),
-    ),
-    "WorkspaceTemplate": fields(template=struct, placement=struct),
-}
 
 
-def is_kubesphere(manifest: Manifest) -> bool:
-    """Say whether a document is of KubeSphere's host, which sends others to members."""
-    return manifest.get("kind") in _OWN.get(str(manifest.get("apiVersion", "")).rpartition("/")[0], ())
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
-    """Convert documents: KubeFed's as they are, and KubeSphere's clusters, workspaces, releases and extensions."""
-    its_own = [each for each in documents if is_kubesphere(each.manifest)]
-    own, left, _ = select_readable(its_own, lambda each: check_shape(each.manifest))
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert KubeFed's documents as they are, and KubeSphere's clusters, workspaces, releases and extensions."""
+    own, plain = documents
     clusters = [each for each in own if each.group == _CLUSTERS and each.kind == "Cluster"]
     joined = {each.key[1]: each.metadata.get("labels") or {} for each in clusters if each.spec.get("joinFederation")}
-    federated = [each for each in documents if is_kubefed(each.manifest)]
+    federated = [each for each in plain if KUBEFED.is_its(each.manifest)]
+    others = len(plain) - len(federated)
     federated += [_workspace(each) for each in own if each.kind == "WorkspaceTemplate"]
-    found = federated_converted([*federated, *_types(federated)], {**known_clusters, **joined})
-    units, own_left = _own(own, clusters)
+    found = KUBEFED.convert([*federated, *_types(federated)], {**known_clusters, **joined})
+    units, left = _own(own, clusters)
     mine = {each.key[1] for each in clusters}
     return replace(
         found,
@@ -83,12 +55,11 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
             *((each.origin, _member(each)) for each in clusters),
         ),
         left=(
-            *left,
             *(each for each in found.left if each.origin != _ENABLED_TYPE),
-            *own_left,
+            *left,
             *_beyond_workspaces(federated),
         ),
-        others=sum(not (is_kubesphere(each.manifest) or is_kubefed(each.manifest)) for each in documents),
+        others=others,
     )
 
 
@@ -193,12 +164,31 @@ def _setting(document: Placed) -> Remark:
     return exact("setting", "it is of KubeSphere's own console and is not delivered")
 
 
-def check_shape(manifest: Manifest) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that KubeSphere gives them."""
-    check_metadata(manifest)
-    kind = manifest.get("kind") or ""
-    if kind in _SPECS:
-        _SPECS[kind](manifest.get("spec"), "spec")
-
-
-KUBESPHERE = FrontEnd(name="kubesphere", title="KubeSphere", is_its=is_kubesphere, converted=converted)
+FRONT_END = FrontEnd(
+    kinds={
+        "Cluster": document(
+            fields(
+                joinFederation=truth,
+                enable=truth,
+                provider=text,
+                connection=fields(type=text, kubernetesAPIEndpoint=text),
+            )
+        ),
+        "HelmRelease": document(fields(name=text, chartName=text, chartVersion=text, repoId=text, values=text)),
+        "HelmRepo": document(fields(url=text)),
+        "InstallPlan": document(
+            fields(
+                extension=fields(name=text, version=text),
+                enabled=truth,
+                config=text,
+                clusterScheduling=fields(
+                    placement=fields(clusters=texts, clusterSelector=struct), overrides=map_of(text)
+                ),
+            )
+        ),
+        "WorkspaceTemplate": document(fields(template=struct, placement=struct)),
+    },
+    other=document(),
+    plain=lambda _manifest: None,  # KubeFed's own shapes are those of its documents
+    convert=_convert_documents,
+)

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, entry, requirement_of, sequence, struct, text
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.patches import differences
 from render.federations.requirements import checked_requirement, is_met
-from render.federations.shapes import Read, check_metadata, fields, list_of, map_of, select_readable
+from render.federations.shapes import document, fields, list_of, map_of
 from render.federations.units import (
     ByRoom,
     Conversion,
-    FrontEnd,
+    Labels,
     Left,
     Placed,
     Reach,
@@ -44,37 +44,6 @@ _REFLECTED = frozenset(
     {"ConfigMap", "EndpointSlice", "Ingress", "PersistentVolumeClaim", "Secret", "Service", "ServiceAccount"}
 )
 _OF_PODS = ("nodeSelector", "tolerations", "affinity", "runtimeClassName")
-_SPECS: Mapping[str, Read] = {
-    "ForeignCluster": fields(clusterID=text),
-    "NamespaceOffloading": fields(
-        namespaceMappingStrategy=text, remoteNamespaceName=text, podOffloadingStrategy=text, clusterSelector=struct
-    ),
-    "ResourceSlice": fields(consumerClusterID=text),
-    "VirtualNode": fields(
-        clusterID=text, labels=map_of(text), taints=list_of(fields(key=text, effect=text)), offloadingPatch=struct
-    ),
-}
-_WORKLOAD = fields(template=fields(spec=struct))
-
-
-def is_liqo(manifest: Manifest) -> bool:
-    """Say whether a document is one of Liqo's groups."""
-    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(".liqo.io")
-
-
-def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
-    """Convert documents: the namespaces that are offloaded, with everything in them."""
-    readable = select_readable(documents, _check_shape, _is_its)
-    found = _Peering(readable.documents, known_clusters).converted()
-    return replace(found, left=(*readable.left, *found.left), others=found.others + readable.others)
-
-
-def _is_its(document: Placed) -> bool:
-    return is_liqo(document.manifest)
-
-
-def _check_shape(document: Placed) -> None:
-    check_shape(document.manifest, is_its=_is_its(document))
 
 
 class _Offloaded(Struct, frozen=True, kw_only=True):
@@ -89,9 +58,8 @@ class _Offloaded(Struct, frozen=True, kw_only=True):
 class _Peering:
     """The documents by what they are to each other."""
 
-    def __init__(self, documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> None:
-        self._own = [each for each in documents if is_liqo(each.manifest)]
-        self._plain = [each for each in documents if not is_liqo(each.manifest)]
+    def __init__(self, documents: Documents, known_clusters: Labels) -> None:
+        self._own, self._plain = documents
         consumers = [each.spec.get("consumerClusterID") for each in self._own if each.kind == "ResourceSlice"]
         self._home = str(next(filter(None, consumers), _HOME))
         nodes = {str(each.spec.get("clusterID") or each.key[1]): each for each in self._of("VirtualNode")}
@@ -248,11 +216,33 @@ def _read(document: Placed) -> Remark:
     return approximate("no-data-plane", "networks, quotas and volumes between clusters are not Argosy's")
 
 
-def check_shape(manifest: Manifest, *, is_its: bool) -> None:
-    """Raise WrongShape for a document whose fields are not of the types that Liqo and Kubernetes give them."""
-    check_metadata(manifest)
-    read = _SPECS.get(manifest.get("kind") or "", struct) if is_its else _WORKLOAD
-    read(manifest.get("spec"), "spec")
+def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+    """Convert the namespaces that are offloaded, with everything in them."""
+    return _Peering(documents, known_clusters).converted()
 
 
-LIQO = FrontEnd(name="liqo", title="Liqo", is_its=is_liqo, converted=converted)
+FRONT_END = FrontEnd(
+    kinds={
+        "ForeignCluster": document(fields(clusterID=text)),
+        "NamespaceOffloading": document(
+            fields(
+                namespaceMappingStrategy=text,
+                remoteNamespaceName=text,
+                podOffloadingStrategy=text,
+                clusterSelector=struct,
+            )
+        ),
+        "ResourceSlice": document(fields(consumerClusterID=text)),
+        "VirtualNode": document(
+            fields(
+                clusterID=text,
+                labels=map_of(text),
+                taints=list_of(fields(key=text, effect=text)),
+                offloadingPatch=struct,
+            )
+        ),
+    },
+    other=document(struct),
+    plain=document(fields(template=fields(spec=struct))),
+    convert=_convert_documents,
+)
