@@ -330,3 +330,26 @@ def test_a_heartbeat_that_a_wrong_clock_wrote_is_written_again_once_the_clock_is
         fleet.pull(seconds=seconds, heartbeat=600.0)
     beats = fleet.hub.git("log", "--reverse", "--format=%ct", "--grep=is alive", "argosy/agent/member1").splitlines()
     assert [int(beat) - 1_800_000_000 for beat in beats] == [0, 86400, 660, 1320]
+
+
+def test_an_agent_goes_on_while_settings_wait(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing of the change reaches its mirror; what it has is healed and told, until somebody accepts the change."""
+    first = fleet.pull().commit
+    mirror = fleet.hub.git("rev-parse", "argosy/cluster/member1")
+    weaker = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    weaker["spec"] = {"validation": "Off", "secrets": "Allow", "rendered": {"branch": "feature"}}
+    fleet.source.commit({"argosy.yaml": weaker, "more.yaml": a_config_map("more")})
+    refused = fleet.reconcile(capsys)
+    assert (refused.code, "spec.rendered.branch: none -> feature" in refused.err) == (6, True)
+    assert fleet.hub.git("rev-parse", "argosy/cluster/member1") == mirror
+    del fleet.members["member1"].objects["configmaps.", "default", "settings"]
+    ended = fleet.pull(seconds=60)
+    assert (ended.exit_code, ended.commit, ended.refusal) == (0, first, None)
+    assert held(fleet) == ["ConfigMap/settings", "Deployment/web"]
+    assert fleet.told("inventory/member1.yaml")["converged"] == first
+    assert fleet.reconcile(capsys).code == 6
+    assert fleet.reconcile(capsys, "--accept-settings").code == 0
+    accepted = fleet.pull(seconds=60)
+    assert (accepted.exit_code, accepted.commit) == (0, fleet.hub.git("rev-parse", "feature"))
+    assert held(fleet) == ["ConfigMap/more", "ConfigMap/settings", "Deployment/web"]
+    assert fleet.reconcile(capsys).code == 0

@@ -370,3 +370,63 @@ def test_an_address_that_argosy_yaml_names_says_nothing(
     ended = argosy(fleet, capsys, "reconcile")
     said = "argosy: the address of the remote does not say where the forge's API is"
     assert (ended.code, ended.err.splitlines()[-2]) == (3, said), ended.err
+
+
+def merged(scene: Scene, kind: str) -> None:
+    """Merge what is proposed, as a person does at the forge."""
+    scene.merge()
+    scene.forge.told(scene.forge.requests[-1])
+    scene.forge.requests[-1]["state"] = "merged" if kind == "GitLab" else "closed"
+
+
+@pytest.mark.parametrize("is_alone", [True, False], ids=["alone", "with another change"])
+def test_settings_are_accepted_once_and_merged(
+    scene: Scene, kind: str, capsys: pytest.CaptureFixture[str], *, is_alone: bool
+) -> None:
+    """They wait for both, a person who accepts and one who merges, and for nobody after that."""
+    files = {"argosy.yaml": settings(kind, validation="Off")}
+    scene.fleet.commit(files if is_alone else {**files, "one.yaml": a_config_map("one", a="2")})
+    assert scene.passed(capsys).code == 6
+    accepted = scene.passed(capsys, "--accept-settings")
+    assert (accepted.code, "a pull request is opened" in accepted.out) == (0, True)
+    assert scene.passed(capsys).code in {0, 6}
+    merged(scene, kind)
+    ended = scene.passed(capsys)
+    assert (ended.code, ended.out.startswith("unchanged: ")) == (0, True), ended
+    scene.changed(one="5")
+    assert "a pull request is opened" in scene.passed(capsys).out
+
+
+def test_what_is_accepted_waits_for_its_merge_alone(
+    scene: Scene, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newer commit renews the request, and asks again only for what it changes itself."""
+    scene.fleet.commit({"argosy.yaml": settings(kind, validation="Off")})
+    assert scene.passed(capsys, "--accept-settings").code == 0
+    assert scene.passed(capsys).code == 0
+    scene.changed(one="7")
+    renewed = scene.passed(capsys)
+    assert (renewed.code, "its pull request is renewed" in renewed.out) == (0, True), renewed
+    scene.fleet.commit({"argosy.yaml": settings(kind, validation="Off", removalGuard={"percent": 100})})
+    ended = scene.passed(capsys)
+    assert (ended.code, "removalGuard.percent" in ended.err, "spec.validation" in ended.err) == (6, True, False)
+
+
+def test_a_place_that_is_accepted_waits_for_its_merge_alone(
+    scene: Scene, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The branches move at once, and what is proposed at the new place is merged there; other clones are led on."""
+    place = {"push": "PullRequest", "forge": kind, "branch": "elsewhere"}
+    scene.fleet.commit({"argosy.yaml": {**FLEET, "spec": {"rendered": place}}, "one.yaml": a_config_map("one", a="2")})
+    assert scene.passed(capsys).code == 6
+    assert "a pull request is opened" in scene.passed(capsys, "--accept-settings").out
+    assert scene.passed(capsys).code == 0
+    scene.hub.git("update-ref", "refs/heads/elsewhere", PROPOSED)
+    scene.forge.told(scene.forge.requests[-1])
+    scene.forge.requests[-1]["state"] = "merged" if kind == "GitLab" else "closed"
+    ended = scene.passed(capsys)
+    assert (ended.code, ended.out.startswith("unchanged: elsewhere")) == (0, True), ended
+    other = scene.hub.path.parent / "other"
+    scene.fleet.git("clone", "-q", str(scene.hub.path), str(other))
+    ended = argosy(Repository(other), capsys, "reconcile")
+    assert (ended.code, ended.out.startswith("unchanged: elsewhere")) == (0, True), ended

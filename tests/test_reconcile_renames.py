@@ -11,7 +11,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.plans.inventory import ApplyOutcome
 
 from .applying import outcomes
-from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
 from .memory_fleet import MemoryFleet
 
@@ -157,3 +157,50 @@ def test_observed_room_and_what_is_reserved_of_it_stay(tmp_path: Path, capsys: p
     binding = fleet.recorded("bindings/default/Deployment.apps/web.yaml", "argosy/rendered")
     assert binding["spec"]["clusters"] == [{"name": "zurich", "replicas": 4}, {"name": "small", "replicas": 2}]
     assert argosy(fleet.repository, capsys, "verify").code == 0
+
+
+@pytest.fixture
+def reached(members: tuple[Member, ...], tmp_path: Path) -> Iterator[tuple[Repository, Member, str]]:
+    """A fleet that says how its member is reached, a real server, and the namespace of its object."""
+    member, space = members[0], f"t{secrets.token_hex(4)}"
+    way = {"name": "member1", "context": "member1", "kubeconfig": str(member.kubeconfig)}
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit(
+        {
+            "argosy.yaml": {**fleet, "spec": {"clusters": [way]}},
+            "member1.yaml": a_cluster("member1"),
+            "policy.yaml": a_policy(selectors=SELECTED, placement=on_clusters("member1"), namespace=space),
+            "maps.yaml": [a_config_map(name, namespace=space) for name in ("a", "b")],
+        }
+    )
+    yield repository, member, space
+    remove_namespaces([member], space)
+
+
+@pytest.mark.cluster
+def test_a_rename_beside_settings_that_wait_leaves_its_server_as_it_is(
+    reached: tuple[Repository, Member, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under its former name its drift is healed, until somebody accepts the settings; then the name alone changes."""
+    repository, member, space = reached
+    path = f"/api/v1/namespaces/{space}/configmaps/"
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    before = member.read(f"{path}a")["metadata"]
+    assert argosy(repository, capsys, "cluster", "rename", "member1", "lyon", "--commit").code == 0
+    settings = (repository.path / "argosy.yaml").read_text()
+    repository.commit({"argosy.yaml": settings.rstrip() + "\n  validation: Off\n"})
+    member.request("DELETE", f"{path}b")
+    refused = argosy(repository, capsys, "reconcile")
+    assert (refused.code, "spec.validation: Strict -> Off" in refused.err) == (6, True)
+    healed = member.read(f"{path}b")
+    assert healed is not None
+    assert "inventory/member1.yaml" in repository.files("argosy/status")
+    accepted = argosy(repository, capsys, "reconcile", "--accept-settings")
+    assert accepted.code == 0, accepted.err
+    for known in (before, healed["metadata"]):
+        after = member.read(f"{path}{known['name']}")["metadata"]
+        assert [after[key] for key in ("uid", "resourceVersion")] == [known["uid"], known["resourceVersion"]]
+    told = repository.files("argosy/status")
+    assert ("inventory/lyon.yaml" in told, [each for each in told if "member1" in each]) == (True, [])
+    assert argosy(repository, capsys, "reconcile").code == 0

@@ -281,7 +281,7 @@ def _readable_home(repository: Repository, source: str) -> FleetSource | None:
 def _recorded_place(repository: Repository) -> BranchPlace | None:
     """Return where the last pass of this clone published the fleet; None where no pass of it has."""
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return BranchPlace(*map(str, _records(repository)[repository.folder.under]))
+        return BranchPlace(*map(str, _records(repository)[repository.folder.under][:3]))
     return None
 
 
@@ -291,14 +291,25 @@ def _records(repository: Repository) -> dict[str, Any]:
     return found
 
 
-def record_place(repository: Repository, fleet: Fleet) -> None:
-    """Write down where a pass of this clone has published a fleet; a full disk is no failure."""
+def place_left(repository: Repository) -> BranchPlace | None:
+    """Return the place that the fleet leaves once what was proposed at the next one is merged; None where it stays."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return BranchPlace(*map(str, _records(repository)[repository.folder.under][3:]))
+    return None
+
+
+def record_place(repository: Repository, fleet: Fleet, left: BranchPlace | None = None) -> None:
+    """Write down where a pass of this clone has published a fleet; a full disk is no failure.
+
+    ``left`` is the place from which nothing leads there yet, because a person has to merge first.
+    """
     place = BranchPlace.of(fleet)
-    if _recorded_place(repository) == place:
+    if (_recorded_place(repository), place_left(repository)) == (place, left):
         return
     records: dict[str, Any] = {}
     with suppress(ValueError, TypeError, AttributeError, RecursionError):
         records = dict(_records(repository))
-    records[repository.folder.under] = [place.remote, place.rendered, place.status]
+    both = [place, *([left] if left is not None else [])]
+    records[repository.folder.under] = [text for each in both for text in (each.remote, each.rendered, each.status)]
     with suppress(OSError):
         write_privately(repository.cache_dir / _RECORD, json.dumps(records).encode())

@@ -326,11 +326,13 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
 
         proposal = propose(outcome, inputs.publication, log)
         if proposal is not None:
+            settings.record_proposed(inputs.publication.repository, outcome.source.desired.fleet)
             return PassResult(outcome=outcome, publication=inputs.publication, commit=None, proposal=proposal)
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
-    settings.record(inputs.publication.repository, outcome.source.desired.fleet, commit, log)
+    merged = settings.merged(outcome.previous, commit)
+    settings.record(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
     mirrored.tell(log)
     return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
 

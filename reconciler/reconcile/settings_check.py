@@ -14,6 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.locked.model import Lock
+from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.publish.accepted_settings import Acceptance, check_settings, with_settings
 from reconciler.publish.in_force import (
@@ -21,6 +23,7 @@ from reconciler.publish.in_force import (
     SettingsInForce,
     asked_tip,
     home_changes,
+    place_left,
     record_place,
     renaming,
     settings_in_force,
@@ -28,12 +31,14 @@ from reconciler.publish.in_force import (
 from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.publish.reading import Source, read_loaded
 from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import load_fleet
 from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange
 from render.model import Template
 from render.settings.fleet import Fleet
+from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
 
@@ -88,10 +93,25 @@ class PassSettings(Struct, frozen=True, kw_only=True):
             _move_branches(repository, self.in_force.place, BranchPlace.of(fleet), log)
 
     def record(self, repository: Repository, fleet: Fleet, commit: str | None, log: Log) -> None:
-        """Write down where the pass published, there and in this clone."""
-        if self.in_force is not None and commit is not None and self.in_force.place != BranchPlace.of(fleet):
-            _lead_on(repository, self.in_force.place, commit, log)
+        """Write down where the pass published, there and in this clone; ``commit`` is the newest by its settings."""
+        place = BranchPlace.of(fleet)
+        if self.in_force is not None:
+            left = self.in_force.place if self.in_force.place != place else place_left(repository)
+            if left is not None and left != place and commit is not None:
+                _lead_on(repository, left, commit, log)
         record_place(repository, fleet)
+
+    def record_proposed(self, repository: Repository, fleet: Fleet) -> None:
+        """Write down in this clone that the branches have moved, to where what is proposed has yet to be merged."""
+        if self.in_force is not None and self.in_force.place != BranchPlace.of(fleet):
+            record_place(repository, fleet, self.in_force.place)
+
+    def merged(self, previous: Previous | None, commit: str | None) -> str | None:
+        """Return the commit of a pass, or the one before where that was merged by the settings of this pass."""
+        if commit is not None or previous is None or self.in_force is None:
+            return commit
+        is_newer = previous.source != self.in_force.source or previous.commit == self.in_force.rendered
+        return previous.commit if is_newer else None
 
 
 def checked_settings(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> PassSettings:
@@ -118,8 +138,28 @@ def checked_settings(repository: Repository, commit: str, options: ReconcileOpti
     before = lock_in(repository, repository.snapshot(in_force.source).files, in_force.home)
     changes = (*home_changes(in_force.home, home), *lock_changes(before, lock_in(repository, files, home)))
     waiting = accepted.still_waiting(changes, home.fleet)
+    known = proposed_changes(repository, in_force, before) if waiting else ()
+    waiting = tuple(each for each in waiting if each not in known)
     check_settings(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
     return PassSettings(in_force=in_force, changes=changes, may_fetch=True)
+
+
+def proposed_changes(repository: Repository, in_force: SettingsInForce, lock: Lock) -> tuple[SettingChange, ...]:
+    """Return the changes of settings that wait to be merged, or were merged at another place: a person accepted them.
+
+    A pass has proposed them, on a branch that follows what is in force.
+    """
+    if in_force.home is None or in_force.home.fleet.rendered.push is not PushMode.PULL_REQUEST:
+        return ()
+    publication = in_force.place.publication(repository)
+    tip = publication.current_tip(in_force.home.fleet.proposed_branch)
+    sources = written_commit(repository, tip).trailer(SOURCE) if tip else ()
+    if tip is None or len(sources) != 1 or not repository.is_ancestor(in_force.rendered, tip):
+        return ()
+    files = repository.snapshot(sources[0]).files
+    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+    found = () if home.problems else home_changes(in_force.home, home)
+    return (*found, *lock_changes(lock, lock_in(repository, files, home)))
 
 
 def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet) -> str:
