@@ -227,19 +227,29 @@ def test_what_the_first_round_sent_is_not_sent_again_in_the_second(real_cluster:
         "metadata": {"name": f"{cluster.space}-all"},
         "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "1"}}]},
     }
-    passed(cluster, settings, strict, role, held=Inventory(cluster="member1"))
+    ports = [{"name": "http", "port": 80, "protocol": "TCP"}]
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": cluster.space},
+        "spec": {"ports": ports},
+    }
+    passed(cluster, settings, strict, role, service, held=Inventory(cluster="member1"))
     await_refusal(cluster)
-    changed = ({**settings, "data": {"a": "2"}}, lenient, {**role, "aggregationRule": {}})
-    client, held = cluster.client(), cluster.inventory(settings, strict, role)
+    emptied = {**service, "spec": {"ports": [{**ports[0], "protocol": ""}]}}
+    changed = ({**settings, "data": {"a": "2"}}, lenient, {**role, "aggregationRule": {}}, emptied)
+    client, held = cluster.client(), cluster.inventory(settings, strict, role, service)
     report = passed(cluster, *changed, held=held, client=client, changed=frozenset(map(ObjectRef.of, changed)))
     assert outcomes(applied_of(report)) == {
         "ConfigMap settings": "configured Changed",
         f"ValidatingWebhookConfiguration.admissionregistration.k8s.io {cluster.space}-guard": "configured Changed",
         f"ClusterRole.rbac.authorization.k8s.io {cluster.space}-all": "configured Changed",
+        "Service web": "configured Changed",
     }
-    assert [each.rpartition("/")[2] for each in client.writes if "clusterroles" in each] == [f"{cluster.space}-all"]
+    sent = [each.rpartition("/")[2] for each in client.writes if "clusterroles" in each or "services" in each]
+    assert sorted(sent) == sorted([f"{cluster.space}-all", "web"])
     assert applied_of(report).outcome is ApplyOutcome.CONVERGED
-    passed(cluster, settings, held=cluster.inventory(settings, lenient, role))
+    passed(cluster, settings, held=cluster.inventory(settings, lenient, role, service))
 
 
 FAULTS = {

@@ -27,7 +27,7 @@ from .adoption import plan_without_doubts
 from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
 from .questions import asked_plan
-from .repairs import is_another_round_due, of_both_rounds
+from .repairs import is_another_round_due, of_both_rounds, without_repetitions
 from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
@@ -247,13 +247,10 @@ class _FleetRun:
     def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
         """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""
         assert first.applied is not None
-        # What the first round sent is not sent again: a server may refuse a second time what it took the first time.
-        inventory = job.inventory
-        answers = (inventory.answered or frozenset()) | first.applied.answers
-        job = replace(job, inventory=replace(inventory, answered=answers))
         observed, plan = self._planned(client.within(self._options.observe_seconds), job)
         if plan.refusal:
             return first
+        plan = without_repetitions(plan, first.applied)
         applied = of_both_rounds(first.applied, apply_plan(client, plan, self._options.apply))
         return replace(first, observed=observed, plan=plan, applied=applied, failure=applied.failure)
 

@@ -100,6 +100,26 @@ def _is_awaited(changed: Iterable[ObjectRef], broken: Iterable[Resource], silent
     )
 
 
+def without_repetitions(plan: Plan, first: ClusterResult) -> Plan:
+    """Return the plan of a second round that sends nothing of what is still as the first was answered.
+
+    A server may refuse the second time what it took the first time. Where what intercepts writes has changed meanwhile,
+    so that another answer is due, the next pass asks for it.
+    """
+    versions = {
+        result.ref: result.live["metadata"]["resourceVersion"]
+        for result in first.results
+        if result.live is not None and not result.is_failure
+    }
+    objects = tuple(
+        replace(item, action=Action.UNCHANGED, reason="UpToDate", changes=(), is_asked=False)
+        if item.action is Action.CONFIGURED and versions.get(item.ref) == item.resource_version
+        else item
+        for item in plan.objects
+    )
+    return replace(plan, objects=objects)
+
+
 def of_both_rounds(first: ClusterResult, second: ClusterResult) -> ClusterResult:
     """Return the result of two rounds: what the first wrote and the second found as it should be was written."""
     written = {result.ref: result for result in first.results if result.action in _DONE}

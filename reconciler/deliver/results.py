@@ -98,12 +98,6 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
         actions = Counter(str(result.action) for result in self.results)
         return actions + Counter({str(Action.UNCHANGED): self.resting})
 
-    @property
-    def answers(self) -> frozenset[str]:
-        """The digests of all that the server answered to what was sent, and to what had been asked before."""
-        ids = (each for result in self.results for each in (result.answer_id, result.applied))
-        return frozenset(ids) - {"", UNKNOWN_ANSWER}
-
     def count(self, action: Action) -> int:
         """Return the number of objects with this action."""
         return self.actions[str(action)]
