@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult, known_answers
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -19,7 +20,6 @@ from reconciler.members.kubeconfig import Contexts
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
 

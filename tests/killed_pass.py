@@ -11,12 +11,12 @@ from pathlib import Path
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import lease_holder
 from reconciler.deliver.results import ApplySettings
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, PlanOptions
 
 from .applying import desired_objects

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check, printed_checks
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 

@@ -7,8 +7,8 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import JSON_PATCH
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
-from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.publish.branches import Publication
-from reconciler.publish.status_branch import StatusBranch, inventory_file, inventory_path, read_inventories
+from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository import open_repository
 
 from .build import Repository
@@ -110,4 +110,4 @@ def test_clusters_that_come_while_a_commit_is_made_share_the_next_one(status: St
 def other_pass_converges(status: StatusBranch) -> None:
     before = read_inventories(status, status.tip())["eu"]
     after = before.after(OTHER, ApplyOutcome.CONVERGED, ())
-    status.commit(lambda _tip: {inventory_path("eu"): inventory_file(after)}, "Apply", time=1_800_000_001)
+    status.commit(lambda _tip: {Inventory.at("eu"): after.content()}, "Apply", time=1_800_000_001)

@@ -11,8 +11,8 @@ import pytest
 from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired
 from render.model import ObjectRef
 

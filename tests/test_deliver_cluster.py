@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplySettings
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, DesiredObject
 from render.model import ObjectRef
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.plans.inventory import Inventory
+from reconciler.ledger.inventory import Inventory
 
 from .applying import Cluster, outcomes
 from .build import a_config_map

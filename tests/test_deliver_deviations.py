@@ -10,8 +10,8 @@ from reconciler.deliver.recreation import immutable_hint, may_recreate
 from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 
 from .applying import QUICK, Cluster, outcomes
 

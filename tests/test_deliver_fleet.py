@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired, Plan
 from render.errors import GitError
 

@@ -7,9 +7,9 @@ import pytest
 
 from reconciler.deliver.former_versions import former_entries
 from reconciler.deliver.results import ApplySettings
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import APPLY, Cause, Failure, FailureKind
-from reconciler.plans.inventory import ApplyOutcome
 
 from .applying import QUICK, Cluster, outcomes
 from .build import a_config_map

@@ -6,10 +6,10 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ClusterResult
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired
 
 from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes

@@ -14,8 +14,8 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 
 from .applying import QUICK, Cluster, planned

@@ -11,10 +11,10 @@ import pytest
 
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplySettings, ClusterReport, ObjectResult
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, ClusterDesired, PlanOptions
 from render.documents import parse_documents
 

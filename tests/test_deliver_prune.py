@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.lease import acquire_lease, release_lease
+from reconciler.ledger.inventory import ApplyOutcome, HeldObject, Inventory
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory
 from reconciler.plans.model import ClusterDesired
 from render.model import ObjectRef
 

@@ -18,6 +18,7 @@ from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -25,7 +26,6 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context, Contexts
 from reconciler.members.opening import MemberAccess, Members
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, ClusterDesired
 from render.documents import emit
 

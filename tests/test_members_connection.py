@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.client import Clock, KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -19,7 +20,6 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.kubeconfig import Context
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired
 
 from .applying import desired_objects

@@ -2,11 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
 from reconciler.observe.objects import observe_cluster
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, ObservedCluster
 from render.model import ObjectRef
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.admission import Admission
@@ -13,7 +14,6 @@ from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.conflicts import Decision, OwnershipClaims, decide, decide_conflicts
 from reconciler.plans.field_paths import parse_path, path_text
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import deletion_message
 from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from render.model import ObjectRef
 

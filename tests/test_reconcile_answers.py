@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 
 from .build import a_config_map, a_policy, on_clusters
 from .memory_fleet import MemoryFleet, put

@@ -9,9 +9,9 @@ import pytest
 
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import FailureKind
 from reconciler.members.options import DeliveryOptions
-from reconciler.plans.inventory import ApplyOutcome
 
 from .applying import outcomes
 from .build import a_config_map, a_policy, on_clusters

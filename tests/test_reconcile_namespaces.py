@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 
 from .applying import outcomes
 from .build import a_config_map, a_policy, on_clusters

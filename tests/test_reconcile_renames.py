@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.results import ClusterReport
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 
 from .applying import outcomes
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from reconciler.deliver.reports import exit_code
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members import RETRY_SECONDS
-from reconciler.plans.inventory import ApplyOutcome
 from render.documents import emit
 
 from .attack.hostile_wires import raw_server

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 
 from .applying import outcomes
 from .build import a_cluster_policy, a_config_map, on_clusters

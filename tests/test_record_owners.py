@@ -91,7 +91,10 @@ def test_what_a_former_owner_said_of_a_member_ends_with_it(case: Handover) -> No
 def test_a_member_that_passes_apply_to_again_is_applied_whatever_its_agent_refused() -> None:
     """It was Refused for ever beside Converged, and status ended with 1."""
     record = recorded_after(HANDOVERS[0])
-    inventory = b"apiVersion: argosy.dev/v1alpha1\nkind: Inventory\ncluster: oslo\nconverged: " + COMMIT.encode()
+    inventory = (
+        b"apiVersion: argosy.dev/v1alpha1\nkind: Inventory\ncluster: oslo\nclusterUID: ''\nconverged: "
+        + COMMIT.encode()
+    )
     recorded = RecordedStatus(files={ClusterRecord.at("oslo"): record.content(), "inventory/oslo.yaml": inventory})
     progress = progress_of_members(recorded, Fleet(), [Cluster(name="oslo")], {"oslo": COMMIT}, 1_800_000_000.0)
     assert progress["oslo"].is_applied

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.record.cluster_files import UnhealthyObject
 from render.failover.health import READY
 from render.words import counted

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
@@ -19,7 +20,6 @@ from reconciler.observe.members import health
 from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, observe_cluster, read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, PlanOptions
 from reconciler.plans.stages import CRD
 from reconciler.source.kubernetes_schemas import minor_version

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from reconciler.deliver.questions import dry_run_of
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import WRITES, Action, ClusterDesired, ObservedCluster, PlannedObject, PlanOptions
 
 _OF_ONE_OBJECT = frozenset(

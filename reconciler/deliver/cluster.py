@@ -8,12 +8,12 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
 from reconciler.plans.stages import CRD, intercepts, stage_of

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
 from reconciler.members.patience import VisitTimes, end_of_waiting
@@ -20,7 +21,6 @@ from reconciler.observe.findings import observe_findings
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOptions
 
 from .adoption import plan_without_doubts

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from reconciler.ledger.inventory import HistoryPlace
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
-from reconciler.plans.inventory import HistoryPlace
 from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository

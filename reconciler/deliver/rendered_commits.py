@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
 from reconciler.pipeline.previous import Previous, changed_files
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
-from reconciler.plans.inventory import HeldObject, HistoryPlace
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.plans.rendered_object import object_in
 from reconciler.publish.allowances import RemovalAllowance

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from reconciler.console.text import table
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange
 from render.errors import ClusterError
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import ApplyOutcome, HeldObject
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.answers import UNKNOWN_ANSWER
-from reconciler.plans.inventory import ApplyOutcome, HeldObject
 from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct

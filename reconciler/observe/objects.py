@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, existing_names, list_by_place, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster
 from reconciler.plans.retention import SCALED, SCALERS, scaled_objects
 from render.model import Manifest, ObjectRef

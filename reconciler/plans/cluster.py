@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import HeldObject, HistoryPlace, Inventory
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from render.boundary import INTERNAL, REPORT_IT, guarded, unexpected_words
@@ -21,7 +22,6 @@ from render.words import listed
 
 from .applyset import ApplySet
 from .context import PlanContext
-from .inventory import HeldObject, HistoryPlace, Inventory
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import plan_object, planned

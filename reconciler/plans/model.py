@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure
 from reconciler.members.listing import Listing
@@ -17,7 +18,6 @@ from render.values import DiscreetStruct
 
 from .admission import Admission
 from .applyset import ApplySet
-from .inventory import HeldObject, HistoryPlace
 
 
 class Action(StrEnum):

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.ledger.inventory import HeldObject, Inventory
 from render.model import Manifest, ObjectRef
 from render.template_annotations import PRUNE
 from render.words import counted
 
-from .inventory import HeldObject, Inventory
 from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
 from .object import deletion_message

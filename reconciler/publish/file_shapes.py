@@ -68,8 +68,6 @@ def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
         return ""
     if path.startswith("schemas/"):
         return _schemas_fault(manifest)
-    if path.startswith("inventory/"):
-        return ""
     status = manifest.get("status") or {}
     return _head_fault(manifest) or _status_fault(status)
 

@@ -10,20 +10,20 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from reconciler.ledger.branch_file import FileFault, object_in
+from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import NewNames, new_names
-from reconciler.plans.inventory import Inventory, inventory_manifest, parse_inventory
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, object_id
-from render.model import ARGOSY_API_VERSION
 from render.tree import TreeStore
 
 from .branches import Publication
-from .file_shapes import parsed_file
+from .file_shapes import checked_path
 
 _TRIES = 8
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -243,33 +243,31 @@ def _renamed_content(content: bytes, names: NewNames) -> bytes:
     return emit({**value, "metadata": {**metadata, "name": names[name]}})
 
 
-def inventory_path(cluster: str) -> str:
-    """Return where the branch keeps a cluster's inventory."""
-    return f"inventory/{cluster}.yaml"
-
-
-def inventory_file(inventory: Inventory) -> bytes:
-    """Return an inventory as its file."""
-    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Inventory", **inventory_manifest(inventory)})
-
-
 def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inventory]:
     """Return every cluster's inventory; GitError when one is damaged, for pruning must never guess."""
     found = {}
     for path, content in status.files(commit, {"inventory"}).items():
-        manifest = parsed_file(path, content)
         try:
-            inventory = parse_inventory(manifest)
-        except ValueError:
-            inventory = None
-        is_whole = inventory is not None and all(map(_COMMIT.fullmatch, inventory.commits))
-        if inventory is None or not is_whole or inventory_path(inventory.cluster) != path:
+            inventory = _checked_inventory(checked_path(path, is_file=True), content)
+        except FileFault as fault:
+            if fault.is_newer:
+                raise fault.at(path) from fault
             raise GitError(
-                f"{path} on branch {status.branch!r} is damaged",
+                f"{path} on branch {status.branch!r} is damaged: {fault.fault}",
                 hint=f"restore the file from an earlier commit: git log {status.branch} -- {path}",
-            )
+            ) from fault
         found[inventory.cluster] = inventory
     return found
+
+
+def _checked_inventory(path: str, content: bytes) -> Inventory:
+    """Return the inventory in a file; FileFault where it is another cluster's, or names what is no commit."""
+    inventory = Inventory.of(object_in(content))
+    if not all(map(_COMMIT.fullmatch, inventory.commits)):
+        raise FileFault("it names a commit that is none")
+    if Inventory.at(inventory.cluster) != path:
+        raise FileFault("it is another cluster's")
+    return inventory
 
 
 def attempts(status: StatusBranch, commit: str, uid_by_cluster: Mapping[str, str]) -> Callable[[str | None], Files]:
@@ -282,7 +280,7 @@ def attempts(status: StatusBranch, commit: str, uid_by_cluster: Mapping[str, str
             before = known.get(cluster, Inventory(cluster=cluster))
             after = before.attempting(commit, uid)
             if after != before:
-                files[inventory_path(cluster)] = inventory_file(after)
+                files[Inventory.at(cluster)] = after.content()
         return files
 
     return made

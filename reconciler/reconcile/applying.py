@@ -26,12 +26,12 @@ from reconciler.deliver.identities import Identities
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
+from reconciler.ledger.inventory import HistoryPlace, Inventory
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members_at_rest import is_still_at_rest
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import HistoryPlace, Inventory
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_by
 from reconciler.repository.trailers import engine_version

@@ -10,13 +10,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.deliver.results import ClusterReport, known_answers
+from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
-from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import (
     Files,
     StatusBranch,
-    inventory_file,
-    inventory_path,
     merged_files,
     read_inventories,
 )
@@ -118,5 +116,5 @@ class ReportRecording(Struct, kw_only=True):
             )
             after = replace(after, answered=known_answers(report, before.answered))
             if after != before:
-                files[inventory_path(report.cluster)] = inventory_file(after)
+                files[Inventory.at(report.cluster)] = after.content()
         return files

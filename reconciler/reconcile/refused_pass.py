@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import reached_members
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.guards import check_allowed_clusters
 from reconciler.publish.in_force import asked_tip, fleet_source_at
 from reconciler.publish.last_good import LastGood, read_last_good

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.cluster import ClusterRecord
-from reconciler.plans.inventory import Inventory
+from reconciler.ledger.inventory import Inventory
 from reconciler.plans.model import Action
-from reconciler.publish.status_branch import Files, inventory_file, inventory_path, read_inventories
+from reconciler.publish.status_branch import Files, read_inventories
 from reconciler.record.recorded_status import read_recorded
 from render.errors import ClusterError, GuardRefused
 from render.words import counted
@@ -92,7 +92,7 @@ def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float]
 
     def made(tip: str | None) -> Files:
         inventory = Inventory(cluster=found.cluster, uid=uid)
-        files: dict[str, bytes | None] = {inventory_path(found.cluster): inventory_file(inventory)}
+        files: dict[str, bytes | None] = {Inventory.at(found.cluster): inventory.content()}
         record = read_recorded(run.context.status, tip).clusters().get(found.cluster)
         if record is not None:
             files[ClusterRecord.at(found.cluster)] = ClusterRecord(state=record.state.without_looks()).content()

@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.members_at_rest import MemberAtRest, member_at_rest
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint
 from reconciler.publish.status_branch import StatusBranch

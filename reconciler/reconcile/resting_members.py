@@ -16,8 +16,8 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.observe.members_at_rest import MemberAtRest
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, FieldChange
 from render.model import ObjectRef
 from render.values import DiscreetStruct

@@ -8,10 +8,10 @@ from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
 from reconciler.check.roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Discovery
 from reconciler.names.subjects import check_clusters
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired
 from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.status_branch import read_inventories

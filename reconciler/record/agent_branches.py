@@ -13,10 +13,9 @@ from msgspec import field
 from reconciler.ledger.branch_file import MOST_BYTES, FileFault
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.plans.inventory import parse_inventory
+from reconciler.ledger.inventory import Inventory
 from reconciler.publish.branches import Publication
 from reconciler.publish.file_shapes import fault_of
-from reconciler.publish.status_branch import inventory_path
 from reconciler.repository import Fetching, File, Repository
 from render.cluster import Cluster, is_pulling
 from render.documents import DocumentErrors, parse_documents
@@ -133,7 +132,7 @@ def is_own_path(path: str, cluster: str) -> bool:
     >>> is_own_path("works/eu-1/shop/Service/web.yaml", "eu-1"), is_own_path("facts/eu-10.yaml", "eu-1")
     (True, False)
     """
-    own_files = {ClusterRecord.at(cluster), ClusterFacts.at(cluster), inventory_path(cluster)}
+    own_files = {ClusterRecord.at(cluster), ClusterFacts.at(cluster), Inventory.at(cluster)}
     return path in own_files or path.startswith(f"works/{cluster}/")
 
 
@@ -193,15 +192,13 @@ def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
         name = _NAMED_IN[path.partition("/")[0]](value)
     except FileFault as error:
         return error.fault if error.is_newer else f"is not as agents write it: {error.fault}"
-    except ValueError:
-        return "is not as agents write it: it has other fields or values"
     return "" if name in {None, cluster} else _FOREIGN
 
 
 _NAMED_IN: Mapping[str, Callable[[Manifest], str | None]] = {
     "clusters": lambda value: ClusterRecord.of(value).state.name,
     "facts": lambda value: ClusterFacts.of(value).name,
-    "inventory": lambda value: parse_inventory(value).cluster,
+    "inventory": lambda value: Inventory.of(value).cluster,
     "works": lambda _value: None,
 }
 """The cluster that the files of a folder name, as they are read: a Work's status names none, only its path does."""

@@ -11,8 +11,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace as replaced
 
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
+from reconciler.ledger.inventory import Inventory
 from reconciler.observe.cluster_status import seconds_between
-from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
+from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.repository import Fetching, RefUpdate
 from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 
@@ -128,7 +129,7 @@ class AgentBranch(StatusBranch, frozen=True, kw_only=True):
 
         def own(tip: str | None) -> Files:
             files = {path: content for path, content in made(tip).items() if is_own_path(path, self.cluster)}
-            self.link.may_wait = inventory_path(self.cluster) not in files
+            self.link.may_wait = Inventory.at(self.cluster) not in files
             return files
 
         return StatusBranch.commit(self, own, message, time=time)

@@ -12,12 +12,12 @@ from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.schemas import FOLDER as SCHEMAS
-from reconciler.publish.status_branch import StatusBranch, inventory_path
+from reconciler.publish.status_branch import StatusBranch
 from reconciler.source.observed_schemas import MemberSchemas
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -124,8 +124,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         record = self.cluster(cluster)
         if record is not None and record.deployer:
             return record.applied if record.outcome == ApplyOutcome.CONVERGED else ""
-        inventory = self.manifest(inventory_path(cluster)) or {}
-        return str(inventory.get("converged") or "")
+        inventory = self.file(Inventory, Inventory.at(cluster))
+        return inventory.converged if inventory is not None else ""
 
     def schemas(self) -> dict[str, MemberSchemas]:
         """Return the schemas of every cluster, by the path of its index."""
@@ -138,8 +138,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def uids(self) -> dict[str, str]:
         """Return the UIDs of the clusters that have an inventory which names one."""
-        found = {name: (self.manifest(inventory_path(name)) or {}).get("clusterUID") for name in self.identified()}
-        return {name: str(uid) for name, uid in found.items() if uid}
+        found = {name: self.file(Inventory, Inventory.at(name)) for name in self.identified()}
+        return {name: each.uid for name, each in found.items() if each is not None and each.uid}
 
     def binding(self, ref: ObjectRef) -> Manifest | None:
         """Return the status file of a binding."""

@@ -13,6 +13,7 @@ from reconciler.ledger.agents import AgentsFile, AgentWords
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
@@ -23,7 +24,6 @@ from reconciler.pipeline.health import (
     is_asked_for,
     with_pending,
 )
-from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files

@@ -199,10 +199,6 @@ BRANCHES = (
             Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
             Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
             Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
-            Entry(
-                "inventory/<cluster>.yaml",
-                "The commits a cluster may hold objects of, by which is pruned, and what its server answered.",
-            ),
             Entry("README.md", "The fleet at a glance."),
         ),
     ),

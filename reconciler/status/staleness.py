@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
-from reconciler.plans.inventory import ApplyOutcome
+from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_pulling
 from render.failover.health import READY, UNKNOWN

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired, DesiredObject, PlanOptions
 from render.model import ObjectRef
 

@@ -278,8 +278,8 @@ def _cluster_ends(reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> dict
 
 
 def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
+    from reconciler.ledger.inventory import ApplyOutcome
     from reconciler.members.exchange import UNREACHABLE
-    from reconciler.plans.inventory import ApplyOutcome
     from reconciler.plans.model import WRITES
 
     actions, failure = report.applied.actions if report.applied else Counter[str](), report.failure

@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory, inventory_manifest, parse_inventory
+from reconciler.ledger.branch_file import FileFault
+from reconciler.ledger.inventory import ApplyOutcome, HeldObject, Inventory
 from render.model import ObjectRef
 
 WEB = HeldObject(ref=ObjectRef("apps", "Deployment", "shop", "web"))
@@ -74,7 +75,9 @@ def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:
 
 def test_what_git_keeps_comes_back() -> None:
     inventory = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
-    assert inventory_manifest(inventory) == {
+    assert inventory.plain() == {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Inventory",
         "cluster": "member1",
         "clusterUID": "u",
         "converged": "one",
@@ -91,7 +94,7 @@ def test_what_git_keeps_comes_back() -> None:
             {"group": "apps", "kind": "Deployment", "namespace": "shop", "name": "web"},
         ],
     }
-    assert parse_inventory(inventory_manifest(inventory)) == inventory
+    assert Inventory.of(inventory.plain()) == inventory
 
 
 WRITTEN = {"cluster": "a", "clusterUID": "", "converged": ""}
@@ -110,5 +113,5 @@ OBJECT = {"kind": "Deployment", "name": "web"}
     ],
 )
 def test_anything_else_is_no_inventory(manifest: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="it is not the inventory of a cluster"):
-        parse_inventory(manifest)
+    with pytest.raises(FileFault):
+        Inventory.of(manifest)

@@ -7,11 +7,14 @@ still finalizing) is remembered by itself, so it outlives the commit that named 
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Any, ClassVar, Self
 
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
+
+from .branch_file import BranchFile, ObjectName, check_version, converted
 
 
 class ApplyOutcome(StrEnum):
@@ -42,7 +45,24 @@ class HeldObject(Struct, frozen=True, kw_only=True):
     keep: bool = False
 
 
-class Inventory(Struct, frozen=True, kw_only=True):
+class _LeftObject(ObjectName, frozen=True, kw_only=True):
+    """An object that was left behind, as it is recorded."""
+
+    preserve: bool = False
+    keep: bool = False
+
+
+class _InventoryFields(Struct, frozen=True, kw_only=True):
+    cluster: str
+    uid: str = field(name="clusterUID")
+    manager: str = field(name="fieldManager", default="")
+    converged: str
+    attempted: tuple[str, ...] = ()
+    left: tuple[_LeftObject, ...] = ()
+    answered: str | None = None
+
+
+class Inventory(BranchFile, frozen=True, kw_only=True):
     """A cluster's pinned kube-system UID, its commits, the objects left behind, and all objects it may hold.
 
     ``uid`` is empty before the first contact. ``manager`` is the field manager that everything was applied by when the
@@ -50,6 +70,12 @@ class Inventory(Struct, frozen=True, kw_only=True):
     computed from the commits' trees and not recorded. ``answered`` are digests of what the cluster's server answered
     (``plans/answers.py``): None before it was ever asked, and where nobody may rely on what is known.
     """
+
+    PATH: ClassVar[str] = "inventory/{cluster}.yaml"
+    KIND: ClassVar[str] = "Inventory"
+    ABOUT: ClassVar[str] = (
+        "The commits a cluster may hold objects of, by which is pruned, and what its server answered."
+    )
 
     cluster: str
     uid: str = ""
@@ -59,6 +85,37 @@ class Inventory(Struct, frozen=True, kw_only=True):
     left: tuple[HeldObject, ...] = ()
     held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     answered: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the inventory in a plain object; FileFault where there is none."""
+        check_version(value, cls.VERSION)
+        found = converted(value, _InventoryFields)
+        return cls(
+            cluster=found.cluster,
+            uid=found.uid,
+            manager=found.manager,
+            converged=found.converged,
+            attempted=found.attempted,
+            left=tuple(HeldObject(ref=each.ref, preserve=each.preserve, keep=each.keep) for each in found.left),
+            answered=None if found.answered is None else frozenset(found.answered.split()),
+        )
+
+    def plain(self) -> Manifest:
+        """Return the object in the file, without its version."""
+        left = [_plain_left(item) for item in self.left]
+        return {
+            "apiVersion": self.API_VERSION,
+            "kind": self.KIND,
+            "cluster": self.cluster,
+            "clusterUID": self.uid,
+            **({"fieldManager": self.manager} if self.manager else {}),
+            "converged": self.converged,
+            **({"attempted": list(self.attempted)} if self.attempted else {}),
+            **({"left": left} if left else {}),
+            # One text: a thousand clusters' inventories are read in every pass.
+            **({"answered": " ".join(sorted(self.answered))} if self.answered is not None else {}),
+        }
 
     @property
     def commits(self) -> tuple[str, ...]:
@@ -101,51 +158,6 @@ class Inventory(Struct, frozen=True, kw_only=True):
         return replace(self, held={item.ref: item for item in (*self.left, *held)})
 
 
-def inventory_manifest(inventory: Inventory) -> Manifest:
-    """Return the inventory as the status branch keeps it."""
-    left = [
-        {
-            "group": item.ref.group,
-            "kind": item.ref.kind,
-            "namespace": item.ref.namespace,
-            "name": item.ref.name,
-            **({"preserve": True} if item.preserve else {}),
-            **({"keep": True} if item.keep else {}),
-        }
-        for item in inventory.left
-    ]
-    return {
-        "cluster": inventory.cluster,
-        "clusterUID": inventory.uid,
-        **({"fieldManager": inventory.manager} if inventory.manager else {}),
-        "converged": inventory.converged,
-        **({"attempted": list(inventory.attempted)} if inventory.attempted else {}),
-        **({"left": left} if left else {}),
-        # One text: a thousand clusters' inventories are read in every pass.
-        **({"answered": " ".join(sorted(inventory.answered))} if inventory.answered is not None else {}),
-    }
-
-
-def parse_inventory(manifest: Manifest) -> Inventory:
-    """Return the inventory a manifest keeps; ValueError when it is none of ours."""
-    try:
-        left = [
-            {
-                "ref": {"group": "", "namespace": "", **item},
-                "preserve": item.get("preserve", False),
-                "keep": item.get("keep", False),
-            }
-            for item in manifest.get("left", ())
-        ]
-        kept = {
-            "cluster": manifest["cluster"],
-            "uid": manifest["clusterUID"],
-            "manager": manifest.get("fieldManager", ""),
-            "converged": manifest["converged"],
-            "attempted": manifest.get("attempted", ()),
-            "left": left,
-            "answered": frozenset(str(manifest["answered"]).split()) if "answered" in manifest else None,
-        }
-        return convert(kept, Inventory)
-    except (KeyError, TypeError, AttributeError, ValidationError) as error:
-        raise ValueError("it is not the inventory of a cluster") from error
+def _plain_left(item: HeldObject) -> dict[str, Any]:
+    flags = {"preserve": item.preserve, "keep": item.keep}
+    return {**to_builtins(item.ref), **{name: flag for name, flag in flags.items() if flag}}
