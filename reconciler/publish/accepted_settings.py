@@ -166,5 +166,5 @@ def _acceptance_of(admitted: Iterable[Manifest]) -> Acceptance:
     return Acceptance(fleets=tuple(fleets), webhooks=tuple(webhooks), addresses=frozenset(addresses))
 
 
-def _kind(value: object) -> tuple[Any, Any]:
-    return (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
+def _kind(value: object) -> tuple[str, str]:
+    return (str(value.get("apiVersion")), str(value.get("kind"))) if isinstance(value, dict) else ("", "")

@@ -29,3 +29,9 @@ def test_files_that_are_edited_end_in_no_bug(kind: str) -> None:
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed.stem)
 def test_what_once_ended_in_a_bug_does_so_no_more(seed: Path) -> None:
     assert read_source({"a.yaml": seed.read_bytes()}) is None
+
+
+@pytest.mark.parametrize(("kind", "case"), [("outsides", 1540), ("source", 3553)])
+def test_a_case_that_once_ended_in_a_bug_does_so_no_more(kind: str, case: int) -> None:
+    with targets_of([kind]) as targets:
+        assert case_of(targets[kind], kind, 77, case) is None

@@ -119,9 +119,8 @@ def _unmet_fields(requirements: Sequence[Requirement], index: ClusterIndex, path
             continue
         here, where = f"{path}.matchExpressions[{number}]", f"{requirement.key} {_alternatives(requirement.values)}"
         if requirement.operator == "In":
-            hint = nearest_hint(
-                requirement.values, index.in_groups(SpreadField(requirement.key)), f"{requirement.key}s"
-            )
+            groups = index.in_groups(SpreadField(requirement.key)) if requirement.key in set(SpreadField) else {}
+            hint = nearest_hint(requirement.values, groups, f"{requirement.key}s")
             yield Unmet(field=here, message=f"no cluster has the {where}", hint=hint)
         else:
             yield Unmet(field=here, message=f"every cluster has the {where}, so {requirement.operator} matches none")
