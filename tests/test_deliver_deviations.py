@@ -1,17 +1,20 @@
 """Deviations: all that is not as the commit says has a line and a reason, in tables, JSON and the status branch."""
 
+import json
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from reconciler.console.json_values import as_json
 from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed
 from reconciler.deliver.recreation import immutable_hint, may_recreate
-from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
+from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind
+from reconciler.outputs.cluster_reports import report_parts
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic
@@ -91,7 +94,7 @@ def test_the_log_tells_each_of_them() -> None:
 
 
 def test_json_has_an_object_for_each_of_them() -> None:
-    plain = plain_reports([a_report(*RESULTS)])["eu"]["objects"]
+    plain = json.loads(as_json(report_parts([a_report(*RESULTS)])["eu"]))["objects"]
     field = {"path": ".spec.replicas", "live": "5", "want": "3", "manager": "kube-controller-manager"}
     added = {"path": ".data.debug", "live": "on", "want": "", "manager": "kubectl-edit"}
     assert plain[0] == {

@@ -104,18 +104,19 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
 
 def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return a line per cluster, or everything as JSON."""
-    from reconciler.console.json_values import as_json
-    from reconciler.deliver.reports import plain_reports, report_table
-    from render.model import ARGOSY_API_VERSION
+    from reconciler.deliver.reports import report_table
+    from reconciler.outputs.application import application_document
+    from reconciler.outputs.document import document_text
 
-    if options.output != "json":
-        return report_table(reports)
-    value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Application", "rendered": commit}
-    return as_json({**value, "clusters": plain_reports(reports)})
+    return document_text(application_document(commit, reports)) if options.output == "json" else report_table(reports)
 
 
 def _rehearsal(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return what the servers would make of every object, field by field."""
-    from reconciler.diff.live import live_json, live_text
+    from reconciler.diff.live import live_text
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.live_difference import live_difference_document
 
-    return live_json(commit, reports) if options.output == "json" else "".join(live_text(reports))
+    if options.output == "json":
+        return document_text(live_difference_document(commit, reports))
+    return "".join(live_text(reports))

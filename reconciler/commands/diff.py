@@ -146,12 +146,14 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
 
 def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:
     """Return the texts to print, in order."""
-    from reconciler.diff.json_form import difference_json
     from reconciler.diff.markdown import difference_markdown
     from reconciler.diff.text import difference_table, difference_text
 
     if options.output == "json":
-        return (difference_json(difference),)
+        from reconciler.outputs.difference import difference_document
+        from reconciler.outputs.document import document_text
+
+        return (document_text(difference_document(difference)),)
     if options.output == "markdown":
         return (difference_markdown(difference, max_bytes=options.max_bytes),)
     return difference_table(difference) if options.stat else difference_text(difference, is_full=is_full)
@@ -160,9 +162,11 @@ def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> 
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
     from reconciler.deliver.reports import exit_code
-    from reconciler.diff.live import live_changes, live_json, live_text
+    from reconciler.diff.live import live_changes, live_text
     from reconciler.members.opening import Members
     from reconciler.members.options import DeliveryOptions
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.live_difference import live_difference_document
     from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
@@ -182,6 +186,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
         run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(access).open)
         reports = apply_and_log(run, quieter)
     is_json = options.output == "json"
-    print_output(live_json(commit, reports) if is_json else "".join(live_text(reports)), options.output)
+    text = document_text(live_difference_document(commit, reports)) if is_json else "".join(live_text(reports))
+    print_output(text, options.output)
     code = exit_code(reports)
     return 1 if any(change.is_difference for report in reports for change in live_changes(report)) else code

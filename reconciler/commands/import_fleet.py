@@ -146,7 +146,10 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
         for path, content in result.files.items():
             print_data(f"---\n# {path}\n{content.decode()}")
     elif options.output == "json":
-        _print_json(result, proof)
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.import_report import import_document
+
+        print_data(document_text(import_document(result, proof)))
     else:
         _print_report(result, proof, options)
     if result.others:
@@ -225,35 +228,6 @@ def _write(log: Log, folder: Path, result: "Import", options: ImportOptions) -> 
 
 def _is_as(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
-
-
-def _print_json(result: "Import", proof: "Proof | None") -> None:
-    from collections import Counter
-
-    from reconciler.console.json_values import as_json
-    from render.federations.units import Grade
-    from render.model import ARGOSY_API_VERSION
-
-    grades = Counter(line.grade for line in result.lines)
-    documents = [
-        {"document": line.subject, "from": line.origin, "grade": line.grade.value}
-        | {key: value for key, value in (("code", line.code), ("rule", line.rule), ("message", line.message)) if value}
-        for line in result.lines
-    ]
-    report = {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "ImportReport",
-        "system": result.system,
-        "counts": {grade.value: grades[grade] for grade in Grade},
-        "documents": documents,
-        "files": sorted(result.files),
-        "others": result.others,
-    }
-    failures = {
-        name: {"reason": str(failure.kind), "message": failure.message} for name, failure in result.failures.items()
-    }
-    told = {"failures": failures} if failures else {}
-    print_data(as_json(report | told | ({"proof": proof.plain()} if proof is not None else {})))
 
 
 def _print_report(result: "Import", proof: "Proof | None", options: ImportOptions) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
-    from render.timing import Flip
 
 
 @click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
@@ -94,9 +93,10 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
 def _print_result(result: "PassResult", options: ReconcileOptions) -> None:
     """Print a pass that went to its end."""
     if options.output == "json":
-        from reconciler.console.json_values import as_json
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.reconciliation import pass_document
 
-        print_data(as_json(plain_result(result)))
+        print_data(document_text(pass_document(result)))
     elif result.reports:
         from reconciler.deliver.reports import report_table
 
@@ -108,83 +108,11 @@ def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
     from reconciler.deliver.reports import report_table
 
     if options.output == "json":
-        from reconciler.console.json_values import as_json
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.reconciliation import refused_pass_document
 
-        print_data(as_json(plain_refused_pass(result)))
+        print_data(document_text(refused_pass_document(result)))
         return
     branch, previous = result.good.fleet.rendered_branch, result.good.previous
     print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
     print_text(report_table(result.reports), end="")
-
-
-def plain_result(result: "PassResult") -> dict[str, Any]:
-    """Return the pass as plain data: kind ``Reconciliation`` of ``argosy.dev/v1alpha1``."""
-    from reconciler.pipeline.pending import plain_pending
-    from reconciler.pipeline.released import plain_released
-    from reconciler.publish.problems import plain_problem, problems_of
-    from render.model import ARGOSY_API_VERSION
-
-    outcome = result.outcome
-    value: dict[str, Any] = {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "Reconciliation",
-        "source": outcome.source.commit,
-        "previous": outcome.previous.commit if outcome.previous else None,
-        "rendered": result.rendered,
-        "branch": outcome.source.desired.fleet.rendered_branch,
-        "remote": result.publication.place or None,
-        "changed": outcome.changed,
-        "skipped": len(outcome.source.desired.without_objects),
-        "removals": [
-            {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
-            for removal in outcome.removals
-        ],
-        "released": [plain_released(each) for each in outcome.released],
-        "pending": [plain_pending(each) for each in outcome.pending],
-        "problems": [plain_problem(problem) for problem in problems_of(outcome)],
-    }
-    value |= _plain_flip(outcome.flip)
-    if result.proposal is not None:
-        value["proposal"] = result.proposal.plain()
-    if outcome.rendered.held:
-        value["heldBack"] = [
-            {"cluster": each.cluster, "objects": list(each.paths), "held": each.held, "reasons": list(each.reasons)}
-            for each in outcome.rendered.held
-        ]
-    if result.reports is None:
-        return value
-    from reconciler.deliver.reports import plain_reports
-
-    return {**value, "clusters": plain_reports(result.reports)}
-
-
-def _plain_flip(flip: "Flip | None") -> dict[str, Any]:
-    """Return what happens next by itself, and when; nothing where nothing does."""
-    from render.timing import written
-
-    return {} if flip is None else {"next": {"at": written(flip.at), "what": flip.what}}
-
-
-def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
-    """Return a pass whose source was refused as plain data: of the same kind, with nothing changed."""
-    from reconciler.deliver.reports import plain_reports
-    from reconciler.record.refusal import refusal_value
-    from render.model import ARGOSY_API_VERSION
-
-    previous = result.good.previous
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "Reconciliation",
-        "source": previous.source,
-        "previous": previous.commit,
-        "rendered": previous.commit,
-        "branch": result.good.fleet.rendered_branch,
-        "remote": result.good.publication.place or None,
-        "changed": False,
-        "removals": [],
-        "released": [],
-        "pending": [],
-        "problems": [],
-        "refused": refusal_value(result.refusal),
-        "clusters": plain_reports(result.reports),
-    }

@@ -151,5 +151,11 @@ def _show(outcome: "Outcome", selection: "Selection", options: RenderOptions, lo
         write_tree(outcome, selection, options.output_dir, log)
     elif not options.commit:
         output = options.output or ("table" if options.shape == "manifests" else "yaml")
+        if output == "json":
+            from reconciler.outputs.document import document_text
+            from reconciler.outputs.rendering import rendering_document
+
+            print_output(document_text(rendering_document(outcome, selection, options.shape)), output)
+            return
         for text in output_texts(outcome, selection, shape=options.shape, output=output):
             print_output(text, output)

@@ -1,17 +1,16 @@
-"""The reports of an apply for people and programs: lines of what changed, a table, JSON, and the exit code."""
+"""The reports of an apply for people and programs: lines of what changed, a table, and the exit code."""
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from reconciler.console.text import table
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
-from reconciler.plans.model import Action, FieldChange
+from reconciler.plans.model import Action
 from render.errors import ClusterError
 
 from .deviations import HANGING, cluster_deviations
-from .results import UNWRITTEN, ClusterReport, ObjectResult
+from .results import UNWRITTEN, ClusterReport
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
 _DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
@@ -59,7 +58,7 @@ def report_table(reports: Iterable[ClusterReport]) -> str:
 
 
 def _row(report: ClusterReport) -> tuple[str, ...]:
-    counts = _counts(report)
+    counts = action_counts(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]
     hanging = sum(1 for each in cluster_deviations(report) if each.action == HANGING)
@@ -68,7 +67,7 @@ def _row(report: ClusterReport) -> tuple[str, ...]:
     return (report.cluster, *map(str, numbers), report.state)
 
 
-def _counts(report: ClusterReport) -> Counter[str]:
+def action_counts(report: ClusterReport) -> Counter[str]:
     """Count a cluster's objects by their action, done or planned."""
     if report.applied is not None:
         return report.applied.actions
@@ -96,42 +95,3 @@ def _is_converged(report: ClusterReport) -> bool:
     if report.failure is not None:
         return False
     return report.applied is None or report.applied.outcome is ApplyOutcome.CONVERGED
-
-
-def plain_reports(reports: Iterable[ClusterReport]) -> dict[str, Any]:
-    """Return the reports as plain data, by cluster."""
-    return {report.cluster: _plain(report) for report in reports}
-
-
-def _plain(report: ClusterReport) -> dict[str, Any]:
-    failure = report.failure
-    results = report.applied.results if report.applied is not None else ()
-    return {
-        "state": report.state,
-        "seconds": round(report.seconds, 3),
-        "counts": dict(_counts(report)),
-        **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
-        **({"hold": report.applied.prune_hold} if report.applied is not None and report.applied.prune_hold else {}),
-        "objects": [
-            _plain_result(result)
-            for result in results
-            if result.action is not Action.UNCHANGED or result.yielded or result.foreign
-        ],
-    }
-
-
-def _plain_result(result: ObjectResult) -> dict[str, Any]:
-    fields = {"yielded": result.yielded, "foreign": result.foreign}
-    return {
-        "object": str(result.ref),
-        "action": str(result.action),
-        "reason": result.reason,
-        "message": result.message,
-        **({"hint": result.hint} if result.hint else {}),
-        "warnings": list(result.warnings),
-        **{name: [_plain_field(change) for change in changes] for name, changes in fields.items() if changes},
-    }
-
-
-def _plain_field(change: FieldChange) -> dict[str, str]:
-    return {"path": change.path, "live": change.live, "want": change.want, "manager": change.manager}

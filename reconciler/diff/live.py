@@ -5,15 +5,13 @@ what it would make of it. Both are printed alike.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from msgspec import Struct
 
-from reconciler.console.json_values import as_json
 from reconciler.deliver.results import UNDONE, WAITING, ClusterReport, ObjectResult
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from reconciler.plans.ownership import DifferenceKind
-from render.model import ARGOSY_API_VERSION, ObjectRef
+from render.model import ObjectRef
 from render.words import counted
 
 _SIGNS = {
@@ -99,41 +97,3 @@ def change_lines(change: LiveChange) -> Iterator[str]:
         yield f"      {field.path.removeprefix('.')}: {field.live}, not {field.want}: {why}\n"
     for field in change.foreign:
         yield f"      {field.path.removeprefix('.')}: {field.live}: added by {field.manager}, left as it is\n"
-
-
-def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
-    """Return the differences as one value of kind LiveDifference."""
-    value = {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "LiveDifference",
-        "rendered": commit,
-        "clusters": {report.cluster: _plain(report) for report in reports},
-    }
-    return as_json(value)
-
-
-def _plain(report: ClusterReport) -> dict[str, Any]:
-    failure = report.failure
-    return {
-        "state": report.state,
-        **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
-        "objects": [plain_change(change) for change in live_changes(report)],
-    }
-
-
-def plain_change(change: LiveChange) -> dict[str, Any]:
-    """Return one object with its fields as plain data."""
-    return {
-        "object": str(change.ref),
-        "action": str(change.action),
-        "reason": change.reason,
-        "message": change.message,
-        "fields": _plain_fields(change.fields),
-        **({"yielded": _plain_fields(change.yielded)} if change.yielded else {}),
-        **({"foreign": _plain_fields(change.foreign)} if change.foreign else {}),
-    }
-
-
-def _plain_fields(fields: Iterable[FieldChange]) -> list[dict[str, str]]:
-    names = ("path", "change", "live", "want", "manager", "time")
-    return [{name: str(getattr(field, name)) for name in names} for field in fields]

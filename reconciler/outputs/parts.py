@@ -1,13 +1,17 @@
 """Parts that several documents share, and fields that mean the same in each."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from overrides.changes import ChangedField
-from reconciler.pipeline.pending import Pending
-
 from .document import DocumentPart, meaning
+
+if TYPE_CHECKING:
+    from overrides.changes import ChangedField
+    from reconciler.members.exchange import Failure
+    from reconciler.pipeline.pending import Pending
+    from reconciler.pipeline.released import Released
+    from reconciler.publish.problems import ObjectProblem
 
 Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]
 Previous = Annotated[
@@ -50,7 +54,47 @@ PendingObjects = Annotated[
 ]
 
 
-def field_part(field: ChangedField) -> FieldPart:
+class ReleasedPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that no policy selects any more."""
+
+    object: ObjectName
+    clusters: Annotated[tuple[str, ...], meaning("The clusters that keep it.")]
+    outdated: Annotated[bool, meaning("True if its template or its overrides would change it by now.")]
+
+
+ReleasedObjects = Annotated[
+    tuple[ReleasedPart, ...],
+    meaning("Objects that no policy selects any more, and that clusters therefore keep as they are."),
+]
+
+
+class UnplacedPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that could not be placed or built."""
+
+    object: ObjectName
+    clusters: Annotated[
+        tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
+    ]
+    reason: Reason
+    message: Message
+
+
+UnplacedObjects = Annotated[tuple[UnplacedPart, ...], meaning("What could not be placed or built, and why.")]
+
+
+class FailurePart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster that could not be asked, or not to the end."""
+
+    reason: Reason
+    message: Message
+
+
+def failure_part(failure: "Failure") -> FailurePart:
+    """Return a failure, as documents have it."""
+    return FailurePart(reason=str(failure.kind), message=failure.message)
+
+
+def field_part(field: "ChangedField") -> FieldPart:
     """Return a field that is another one, as documents have it."""
     return FieldPart(
         path=field.path,
@@ -60,8 +104,20 @@ def field_part(field: ChangedField) -> FieldPart:
     )
 
 
-def pending_part(pending: Pending) -> PendingPart:
+def pending_part(pending: "Pending") -> PendingPart:
     """Return a pending object, as documents have it."""
     return PendingPart(
         object=str(pending.ref), clusters=pending.clusters, reason=pending.reason, message=pending.message
+    )
+
+
+def released_part(released: "Released") -> ReleasedPart:
+    """Return a released object, as documents have it."""
+    return ReleasedPart(object=str(released.ref), clusters=released.clusters, outdated=released.is_outdated)
+
+
+def unplaced_part(problem: "ObjectProblem") -> UnplacedPart:
+    """Return an object with a problem, as documents have it."""
+    return UnplacedPart(
+        object=str(problem.ref), clusters=problem.clusters, reason=problem.reason, message=problem.message
     )

@@ -1,27 +1,22 @@
-"""The outcome of a pass, or the part that is asked for: a table, manifests, Work objects, bindings, or one JSON."""
+"""The outcome of a pass, or the part that is asked for: a table, manifests, Work objects or bindings."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from reconciler.console.cluster_lists import cluster_cell, full_cluster_cell
-from reconciler.console.json_values import as_json
 from reconciler.console.log import Log
 from reconciler.console.text import screen_width, table, table_width
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
-from reconciler.pipeline.pending import plain_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
-from reconciler.pipeline.released import plain_released
 from reconciler.plans.rendered_object import object_in
 from reconciler.publish.outcome import Outcome
-from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit
-from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
+from render.model import Manifest, TargetCluster
 from render.parsing import binding_manifest
 from render.words import nearest
 
@@ -58,8 +53,6 @@ def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: 
         return summary(outcome, selection, is_wide=output == "wide", width=screen_width())
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
-    if output == "json":
-        return [as_json(rendering(outcome, selection, shape))]
     documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
     return (f"---\n{emit(document).decode()}" for document in documents)
 
@@ -201,34 +194,6 @@ def _cluster_of(work: Manifest) -> str:
 def _namespace_in(work: Manifest) -> str:
     (manifest,) = work["spec"]["workload"]["manifests"]
     return str(manifest["metadata"].get("namespace", ""))
-
-
-def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, Any]:
-    """Return everything about a pass as one value; the README documents its fields."""
-    shaped: dict[str, Any] = {}
-    if shape == "manifests":
-        shaped["clusters"] = objects_by_cluster(outcome, selection)
-    elif shape == "works":
-        shaped["works"] = list(works(outcome, selection))
-    schedule = outcome.rendered.built.schedule
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "Rendering",
-        "source": outcome.source.commit or None,
-        "previous": outcome.previous.commit if outcome.previous else None,
-        "tree": outcome.rendered.tree.root.hex(),
-        "changed": outcome.changed,
-        **shaped,
-        "skipped": len(outcome.source.desired.without_objects),
-        "disconnected": list(outcome.rendered.tree.disconnected),
-        "bindings": list(bindings(outcome, selection)),
-        "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
-        "released": [plain_released(each) for each in outcome.released],
-        "pending": [plain_pending(each) for each in outcome.pending],
-        "unmatched": unmatched_objects(outcome),
-        "problems": [plain_problem(problem) for problem in problems_of(outcome)],
-        "warnings": [str(warning) for warning in outcome.source.desired.warnings],
-    }
 
 
 def check_selection(outcome: Outcome, selection: Selection) -> None:

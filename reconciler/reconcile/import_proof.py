@@ -7,14 +7,13 @@ object is proven where applying it takes it over and changes no value. Nothing i
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
-from reconciler.diff.live import LiveChange, change_lines, live_changes, plain_change
+from reconciler.diff.live import LiveChange, change_lines, live_changes
 from reconciler.members.exchange import OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
@@ -43,12 +42,6 @@ class ClusterProof(Struct, frozen=True, kw_only=True):
     failure: str = ""
     reason: str = ""
 
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The proof of the cluster as plain data."""
-        failure = {"failure": {"reason": self.reason, "message": self.failure}} if self.failure else {}
-        return {"proven": self.proven, **failure, "objects": [plain_change(each) for each in self.different]}
-
 
 class Proof(Struct, frozen=True, kw_only=True):
     """The proof of each cluster; ``problems`` are those for which files are not rendered, or objects not placed."""
@@ -65,11 +58,6 @@ class Proof(Struct, frozen=True, kw_only=True):
     def is_partial(self) -> bool:
         """Say whether a cluster could not be looked at."""
         return any(each.failure for each in self.clusters)
-
-    def plain(self) -> dict[str, Any]:
-        """Return the proof as plain data."""
-        clusters = {each.cluster: each.plain for each in self.clusters}
-        return {"proven": self.is_proven, "problems": list(self.problems), "clusters": clusters}
 
     def text(self) -> Iterator[str]:
         """Yield the proof for people, cluster by cluster."""

@@ -59,10 +59,6 @@ class Proposal(Struct, frozen=True, kw_only=True):
         """Say whether somebody is asked by this pass, and not by an earlier one."""
         return self.state in {ProposalState.OPENED, ProposalState.RENEWED}
 
-    def plain(self) -> dict[str, str]:
-        """Return this as plain data."""
-        return {"commit": self.commit, "branch": self.branch, "state": self.state, "url": self.url}
-
 
 def propose(outcome: Outcome, publication: Publication, log: Log) -> Proposal | None:
     """Propose the commit of a pass, or withdraw an earlier one where nothing changed; SourceMoved as for any push."""

@@ -3,19 +3,22 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from reconciler.outputs.application import ApplicationDocument
 from reconciler.outputs.diagnosis import DiagnosisDocument
+from reconciler.outputs.difference import DifferenceDocument
 from reconciler.outputs.document import OutputDocument, document_schema
+from reconciler.outputs.import_report import ImportReportDocument
+from reconciler.outputs.live_difference import LiveDifferenceDocument
 from reconciler.outputs.policy_test_results import PolicyTestResultsDocument
+from reconciler.outputs.reconciliation import ReconciliationDocument
+from reconciler.outputs.rendering import RenderingDocument
 from reconciler.outputs.validation import ValidationDocument
 from reconciler.outputs.verification import VerificationDocument
 from reconciler.outputs.waiting import WaitingDocument
 from reconciler.reference.shapes import Fields, Shape, record
 from render.model import ARGOSY_API_VERSION
 
-from .checks import IMPORT
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
-from .parts import RENDERED
-from .passes import DIFFERENCE, IMPORT_OF_CLUSTERS, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
 from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS
 
 
@@ -32,29 +35,23 @@ def _of(document: type[OutputDocument]) -> Output:
 
 
 OUTPUTS: Mapping[str, Output] = {
-    "Rendering": Output(("render",), "What every cluster must hold.", RENDERING),
-    "Difference": Output(("diff",), "What a change does to every cluster.", DIFFERENCE),
-    "LiveDifference": Output(
-        ("diff --live", "apply --dry-run server"), "What applying a commit would change in clusters.", LIVE_DIFFERENCE
-    ),
+    "Rendering": _of(RenderingDocument),
+    "Difference": _of(DifferenceDocument),
+    "LiveDifference": _of(LiveDifferenceDocument),
     "ObjectExplanation": Output(("explain KIND/NAME",), "Why an object is where it is.", OBJECT_EXPLANATION),
     "ClusterExplanation": Output(("explain cluster/NAME",), "What a cluster holds, and why.", CLUSTER_EXPLANATION),
     "PolicyExplanation": Output(("explain policy/NAME",), "What a policy selects and does.", POLICY_EXPLANATION),
     "Validation": _of(ValidationDocument),
     "PolicyTestResults": _of(PolicyTestResultsDocument),
-    "Reconciliation": Output(("reconcile",), "What one reconcile pass did.", RECONCILIATION),
-    "Application": Output(("apply",), "What applying a commit did.", {"rendered": RENDERED, "clusters": REPORTS}),
+    "Reconciliation": _of(ReconciliationDocument),
+    "Application": _of(ApplicationDocument),
     "FleetStatus": Output(("status",), "The state of the fleet.", FLEET_STATUS),
     "ClusterStatus": Output(("status cluster/NAME",), "The state of a cluster.", CLUSTER_STATUS),
     "ObjectStatus": Output(("status KIND/NAME",), "The state of an object.", OBJECT_STATUS),
     "Waiting": _of(WaitingDocument),
     "Verification": _of(VerificationDocument),
     "Diagnosis": _of(DiagnosisDocument),
-    "ImportReport": Output(
-        ("import",),
-        "What became of the documents of another federation, or of what runs in clusters.",
-        {**IMPORT, **IMPORT_OF_CLUSTERS},
-    ),
+    "ImportReport": _of(ImportReportDocument),
 }
 """Every kind that ``-o json`` prints."""
 

@@ -1,0 +1,93 @@
+"""The results in each cluster, as the documents of ``argosy apply`` and ``argosy reconcile`` have them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType
+
+from .document import DocumentPart, meaning, unless_empty
+from .parts import FailurePart, ObjectName, Reason, failure_part
+
+if TYPE_CHECKING:
+    from reconciler.deliver.results import ClusterReport, ObjectResult
+    from reconciler.plans.model import FieldChange
+
+
+class LeftFieldPart(DocumentPart, frozen=True, kw_only=True):
+    """A field that is left as it is in the cluster."""
+
+    path: str
+    live: Annotated[str, meaning("The value in the cluster, hidden if it is secret.")]
+    want: Annotated[str, meaning("The value in the commit, hidden if it is secret; empty if it has none.")]
+    manager: Annotated[str, meaning("The field manager that owns it.")]
+
+
+class ObjectResultPart(DocumentPart, frozen=True, kw_only=True):
+    """An object, and what was done with it."""
+
+    object: ObjectName
+    action: Annotated[str, meaning("What was done, such as `created`, `configured`, `deleted`, `kept` or `conflict`.")]
+    reason: Reason
+    message: Annotated[str, meaning("The reason in a sentence; it may be empty.")]
+    hint: Annotated[str, meaning("What to do about it.")] | UnsetType = UNSET
+    warnings: Annotated[tuple[str, ...], meaning("The warnings of the API server.")]
+    yielded: (
+        Annotated[tuple[LeftFieldPart, ...], meaning("The fields of the commit that are left to another manager.")]
+        | UnsetType
+    ) = UNSET
+    foreign: Annotated[tuple[LeftFieldPart, ...], meaning("The fields that people added.")] | UnsetType = UNSET
+
+
+class ClusterReportPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster, and what was done in it."""
+
+    state: Annotated[str, meaning("`Converged`, `Incomplete`, `Interrupted`, or the word for what stopped it.")]
+    seconds: Annotated[float, meaning("How long the cluster took.")]
+    counts: Annotated[Mapping[str, int], meaning("How many objects there were of each action.")]
+    failure: Annotated[FailurePart, meaning("The reason why the cluster was not finished.")] | UnsetType = UNSET
+    hold: Annotated[str, meaning("The reason why nothing was deleted.")] | UnsetType = UNSET
+    objects: Annotated[
+        tuple[ObjectResultPart, ...],
+        meaning("The objects with which anything was done, those that were kept, and those with fields of others."),
+    ]
+
+
+def report_parts(reports: Iterable["ClusterReport"]) -> dict[str, ClusterReportPart]:
+    """Return the reports of clusters, by name."""
+    return {report.cluster: _report(report) for report in reports}
+
+
+def _report(report: "ClusterReport") -> ClusterReportPart:
+    from reconciler.deliver.reports import action_counts
+    from reconciler.plans.model import Action
+
+    results = report.applied.results if report.applied is not None else ()
+    return ClusterReportPart(
+        state=report.state,
+        seconds=round(report.seconds, 3),
+        counts=dict(action_counts(report)),
+        failure=UNSET if report.failure is None else failure_part(report.failure),
+        hold=UNSET if report.applied is None else unless_empty(report.applied.prune_hold),
+        objects=tuple(
+            _result(result)
+            for result in results
+            if result.action is not Action.UNCHANGED or result.yielded or result.foreign
+        ),
+    )
+
+
+def _result(result: "ObjectResult") -> ObjectResultPart:
+    return ObjectResultPart(
+        object=str(result.ref),
+        action=str(result.action),
+        reason=result.reason,
+        message=result.message,
+        hint=unless_empty(result.hint),
+        warnings=result.warnings,
+        yielded=unless_empty(tuple(map(_left_field, result.yielded))),
+        foreign=unless_empty(tuple(map(_left_field, result.foreign))),
+    )
+
+
+def _left_field(change: "FieldChange") -> LeftFieldPart:
+    return LeftFieldPart(path=change.path, live=change.live, want=change.want, manager=change.manager)

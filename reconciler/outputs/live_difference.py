@@ -1,0 +1,104 @@
+"""The document of ``argosy diff --live`` and ``argosy apply --dry-run server``."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType
+
+from reconciler.console.json_values import given_fields
+
+from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .parts import FailurePart, ObjectName, Reason, Rendered, failure_part
+
+if TYPE_CHECKING:
+    from reconciler.deliver.results import ClusterReport
+    from reconciler.diff.live import LiveChange
+    from reconciler.plans.model import FieldChange
+
+
+class LiveFieldPart(DocumentPart, frozen=True, kw_only=True):
+    """A field that is in a cluster otherwise than in the commit."""
+
+    path: str
+    change: Annotated[str, meaning("`Lost`, `Dropped`, `Modified`, `Foreign` or `Rewritten`.")]
+    live: Annotated[str, meaning("The value in the cluster, hidden if it is secret.")]
+    want: Annotated[str, meaning("The value in the commit, hidden if it is secret.")]
+    manager: Annotated[str, meaning("The field manager that owns it now.")]
+    time: Annotated[str, meaning("The time when that manager wrote it.")]
+
+
+class LiveChangePart(DocumentPart, frozen=True, kw_only=True):
+    """An object that is in a cluster otherwise than in the commit."""
+
+    object: ObjectName
+    action: Annotated[str, meaning("What applying would do, such as `created`, `configured` or `conflict`.")]
+    reason: Reason
+    message: Annotated[str, meaning("The reason in a sentence; it may be empty.")]
+    fields: Annotated[tuple[LiveFieldPart, ...], meaning("The fields that differ.")]
+    yielded: (
+        Annotated[tuple[Mapping[str, str], ...], meaning("The fields of the commit that others decide, alike.")]
+        | UnsetType
+    ) = UNSET
+    foreign: Annotated[tuple[Mapping[str, str], ...], meaning("The fields that people added, alike.")] | UnsetType = (
+        UNSET
+    )
+
+
+class LiveClusterPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster, and the objects in it that are not as the commit says."""
+
+    state: Annotated[str, meaning("`Planned`, or the word for what stopped it.")]
+    failure: Annotated[FailurePart, meaning("The reason why the cluster was not finished.")] | UnsetType = UNSET
+    objects: tuple[LiveChangePart, ...]
+
+
+class LiveDifferenceDocument(OutputDocument, frozen=True, kw_only=True):
+    """A rendered commit, compared with clusters."""
+
+    kind = "LiveDifference"
+    about = "What applying a commit would change in clusters."
+    printed_by = ("diff --live", "apply --dry-run server")
+
+    rendered: Rendered
+    clusters: Annotated[
+        Mapping[str, LiveClusterPart], meaning("For each cluster: the objects that are not as the commit says.")
+    ]
+
+
+def live_difference_document(commit: str, reports: Iterable["ClusterReport"]) -> LiveDifferenceDocument:
+    """Return what a commit would change in clusters as a document."""
+    return LiveDifferenceDocument(rendered=commit, clusters={report.cluster: _cluster(report) for report in reports})
+
+
+def live_change_part(change: "LiveChange") -> LiveChangePart:
+    """Return an object with its fields, as documents have it."""
+    return LiveChangePart(
+        object=str(change.ref),
+        action=str(change.action),
+        reason=change.reason,
+        message=change.message,
+        fields=tuple(map(_field, change.fields)),
+        yielded=unless_empty(tuple(given_fields(_field(each)) for each in change.yielded)),
+        foreign=unless_empty(tuple(given_fields(_field(each)) for each in change.foreign)),
+    )
+
+
+def _cluster(report: "ClusterReport") -> LiveClusterPart:
+    from reconciler.diff.live import live_changes
+
+    return LiveClusterPart(
+        state=report.state,
+        failure=UNSET if report.failure is None else failure_part(report.failure),
+        objects=tuple(map(live_change_part, live_changes(report))),
+    )
+
+
+def _field(change: "FieldChange") -> LiveFieldPart:
+    return LiveFieldPart(
+        path=change.path,
+        change=str(change.change),
+        live=change.live,
+        want=change.want,
+        manager=change.manager,
+        time=change.time,
+    )

@@ -1,0 +1,202 @@
+"""The document of ``argosy reconcile``."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType
+
+from .cluster_reports import ClusterReportPart, report_parts
+from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .parts import (
+    ClusterName,
+    PendingObjects,
+    Previous,
+    ReleasedObjects,
+    Skipped,
+    UnplacedObjects,
+    pending_part,
+    released_part,
+    unplaced_part,
+)
+
+if TYPE_CHECKING:
+    from reconciler.ledger.refusal import SourceRefusal
+    from reconciler.reconcile.proposing import Proposal
+    from reconciler.reconcile.reconcile_pass import PassResult
+    from reconciler.reconcile.refused_pass import RefusedPass
+    from render.timing import Flip
+
+
+class RemovalPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster that objects leave."""
+
+    cluster: ClusterName
+    objects: Annotated[tuple[str, ...], meaning("The paths that leave.")]
+    held: Annotated[int, meaning("How many it had before.")]
+
+
+class ProposalPart(DocumentPart, frozen=True, kw_only=True):
+    """A commit that a person is asked to merge."""
+
+    commit: Annotated[str, meaning("The commit that is proposed.")]
+    branch: Annotated[str, meaning("The branch that it is pushed to.")]
+    state: Annotated[
+        str,
+        meaning("The state of its pull request: `Opened`, `Renewed`, `Unchanged`, `Closed` by somebody, or `Failed`."),
+    ]
+    url: Annotated[str, meaning("The address of the pull request; empty where there is none.")]
+
+
+class HeldBackPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster that keeps what it has."""
+
+    cluster: ClusterName
+    objects: Annotated[tuple[str, ...], meaning("The paths that would leave.")]
+    held: Annotated[int, meaning("How many it has.")]
+    reasons: Annotated[tuple[str, ...], meaning("The limits that this breaks.")]
+
+
+class NextChangePart(DocumentPart, frozen=True, kw_only=True):
+    """A change that happens by itself."""
+
+    at: Annotated[str, meaning("The time, as RFC 3339.")]
+    what: Annotated[str, meaning("The change, such as `web leaves paris`.")]
+
+
+class RefusalPart(DocumentPart, frozen=True, kw_only=True):
+    """A source commit that passes refuse."""
+
+    source: Annotated[str, meaning("The source commit that is refused.")]
+    since: Annotated[
+        str | None, meaning("The time of the first pass that refused it; null if no pass has recorded that.")
+    ]
+    code: Annotated[int, meaning("The exit code of passes that refuse it: 3 or 6.")]
+    message: Annotated[str, meaning("The reason, in a sentence.")]
+    details: Annotated[tuple[str, ...], meaning("The files and lines of problems, or what a guard counted.")]
+    hint: Annotated[str, meaning("What to do about it; it may be empty.")]
+
+
+class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
+    """A reconcile pass, or one whose source was refused."""
+
+    kind = "Reconciliation"
+    about = "What one reconcile pass did."
+    printed_by = ("reconcile",)
+
+    source: Annotated[str, meaning("The source commit that is rendered.")]
+    previous: Previous
+    rendered: Annotated[str | None, meaning("The rendered commit that holds the source now.")]
+    branch: Annotated[str, meaning("The rendered branch.")]
+    remote: Annotated[
+        str | None,
+        meaning("The remote that has the branch: its name, or its address; null for this repository."),
+    ]
+    changed: Annotated[bool, meaning("True if the source renders to something new.")]
+    skipped: Skipped | UnsetType = UNSET
+    removals: Annotated[tuple[RemovalPart, ...], meaning("What leaves which cluster.")]
+    released: ReleasedObjects
+    pending: PendingObjects
+    problems: UnplacedObjects
+    next: (
+        Annotated[NextChangePart, meaning("The next change that happens by itself while nothing else changes.")]
+        | UnsetType
+    ) = UNSET
+    proposal: (
+        Annotated[
+            ProposalPart,
+            meaning("With `rendered.push: PullRequest`: the commit that a person is asked to merge."),
+        ]
+        | UnsetType
+    ) = UNSET
+    held_back: (
+        Annotated[
+            tuple[HeldBackPart, ...],
+            meaning(
+                "With `removalGuard.scope: Cluster`: the clusters that keep what they have, because too much would"
+                " leave them."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    refused: (
+        Annotated[RefusalPart, meaning("The refusal of a newer source: the last good commit was applied again.")]
+        | UnsetType
+    ) = UNSET
+    clusters: (
+        Annotated[
+            Mapping[str, ClusterReportPart],
+            meaning("Where the pass applied: what was done in each cluster."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+def pass_document(result: "PassResult") -> ReconciliationDocument:
+    """Return a pass as a document."""
+    from reconciler.publish.problems import problems_of
+
+    outcome = result.outcome
+    held = tuple(
+        HeldBackPart(cluster=each.cluster, objects=each.paths, held=each.held, reasons=each.reasons)
+        for each in outcome.rendered.held
+    )
+    return ReconciliationDocument(
+        source=outcome.source.commit,
+        previous=outcome.previous.commit if outcome.previous else None,
+        rendered=result.rendered,
+        branch=outcome.source.desired.fleet.rendered_branch,
+        remote=result.publication.place or None,
+        changed=outcome.changed,
+        skipped=len(outcome.source.desired.without_objects),
+        removals=tuple(
+            RemovalPart(cluster=each.cluster, objects=each.paths, held=each.held) for each in outcome.removals
+        ),
+        released=tuple(map(released_part, outcome.released)),
+        pending=tuple(map(pending_part, outcome.pending)),
+        problems=tuple(map(unplaced_part, problems_of(outcome))),
+        next=_next_change(outcome.flip),
+        proposal=UNSET if result.proposal is None else _proposal(result.proposal),
+        held_back=unless_empty(held),
+        clusters=UNSET if result.reports is None else report_parts(result.reports),
+    )
+
+
+def refused_pass_document(result: "RefusedPass") -> ReconciliationDocument:
+    """Return a pass whose source was refused as a document of the same kind, in which nothing changed."""
+    previous = result.good.previous
+    return ReconciliationDocument(
+        source=previous.source,
+        previous=previous.commit,
+        rendered=previous.commit,
+        branch=result.good.fleet.rendered_branch,
+        remote=result.good.publication.place or None,
+        changed=False,
+        removals=(),
+        released=(),
+        pending=(),
+        problems=(),
+        refused=refusal_part(result.refusal),
+        clusters=report_parts(result.reports),
+    )
+
+
+def refusal_part(refusal: "SourceRefusal") -> RefusalPart:
+    """Return the refusal of a source, as documents have it."""
+    return RefusalPart(
+        source=refusal.source,
+        since=refusal.since or None,
+        code=refusal.code,
+        message=refusal.message,
+        details=refusal.details,
+        hint=refusal.hint,
+    )
+
+
+def _next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
+    from render.timing import written
+
+    return UNSET if flip is None else NextChangePart(at=written(flip.at), what=flip.what)
+
+
+def _proposal(proposal: "Proposal") -> ProposalPart:
+    return ProposalPart(commit=proposal.commit, branch=proposal.branch, state=str(proposal.state), url=proposal.url)
