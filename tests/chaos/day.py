@@ -17,6 +17,8 @@ from .fleet import ChaosFleet, Objects
 from .objects import SPACE
 
 _DRIFT = '{"data": {"turn": "by hand", "added": "by hand"}}'
+_WITHOUT_ADDITION = '{"data": {"added": null}}'
+_ALWAYS = tuple(f"always-{number}" for number in range(8))
 _MOST_SECONDS = 7200.0
 
 
@@ -81,7 +83,7 @@ class Day:
     def _drift(self) -> None:
         """Change an object of a member by hand, or delete it."""
         member = self.draw.choice(self.fleet.servers).member
-        name = f"always-{self.draw.randrange(8)}"
+        name = self.draw.choice(_ALWAYS)
         with suppress(AssertionError, OSError):
             if self.draw.random() < 0.5:
                 member.kubectl("patch", "-n", SPACE, "configmap", name, "--type=merge", f"-p={_DRIFT}")
@@ -126,7 +128,17 @@ class Day:
         for mend in due:
             mend()
 
+    def _take_additions_back(self) -> None:
+        """Remove the keys that people added: they stay, whoever applies, and the reference has none."""
+        for server in self.fleet.servers:
+            for name in _ALWAYS:
+                with suppress(AssertionError):  # it may be deleted, and then it comes back without
+                    server.member.kubectl(
+                        "patch", "-n", SPACE, "configmap", name, "--type=merge", f"-p={_WITHOUT_ADDITION}"
+                    )
+
     def _found(self) -> list[str]:
+        self._take_additions_back()
         commit = self.push()
         is_rendered = partial(self._is_rendered, commit)
         try:
