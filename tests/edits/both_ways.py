@@ -123,7 +123,13 @@ class BothWays:
         return not is_named_by_content and self.theirs.dry_apply(other)[0] == HTTPStatus.UNPROCESSABLE_ENTITY
 
     def unrest(self) -> list[str]:
-        """Take back what was refused, and return what one more pass does, which has nothing to do."""
+        """Take back what was refused, and return what one more pass does, which has nothing to do.
+
+        What a server refuses when it is applied once more, as kubectl shows, was refused as well: it took it only while
+        it was new.
+        """
+        taken = apply_by_kubectl(self.theirs, map(stated_for_kubectl, self.current.values()), *_FORCED)
+        self.current = {name: each if name in taken else self.whole[name] for name, each in self.current.items()}
         self._pass(self.current)
         before = lives_of(self.ours, self.current)
         said = self._pass({})
