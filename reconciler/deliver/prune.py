@@ -13,6 +13,7 @@ from reconciler.plans.membership import is_member
 from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
 from reconciler.plans.prune import UNKNOWN
 from reconciler.plans.stages import CRD, deletion_wave
+from render.kinds import BUILT_IN
 from render.model import Manifest, ObjectRef
 
 from .definitions import is_established
@@ -29,8 +30,6 @@ _BORN_WITH_NAMESPACES = frozenset(
     }
 )
 """The objects that Kubernetes makes in every namespace."""
-_TRANSIENT = frozenset({"Event", "Event.events.k8s.io", "Lease.coordination.k8s.io", "Endpoints"})
-"""The kinds that controllers write by themselves and nobody misses."""
 _TRIES = 5
 _PAUSE = 0.1
 _LAST = frozenset({"Namespace", CRD})
@@ -83,11 +82,17 @@ def _served(discovery: Discovery) -> list[Resource]:
 
 def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
     """Return whether an object would be lost with its namespace: not what came with it or goes with its owner."""
-    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or ref.group_kind in _TRANSIENT:
+    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or _is_transient(ref):
         return False
     if ref == plan.options.applyset.parent:
         return False
     return not any(owner.get("controller") for owner in live["metadata"].get("ownerReferences") or ())
+
+
+def _is_transient(ref: ObjectRef) -> bool:
+    """Return whether controllers write objects of a kind by themselves, so that nobody misses them."""
+    kind = BUILT_IN.get((ref.group, ref.kind))
+    return kind is not None and kind.is_transient
 
 
 def rehearsed_deletions(context: ApplyContext) -> list[ObjectResult]:

@@ -29,7 +29,7 @@ KINDS = (
         version="v1",
         is_namespaced=True,
         is_recreatable=True,
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps is_transient",
     ),
     BuiltInKind(
         group=_ROLES,
@@ -37,7 +37,7 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         is_recreatable=True,
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps is_transient",
     ),
     *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),
     *plain_kinds("authorization.k8s.io", "LocalSubjectAccessReview", is_namespaced=True),
@@ -46,8 +46,16 @@ KINDS = (
         "SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
         is_namespaced=False,
     ),
-    *plain_kinds("certificates.k8s.io", "CertificateSigningRequest", is_namespaced=False, short_names=("csr",)),
-    *plain_kinds("certificates.k8s.io", "PodCertificateRequest", is_namespaced=True),
+    *plain_kinds(
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        is_namespaced=False,
+        short_names=("csr",),
+        not_written="it is a request to the cluster",
+    ),
+    *plain_kinds(
+        "certificates.k8s.io", "PodCertificateRequest", is_namespaced=True, not_written="it is a request to the cluster"
+    ),
     *plain_kinds("certificates.k8s.io", "ClusterTrustBundle", is_namespaced=False),
 )
 """The kinds about who may do what."""

@@ -198,7 +198,7 @@ KINDS = (
             Retained(path=("spec", "selector", "matchLabels"), is_fixed=True),
             Retained(path=("spec", "template", "metadata", "labels"), is_fixed=True),
         ),
-        has_no="is_scaled filled_in stage takes_others_along maps",
+        has_no="is_scaled filled_in stage takes_others_along maps is_transient",
     ),
     BuiltInKind(
         group="batch",

@@ -63,7 +63,7 @@ KINDS = (
         takes_others_along=True,
         progress=namespace_progress,
         short_names=("ns",),
-        has_no=f"{NO_PODS} interpretation retained defaults clean prune is_recreatable maps",
+        has_no=f"{NO_PODS} interpretation retained defaults clean prune is_recreatable maps is_transient",
     ),
     BuiltInKind(
         group="",
@@ -74,7 +74,7 @@ KINDS = (
         is_recreatable=True,
         maps={"data": "", "binaryData": ""},
         short_names=("cm",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_transient",
     ),
     BuiltInKind(
         group="",
@@ -86,7 +86,7 @@ KINDS = (
         is_recreatable=True,
         maps={"data": "", "stringData": ""},
         retained=(Retained(path=("data",), condition=is_token),),
-        has_no=f"{NO_PODS} interpretation progress defaults filled_in clean takes_others_along",
+        has_no=f"{NO_PODS} interpretation progress defaults filled_in clean takes_others_along is_transient",
     ),
     BuiltInKind(
         group="",
@@ -101,7 +101,8 @@ KINDS = (
             Retained(path=("secrets",), is_united=True, is_map=True),
             Retained(path=("imagePullSecrets",), is_united=True),
         ),
-        has_no=f"{NO_PODS} interpretation progress defaults filled_in takes_others_along is_recreatable maps",
+        has_no=f"{NO_PODS} interpretation progress defaults filled_in"
+        " takes_others_along is_recreatable is_transient maps",
     ),
     BuiltInKind(
         group="",
@@ -111,7 +112,7 @@ KINDS = (
         stage=ApplyStage.RIGHTS,
         maps={**COMMON_MAPS, **dict.fromkeys(_BOUNDS, "0")},
         short_names=("limits",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable is_transient",
     ),
     BuiltInKind(
         group="",
@@ -120,7 +121,7 @@ KINDS = (
         is_namespaced=True,
         stage=ApplyStage.RIGHTS,
         short_names=("quota",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable maps",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} takes_others_along is_recreatable maps is_transient",
     ),
 )
 """Namespaces, and the kinds that say what is in one and what its pods may have."""

@@ -60,17 +60,18 @@ KINDS = (
         progress=definition_progress,
         short_names=("crd", "crds"),
         retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
-        has_no=f"{NO_PODS} interpretation clean prune is_recreatable",
+        has_no=f"{NO_PODS} interpretation clean prune is_recreatable is_transient",
     ),
     BuiltInKind(
         group="apiregistration.k8s.io",
         kind="APIService",
         version="v1",
         is_namespaced=False,
+        not_written="a cluster registers its APIs by itself",
         stage=ApplyStage.INTERCEPTORS,
         progress=api_service_progress,
         retained=_injected("spec", "caBundle"),
-        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} interpretation takes_others_along is_recreatable maps",
+        has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} interpretation takes_others_along is_recreatable maps is_transient",
     ),
     BuiltInKind(
         group="admissionregistration.k8s.io",
@@ -96,6 +97,11 @@ KINDS = (
         " ValidatingAdmissionPolicyBinding",
         is_namespaced=False,
     ),
-    *plain_kinds("flowcontrol.apiserver.k8s.io", "FlowSchema PriorityLevelConfiguration", is_namespaced=False),
+    *plain_kinds(
+        "flowcontrol.apiserver.k8s.io",
+        "FlowSchema PriorityLevelConfiguration",
+        is_namespaced=False,
+        not_written="an API server makes it for itself",
+    ),
 )
 """Definitions of kinds, aggregated APIs, webhooks, and the rules that admit and queue requests."""

@@ -44,7 +44,7 @@ COMMON_MAPS: Mapping[str, str] = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_
 NO_PODS = "pod_spec has_edited_containers is_scaled counts"
 NO_LIVE_RULES = "interpretation retained progress"
 NO_TEMPLATE_RULES = "defaults filled_in clean prune"
-NO_DELIVERY_RULES = "stage takes_others_along is_recreatable maps"
+NO_DELIVERY_RULES = "stage takes_others_along is_recreatable is_transient maps"
 NO_RULES = f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES}"
 """The fields of a kind that is no more than a name with a scope."""
 
@@ -66,7 +66,9 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     ``prune`` takes out of a template what only a cluster may set, beyond the fields that every object loses. ``stage``
     is when an object is applied, where its group does not tell. ``takes_others_along``: with an object of the kind much
     more may be gone. ``is_recreatable``: an object may be deleted and created again, for it holds no data of its own.
+    ``is_transient``: controllers write objects of the kind by themselves, and nobody misses one.
     ``maps`` are ``COMMON_MAPS``, or what the kind has in their place. ``short_names`` are those that kubectl knows.
+    ``not_written`` is the reason for which no person writes objects of the kind.
 
     ``has_no`` names the fields that were thought of and left out: a test asks that each is given or named.
     """
@@ -76,6 +78,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     is_namespaced: bool
     version: str = ""
     short_names: tuple[str, ...] = ()
+    not_written: str = ""
     interpretation: Interpretation = Interpretation()
     retained: tuple[Retained, ...] = ()
     progress: ProgressRule | None = None
@@ -90,6 +93,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     stage: ApplyStage | None = None
     takes_others_along: bool = False
     is_recreatable: bool = False
+    is_transient: bool = False
     maps: Mapping[str, str] = field(default_factory=lambda: COMMON_MAPS)
     has_no: str = ""
 
@@ -109,10 +113,17 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
 
 
 def plain_kinds(
-    group: str, kinds: str, *, is_namespaced: bool, short_names: tuple[str, ...] = ()
+    group: str, kinds: str, *, is_namespaced: bool, short_names: tuple[str, ...] = (), not_written: str = ""
 ) -> Iterator[BuiltInKind]:
     """Yield kinds of a group that no rule is about; what holds for every kind holds for them."""
     return (
-        BuiltInKind(group=group, kind=kind, is_namespaced=is_namespaced, short_names=short_names, has_no=NO_RULES)
+        BuiltInKind(
+            group=group,
+            kind=kind,
+            is_namespaced=is_namespaced,
+            short_names=short_names,
+            not_written=not_written,
+            has_no=NO_RULES,
+        )
         for kind in kinds.split()
     )

@@ -1,6 +1,6 @@
 """Nodes, what they offer, and what the scheduler and other controllers keep about them."""
 
-from .kind import NO_RULES, BuiltInKind, plain_kinds
+from .kind import NO_LIVE_RULES, NO_PODS, NO_RULES, NO_TEMPLATE_RULES, BuiltInKind, plain_kinds
 
 KINDS = (
     BuiltInKind(
@@ -11,13 +11,50 @@ KINDS = (
         short_names=("pc",),
         has_no=NO_RULES,
     ),
-    *plain_kinds("", "Binding", is_namespaced=True),
-    *plain_kinds("", "Event", is_namespaced=True, short_names=("ev",)),
-    *plain_kinds("", "ComponentStatus", is_namespaced=False, short_names=("cs",)),
-    *plain_kinds("", "Node", is_namespaced=False, short_names=("no",)),
-    *plain_kinds("coordination.k8s.io", "Lease LeaseCandidate", is_namespaced=True),
-    *plain_kinds("events.k8s.io", "Event", is_namespaced=True, short_names=("ev",)),
-    *plain_kinds("lifecycle.k8s.io", "EvictionRequest", is_namespaced=True),
+    *plain_kinds("", "Binding", is_namespaced=True, not_written="it is a request to the scheduler"),
+    BuiltInKind(
+        group="",
+        kind="Event",
+        version="v1",
+        is_namespaced=True,
+        short_names=("ev",),
+        not_written="it tells what happened",
+        is_transient=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable maps",
+    ),
+    *plain_kinds("", "ComponentStatus", is_namespaced=False, short_names=("cs",), not_written="it is no object"),
+    *plain_kinds("", "Node", is_namespaced=False, short_names=("no",), not_written="it is a machine"),
+    BuiltInKind(
+        group="coordination.k8s.io",
+        kind="Lease",
+        version="v1",
+        is_namespaced=True,
+        not_written="controllers hold it",
+        is_transient=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable maps",
+    ),
+    BuiltInKind(
+        group="coordination.k8s.io",
+        kind="LeaseCandidate",
+        version="v1beta1",
+        is_namespaced=True,
+        not_written="controllers hold it",
+        is_transient=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable maps",
+    ),
+    BuiltInKind(
+        group="events.k8s.io",
+        kind="Event",
+        version="v1",
+        is_namespaced=True,
+        short_names=("ev",),
+        not_written="it tells what happened",
+        is_transient=True,
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable maps",
+    ),
+    *plain_kinds(
+        "lifecycle.k8s.io", "EvictionRequest", is_namespaced=True, not_written="it is a request to the cluster"
+    ),
     *plain_kinds("node.k8s.io", "RuntimeClass", is_namespaced=False),
     *plain_kinds("policy", "PodSecurityPolicy", is_namespaced=False),
     *plain_kinds(
@@ -28,9 +65,10 @@ KINDS = (
     ),
     *plain_kinds(
         "resource.k8s.io",
-        "DeviceClass DeviceTaintRule ResourceClass ResourcePoolStatusRequest ResourceSlice",
+        "DeviceClass DeviceTaintRule ResourceClass ResourcePoolStatusRequest",
         is_namespaced=False,
     ),
+    *plain_kinds("resource.k8s.io", "ResourceSlice", is_namespaced=False, not_written="drivers write it"),
     *plain_kinds("scheduling.k8s.io", "CompositePodGroup PodGroup Workload", is_namespaced=True),
 )
 """The kinds about where pods run, and the records of those who run them."""

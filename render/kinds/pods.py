@@ -95,7 +95,7 @@ KINDS = (
             health=is_pod_healthy,
         ),
         retained=tuple(Retained(path=("spec", *path), is_fixed=True, is_exact=True) for path in WRITTEN_BY_MEMBERS),
-        has_no=f"{NO_TEMPLATE_RULES} is_scaled counts stage takes_others_along maps",
+        has_no=f"{NO_TEMPLATE_RULES} is_scaled counts stage takes_others_along maps is_transient",
     ),
     BuiltInKind(
         group="",

@@ -78,7 +78,7 @@ KINDS = (
         short_names=("pvc",),
         interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
-        has_no=f"{NO_PODS} clean is_recreatable maps",
+        has_no=f"{NO_PODS} clean is_recreatable maps is_transient",
     ),
     BuiltInKind(
         group="",
@@ -92,7 +92,7 @@ KINDS = (
         short_names=("pv",),
         interpretation=Interpretation(aggregate=aggregated_volume),
         retained=(Retained(path=("spec", "claimRef"), is_fixed=True),),
-        has_no=f"{NO_PODS} progress clean prune is_recreatable maps",
+        has_no=f"{NO_PODS} progress clean prune is_recreatable maps is_transient",
     ),
     BuiltInKind(
         group="storage.k8s.io",
@@ -102,10 +102,12 @@ KINDS = (
         takes_others_along=True,
         maps={**COMMON_MAPS, "parameters": ""},
         short_names=("sc",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage is_recreatable",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage is_recreatable is_transient",
     ),
-    *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True),
-    *plain_kinds("storage.k8s.io", "CSIDriver CSINode VolumeAttachment", is_namespaced=False),
+    *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True, not_written="drivers write it"),
+    *plain_kinds("storage.k8s.io", "CSIDriver", is_namespaced=False),
+    *plain_kinds("storage.k8s.io", "CSINode", is_namespaced=False, not_written="nodes write it"),
+    *plain_kinds("storage.k8s.io", "VolumeAttachment", is_namespaced=False, not_written="controllers write it"),
     BuiltInKind(
         group="storage.k8s.io",
         kind="VolumeAttributesClass",
@@ -113,9 +115,11 @@ KINDS = (
         is_namespaced=False,
         maps={"parameters": ""},
         short_names=("vac",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable is_transient",
     ),
     *plain_kinds("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
-    *plain_kinds("internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False),
+    *plain_kinds(
+        "internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False, not_written="an API server writes it"
+    ),
 )
 """Volumes, and the storage of API servers themselves."""

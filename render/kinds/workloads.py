@@ -257,7 +257,7 @@ KINDS = (
         short_names=("deploy",),
         interpretation=scaled_interpretation(DEPLOYMENT),
         retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
-        has_no="filled_in clean stage takes_others_along maps",
+        has_no="filled_in clean stage takes_others_along maps is_transient",
     ),
     BuiltInKind(
         group="apps",
@@ -284,10 +284,10 @@ KINDS = (
         is_scaled=True,
         maps={**COMMON_MAPS, "selector": ""},
         short_names=("rc",),
-        has_no=f"{NO_LIVE_RULES} has_edited_containers counts filled_in clean prune"
+        has_no=f"{NO_LIVE_RULES} has_edited_containers counts filled_in clean prune is_transient"
         " stage takes_others_along is_recreatable",
     ),
-    *plain_kinds("apps", "ControllerRevision", is_namespaced=True),
+    *plain_kinds("apps", "ControllerRevision", is_namespaced=True, not_written="controllers write it"),
     *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
 )
 """The kinds that run pods for as long as they are there; those of ``extensions`` are served no more."""

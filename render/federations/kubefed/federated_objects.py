@@ -16,7 +16,7 @@ from render.kinds import KUBERNETES
 from render.model import Manifest
 
 _FIXED_PATHS = frozenset({"/metadata/namespace", "/metadata/name", "/metadata/generateName", "/kind"})
-_TARGETS = {kind.kind: kind for kind in KUBERNETES if kind.version}
+_TARGETS = {kind.kind: kind for kind in KUBERNETES if kind.version and not kind.not_written}
 _IDENTITY = frozenset({"/apiVersion", ""})
 
 

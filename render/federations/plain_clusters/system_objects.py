@@ -3,31 +3,13 @@
 from collections.abc import Mapping
 
 from render.federations.units import Remark, approximate, exact
+from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef
 
 KINDS_LEFT_OUT: Mapping[str, str] = {
-    "APIService.apiregistration.k8s.io": "a cluster registers its APIs by itself",
-    "Binding": "it is a request to the scheduler",
-    "CSINode.storage.k8s.io": "nodes write it",
-    "CSIStorageCapacity.storage.k8s.io": "drivers write it",
-    "CertificateSigningRequest.certificates.k8s.io": "it is a request to the cluster",
-    "ComponentStatus": "it is no object",
-    "ControllerRevision.apps": "controllers write it",
-    "EndpointSlice.discovery.k8s.io": "controllers write it",
-    "Endpoints": "controllers write it",
-    "Event": "it tells what happened",
-    "Event.events.k8s.io": "it tells what happened",
-    "FlowSchema.flowcontrol.apiserver.k8s.io": "an API server makes it for itself",
-    "IPAddress.networking.k8s.io": "an API server writes it",
-    "Lease.coordination.k8s.io": "controllers hold it",
-    "Node": "it is a machine",
+    **{kind.group_kind: kind.not_written for kind in KUBERNETES if kind.not_written},
     "NodeMetrics.metrics.k8s.io": "it is a measurement",
     "PodMetrics.metrics.k8s.io": "it is a measurement",
-    "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io": "an API server makes it for itself",
-    "ResourceSlice.resource.k8s.io": "drivers write it",
-    "ServiceCIDR.networking.k8s.io": "an API server writes it",
-    "StorageVersion.internal.apiserver.k8s.io": "an API server writes it",
-    "VolumeAttachment.storage.k8s.io": "controllers write it",
 }
 """The kinds whose objects no person writes, by kind and group; nobody asks a cluster for them."""
 METADATA_ALONE = frozenset({"Pod", "Secret"})
