@@ -14,6 +14,7 @@ from typing import Any
 
 from reconciler.console.cleaning import cleaned
 from reconciler.repository.commits import parse_commit
+from reconciler.source.build import SourceReading
 from reconciler.source.ignoring import ignore_test
 from reconciler.source.loading import load_source
 from render.cluster import Cluster
@@ -132,7 +133,7 @@ def _patch(size: int) -> Work:
 def _objects(size: int) -> Work:
     text = b"---\n".join(emit(a_config_map(f"c{number}")) for number in range(size))
     source = source_of({"all.yaml": text})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def _problems(size: int) -> Work:
@@ -140,7 +141,7 @@ def _problems(size: int) -> Work:
         f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: 'no {number}'}}\n" for number in range(size)
     )
     source = source_of({"all.yaml": text})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def _absent(size: int) -> Work:
@@ -149,14 +150,14 @@ def _absent(size: int) -> Work:
     cluster = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {{name: c{}}}\n"
     clusters = "---\n".join(cluster.format(number) for number in range(1_000))
     source = source_of({"argosy.yaml": emit(fleet), "clusters.yaml": clusters})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def _unknown_fields(size: int) -> Work:
     fields = "".join(f"  clusterAffinity{number}: x\n" for number in range(size))
     head = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p}\nspec:\n"
     source = source_of({"policy.yaml": head + fields})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def _text(size: int) -> Work:

@@ -12,7 +12,7 @@ from reconciler.building.origins import Origins
 from reconciler.building.tree import Kustomizations
 from reconciler.locked.content import content_digest
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.build import a_config_map
@@ -24,7 +24,7 @@ Work = Callable[[], object]
 def _loading(files: Mapping[str, Content]) -> Callable[[], Loaded]:
     source = source_of(files)
     build = SourceBuilder(path="")
-    return lambda: load_source(source.files, read=source.read, caches=Caches(build=build))
+    return lambda: load_source(source.files, SourceReading(source.read, build=build))
 
 
 def _listing(*resources: str, head: str = "") -> str:
@@ -94,8 +94,8 @@ def overlays_of_a_locked_base(size: int, store: ContentStore) -> Callable[[], Lo
         for number in range(size)
     }
     source = source_of({"lib.yaml": emit(own), "argosy.lock": emit(lock), **made})
-    caches = Caches(build=SourceBuilder(path=""), contents=store)
-    return lambda: load_source(source.files, read=source.read, caches=caches)
+    reading = SourceReading(source.read, caches=Caches(contents=store), build=SourceBuilder(path=""))
+    return lambda: load_source(source.files, reading)
 
 
 BUILDS: tuple[tuple[str, int, Callable[[int], Work]], ...] = (

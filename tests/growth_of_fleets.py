@@ -17,6 +17,7 @@ from reconciler.check.source_warnings import (
 )
 from reconciler.locked.lock_file import parsed_lock
 from reconciler.pipeline.stages import Inputs, render_pass
+from reconciler.source.build import SourceReading
 from reconciler.source.deployers.generators.syntax import parsed_template
 from reconciler.source.loading import load_source
 from reconciler.trial.trials import trial_of
@@ -72,7 +73,7 @@ def everything_of(*parts: Objects) -> Work:
     source = source_of({f"{number}.yaml": a_file(part) for number, part in enumerate(parts)})
 
     def work() -> object:
-        loaded = load_source(source.files, read=source.read)
+        loaded = load_source(source.files, SourceReading(source.read))
         assert not loaded.problems, loaded.problems[0]
         desired = loaded.desired
         rendered = render_pass(Inputs(desired=desired, facts={}, previous=None, source=""))
@@ -120,7 +121,7 @@ def selectors_of_a_policy(size: int) -> Work:
     source = {"argosy.yaml": a_file([fleet]), "a.yaml": a_file(claimed), "p.yaml": a_file(chosen)}
     read = source_of({**source, "c.yaml": a_file(clusters(1))})
     return lambda: render_pass(
-        Inputs(desired=load_source(read.files, read=read.read).desired, facts={}, previous=None, source="")
+        Inputs(desired=load_source(read.files, SourceReading(read.read)).desired, facts={}, previous=None, source="")
     )
 
 
@@ -235,7 +236,7 @@ def tests(size: int) -> Work:
     source = source_of({f"{number}.yaml": a_file(part) for number, part in enumerate(parts)})
 
     def work() -> object:
-        loaded = load_source(source.files, read=source.read)
+        loaded = load_source(source.files, SourceReading(source.read))
         assert not loaded.problems, loaded.problems[0]
         return [trial_of(test, loaded.desired).passed for test in loaded.tests]
 
@@ -253,7 +254,7 @@ def expectations(size: int) -> Work:
     source = source_of({f"{number}.yaml": a_file(part) for number, part in enumerate(parts)})
 
     def work() -> object:
-        loaded = load_source(source.files, read=source.read)
+        loaded = load_source(source.files, SourceReading(source.read))
         assert not loaded.problems, loaded.problems[0]
         return [trial_of(test, loaded.desired).passed for test in loaded.tests]
 
@@ -351,13 +352,13 @@ def duplicates(size: int) -> Work:
     """Objects that stand in two files."""
     every = a_file(labelled(size, lambda _: {}))
     source = source_of({"a/x.yaml": every, "b/x.yaml": every + b"\n# again\n"})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def files(size: int) -> Work:
     """Files of one object, each in a folder of its own."""
     source = source_of({f"f{number}/a.yaml": a_file([a_config_map(f"c{number}")]) for number in range(size)})
-    return lambda: load_source(source.files, read=source.read)
+    return lambda: load_source(source.files, SourceReading(source.read))
 
 
 def braces(size: int) -> Work:

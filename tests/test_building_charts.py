@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.building.builder import INSTALL_HELM, SourceBuilder
 from reconciler.building.chart_schemas import checkable_chart
-from reconciler.source.build import Caches
+from reconciler.source.build import SourceReading
 from reconciler.source.chart_requests import NEWEST_KUBERNETES
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
 from reconciler.source.loading import Loaded, load_source
@@ -54,7 +54,7 @@ def a_chart(name: str = "shop", namespace: str = "team", **spec: Any) -> bytes:
 
 def loaded(files: Mapping[str, Content], path: Path | str, cache: Memory | None = None) -> Loaded:
     source = source_of(files)
-    return load_source(source.files, read=source.read, caches=Caches(build=SourceBuilder(path=str(path), cache=cache)))
+    return load_source(source.files, SourceReading(source.read, build=SourceBuilder(path=str(path), cache=cache)))
 
 
 def data_of(found: Loaded, name: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
 from reconciler.building.tools import find_kustomize
 from reconciler.check.source_warnings import pruned_field_warnings
-from reconciler.source.build import Caches
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import Loaded, load_source
 from render.documents import read_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
@@ -55,7 +55,7 @@ def loaded(files: Mapping[str, Content], cache: Memory | None = None, path: str 
     source = source_of(files)
     own = SourceBuilder(path=path or str(kubectl_path().parent), cache=cache)
     build = own if path or cache is not None else a_builder()
-    return load_source(source.files, read=source.read, caches=Caches(build=build))
+    return load_source(source.files, SourceReading(source.read, build=build))
 
 
 def objects_of(found: Loaded) -> list[str]:

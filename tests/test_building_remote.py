@@ -9,7 +9,7 @@ import pytest
 from reconciler.locked.content import content_digest
 from reconciler.locked.model import SourceType
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.external import implied_source
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
@@ -43,7 +43,7 @@ def a_lock(content: Mapping[str, bytes] = CONTENT, spec: Mapping[str, Any] = SPE
 def remote(files: Mapping[str, Content], store: ContentStore) -> Loaded:
     """Load a source whose lock names content that the cache has."""
     source = source_of({"lib.yaml": a_source(), "argosy.lock": a_lock(), **files})
-    return load_source(source.files, read=source.read, caches=Caches(build=a_builder(), contents=store))
+    return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store), build=a_builder()))
 
 
 @pytest.fixture

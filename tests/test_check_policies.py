@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reconciler.check.policies import policy_warnings
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
 from render.binding import Binding
 from render.model import ObjectRef
@@ -149,7 +150,7 @@ LINTS = [
 
 def warnings(files: Mapping[str, Any], held: str = "") -> list[str]:
     source = source_of({name: as_bytes(content) for name, content in files.items()})
-    loaded = load_source(source.files, read=source.read)
+    loaded = load_source(source.files, SourceReading(source.read))
     assert (loaded.problems, loaded.lines is None) == ((), False)
     ref = ObjectRef("", "ConfigMap", "default", "one")
     previous = {ref: Binding(ref=ref, api_version="v1", policy=held)} if held else {}

@@ -10,7 +10,7 @@ from reconciler.locked.content import checked_files, content_digest
 from reconciler.locked.lock_file import emitted_lock, parsed_lock
 from reconciler.locked.model import Lock, LockedSource, UnavailableSource
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
 from render.errors import InputError
 from tests.sources import Content, source_of
@@ -54,7 +54,7 @@ def loaded(lock: Lock | None, store: ContentStore | None = None, more: dict[str,
     if lock is not None:
         contents["argosy.lock"] = emitted_lock(lock)
     source = source_of(contents)
-    return load_source(source.files, read=source.read, caches=Caches(contents=store))
+    return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store)))
 
 
 def files_of(found: Loaded, name: str = "web") -> dict[str, bytes]:
@@ -199,7 +199,7 @@ DAMAGES = [
 @each_row("case", DAMAGES, ids=lambda case: case.why)
 def test_a_damaged_lock_is_a_problem_and_locks_nothing(case: Damage) -> None:
     source = source_of({"web.yaml": DOCUMENT, "argosy.lock": case.text})
-    found = load_source(source.files, read=source.read)
+    found = load_source(source.files, SourceReading(source.read))
     assert [str(each).partition("\n")[0] for each in found.problems] == [case.want]
     with pytest.raises(InputError):
         parsed_lock(case.text.encode())
@@ -236,7 +236,7 @@ def including(content: dict[str, bytes], folder: Path, *, document: str = INCLUD
     store = ContentStore(folder)
     lock = a_lock(content=store.put(content))
     source = source_of({"web.yaml": f"{CONFIG.format(name='own')}---\n{document}", "argosy.lock": emitted_lock(lock)})
-    return load_source(source.files, read=source.read, caches=Caches(contents=store))
+    return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store)))
 
 
 def test_manifests_of_a_source_are_templates_where_it_includes_them(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_broken_file_of_a_source_is_a_problem_where_it_is_named(tmp_path: Path
 
 def test_a_source_that_is_included_and_not_there_is_a_problem() -> None:
     source = source_of({"web.yaml": INCLUDING, "argosy.lock": emitted_lock(a_lock())})
-    found = load_source(source.files, read=source.read)
+    found = load_source(source.files, SourceReading(source.read))
     assert [str(each) for each in found.problems] == [
         "web.yaml:1: Source 'web' (1.4.0) is not in the cache\n  hint: fetch it: argosy lock --fetch"
     ]

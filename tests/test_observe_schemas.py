@@ -10,8 +10,9 @@ import pytest
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.schemas import SchemaObservation, observe_schemas
+from reconciler.source.build import SourceReading
 from reconciler.source.kind_scopes import kinds_to_observe
-from reconciler.source.loading import load_desired
+from reconciler.source.loading import load_source
 from reconciler.source.observed_schemas import (
     MOST_BYTES,
     MemberSchemas,
@@ -309,7 +310,7 @@ def test_only_kinds_are_asked_for_that_nothing_better_defines() -> None:
             "policy.yaml": as_bytes(a_policy(selectors=selectors)),
         }
     )
-    desired = load_desired(source.files, read=source.read, facts=None)
+    desired = load_source(source.files, SourceReading(source.read, facts=None)).desired
     assert kinds_to_observe(desired) == {(API, "Widget"), ("other.example.com/v2", "Lamp")}
 
 

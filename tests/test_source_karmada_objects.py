@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
 from tests.build import as_bytes
 from tests.sources import source_of
@@ -23,7 +24,7 @@ def a_customization(name: str, *, kind: str = "Workload") -> dict[str, Any]:
 
 def problems(*customizations: dict[str, Any]) -> list[str]:
     source = source_of({"all.yaml": as_bytes(list(customizations))})
-    return [str(each) for each in load_source(source.files, read=source.read).problems]
+    return [str(each) for each in load_source(source.files, SourceReading(source.read)).problems]
 
 
 def test_the_later_name_of_two_that_conflict_is_the_problem() -> None:

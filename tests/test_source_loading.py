@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
-from reconciler.source.loading import Loaded, load_desired, load_source
+from reconciler.source.loading import Loaded, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.documents import emit
-from render.errors import InputError, Problem
+from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.placement import Placement
 from render.policy import PropagationPolicy
@@ -45,7 +45,7 @@ class Memory:
 
 def load(files: Mapping[str, Content], *, folder: str = "", cache: Memory | None = None) -> Loaded:
     source = source_of(files)
-    return load_source(source.files, read=source.read, folder=folder, caches=Caches(parsed=cache))
+    return load_source(source.files, SourceReading(source.read, caches=Caches(parsed=cache)), folder=folder)
 
 
 def text_of(problems: Iterable[Problem]) -> str:
@@ -75,22 +75,18 @@ def test_no_message_holds_what_a_secret_holds(case: Broken) -> None:
     assert "aHVudGVyMg" not in text
 
 
-def test_problems_end_a_load_all_at_once() -> None:
-    source = source_of({"b.yaml": CONFIG.replace("settings", "B"), "a.yaml": "kind: ConfigMap\napiVersion: v1\n"})
-    with pytest.raises(InputError) as caught:
-        load_desired(source.files, read=source.read)
-    assert [(problem.path, problem.line, problem.field) for problem in caught.value.problems] == [
+def test_all_problems_of_a_source_are_found_at_once() -> None:
+    loaded = load({"b.yaml": CONFIG.replace("settings", "B"), "a.yaml": "kind: ConfigMap\napiVersion: v1\n"})
+    assert [(problem.path, problem.line, problem.field) for problem in loaded.problems] == [
         ("a.yaml", 1, "metadata.name"),
         ("b.yaml", 4, "metadata.name"),
     ]
 
 
 def test_a_refused_source_still_says_what_else_is_worth_a_word() -> None:
-    source = source_of({"a.yaml": CONFIG.replace("ConfigMap", "Secret") + "data: {a: YQ==}\n", "b.yaml": "kind: [a\n"})
-    with pytest.raises(InputError) as caught:
-        load_desired(source.files, read=source.read)
-    assert [problem.path for problem in caught.value.problems] == ["b.yaml"]
-    assert [problem.path for problem in caught.value.warnings] == ["a.yaml"]
+    loaded = load({"a.yaml": CONFIG.replace("ConfigMap", "Secret") + "data: {a: YQ==}\n", "b.yaml": "kind: [a\n"})
+    assert [problem.path for problem in loaded.problems] == ["b.yaml"]
+    assert [problem.path for problem in loaded.desired.warnings] == ["a.yaml"]
 
 
 def test_names_of_files_cannot_reach_the_terminal_as_they_are() -> None:
@@ -128,7 +124,7 @@ def test_a_source_becomes_values() -> None:
         },
     }
     blob = next(file.id.hex() for file in source.files if file.path == "apps/all.yml")
-    assert load_desired(source.files, read=source.read) == Desired(
+    assert load_source(source.files, SourceReading(source.read)).desired == Desired(
         fleet=Fleet(),
         clusters=(
             Cluster(name="member1", region="eu", resource_models=(grade,), sync_mode="Push", path="clusters.yaml"),
@@ -194,7 +190,7 @@ def test_facts_tell_the_scope_of_what_members_serve() -> None:
     source = source_of({"a.yaml": "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"})
     served = {"groupVersion": "acme.example/v1", "resources": [{"kind": "Widget", "name": "ws", "namespaced": True}]}
     facts = {"member1": ClusterFacts(name="member1", status={"apiEnablements": [served]})}
-    desired = load_desired(source.files, read=source.read, facts=lambda _fleet: facts)
+    desired = load_source(source.files, SourceReading(source.read, facts=lambda _fleet: facts)).desired
     assert [str(template.ref) for template in desired.templates] == ["Widget.acme.example default/w"]
     assert desired.fact_scoped_kinds == {("acme.example", "Widget")}
 
@@ -203,8 +199,8 @@ def test_a_scope_that_members_are_yet_to_tell_is_no_problem() -> None:
     widget = "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"
     policy = POLICY.replace("apps/v1", "acme.example/v1").replace("Deployment", "Widget")
     source = source_of({"a.yaml": widget, "p.yaml": policy})
-    assert [problem.field for problem in load_source(source.files, read=source.read).problems] == ["kind"]
-    assert load_source(source.files, read=source.read, facts=None).problems == ()
+    assert [problem.field for problem in load_source(source.files, SourceReading(source.read)).problems] == ["kind"]
+    assert load_source(source.files, SourceReading(source.read, facts=None)).problems == ()
 
 
 def test_a_kind_of_unknown_scope_that_nothing_selects_stays_as_it_is() -> None:
@@ -329,7 +325,7 @@ def test_a_cached_load_reads_nothing_and_says_the_same() -> None:
         reads.extend(ids)
         return source.read(ids)
 
-    warm = load_source(source.files, read=read, caches=Caches(parsed=cache))
+    warm = load_source(source.files, SourceReading(read, caches=Caches(parsed=cache)))
     assert warm == cold
     fleet = next(file.id for file in source.files if file.path == "argosy.yaml")
     assert reads == [fleet]
@@ -344,7 +340,7 @@ def test_what_cannot_be_read_is_not_cached() -> None:
 
 def load_knowing(files: Mapping[str, Content], right: Memory) -> Loaded:
     source = source_of(files)
-    return load_source(source.files, read=source.read, caches=Caches(right=right))
+    return load_source(source.files, SourceReading(source.read, caches=Caches(right=right)))
 
 
 def test_what_was_right_by_the_schemas_is_known_and_says_the_same() -> None:
@@ -425,7 +421,7 @@ def test_the_order_of_files_decides_nothing(rng: random.Random) -> None:
     source = source_of({**quickstart(), "twice.yaml": CONFIG, "again.yaml": CONFIG, "bad.yaml": "kind: ["})
     files = list(source.files)
     rng.shuffle(files)
-    assert load_source(files, read=source.read) == load_source(source.files, read=source.read)
+    assert load_source(files, SourceReading(source.read)) == load_source(source.files, SourceReading(source.read))
 
 
 def test_a_big_file_full_of_mistakes_is_read_once_for_all_lines() -> None:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
 from tests.build import (
     Repository,
@@ -297,20 +298,20 @@ REFUSALS = [
 @each_row("case", REFUSALS, ids=lambda case: case.why)
 def test_a_test_is_admitted_as_everything_else(case: Refusal) -> None:
     source = source_of({"t.yaml": as_bytes(case.test)})
-    got = [str(problem) for problem in load_source(source.files, read=source.read).problems]
+    got = [str(problem) for problem in load_source(source.files, SourceReading(source.read)).problems]
     assert [text[: len(want)] for text, want in zip(got, case.want, strict=True)] == case.want
 
 
 def test_a_setting_that_means_nothing_in_a_test_is_pointed_out() -> None:
     source = source_of({"t.yaml": as_bytes(a_test(NGINX, argosy={"spec": {"claims": "Sticky", "secrets": "Refuse"}}))})
-    assert [str(each) for each in load_source(source.files, read=source.read).warnings] == [
+    assert [str(each) for each in load_source(source.files, SourceReading(source.read)).warnings] == [
         "t.yaml:14: spec.secrets: means nothing in a test, which reads by argosy.yaml and delivers nothing"
     ]
 
 
 def test_two_tests_of_one_name_are_a_problem() -> None:
     source = source_of({"t.yaml": as_bytes([a_test(NGINX), a_test(NGINX)])})
-    assert [str(problem) for problem in load_source(source.files, read=source.read).problems] == [
+    assert [str(problem) for problem in load_source(source.files, SourceReading(source.read)).problems] == [
         "t.yaml:11: PolicyTest nginx is defined twice, also at t.yaml:1\n  hint: keep one"
     ]
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from reconciler.console.log import Log
 from reconciler.names.subjects import unknown_cluster
 from reconciler.publish.in_force import published_fleet
-from reconciler.publish.reading import recorded_facts, source_caches, worktree_of
+from reconciler.publish.reading import recorded_facts, source_reading, worktree_of
 from reconciler.repository import File, Repository, open_repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source
@@ -219,8 +219,8 @@ def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents)
 
     facts = recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
-    with source_caches(repository) as caches:
-        return load_source(ordered, read=read, folder=repository.folder.under, caches=caches, facts=facts)
+    with source_reading(repository) as reading:
+        return load_source(ordered, reading._replace(read=read, facts=facts), folder=repository.folder.under)
 
 
 def capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit, ...]:

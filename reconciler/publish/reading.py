@@ -22,7 +22,7 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from reconciler.source.broken import Broken
-from reconciler.source.build import Build, BuiltSource, Caches, LockedOf
+from reconciler.source.build import Build, BuiltSource, Caches, LockedOf, SourceReading
 from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.deployers.trees import LockedTrees
@@ -177,12 +177,12 @@ def read_loaded(
     """
     snapshot = repository.snapshot(commit) if commit else worktree_of(repository)
     folder, read = repository.folder.under, repository.read_blobs
-    with source_caches(repository, parsed) as caches:
+    with source_reading(repository, parsed) as reading:
         if judged_by is None:
-            return load_source(snapshot.files, read=read, folder=folder, caches=caches, facts=facts)
+            return load_source(snapshot.files, reading._replace(facts=facts), folder=folder)
         home = load_fleet(snapshot.files, folder=folder, read=read)
         home = replace(home, fleet=with_limits_of(home.fleet, judged_by))
-        return load_source(snapshot.files, read=read, folder=home, caches=caches, facts=facts)
+        return load_source(snapshot.files, reading._replace(facts=facts), folder=home)
 
 
 def worktree_of(repository: Repository) -> Snapshot:
@@ -222,8 +222,11 @@ class _LaterBuild(Struct):
 
 
 @contextmanager
-def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[Caches]:
-    """Open the caches of a source, and write what is new at the end; ``parsed`` comes before those of what is read."""
+def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[SourceReading]:
+    """Open what a source is read with, facts aside, and write what is new into its caches at the end.
+
+    ``parsed`` comes before the values of earlier runs.
+    """
     names = ("documents", "builds", "right")
     with ExitStack() as opened:
         documents, builds, right = (
@@ -233,7 +236,8 @@ def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None
         if parsed is not None:
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
         contents = content_store(repository)
-        yield Caches(parsed=known[0], right=right, contents=contents, build=_LaterBuild(known[1]))
+        caches = Caches(parsed=known[0], right=right, contents=contents)
+        yield SourceReading(repository.read_blobs, caches=caches, build=_LaterBuild(known[1]))
 
 
 def recorded_facts(repository: Repository) -> FactsOf:

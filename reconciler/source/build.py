@@ -119,30 +119,35 @@ class Build(Protocol):
 
 
 class Caches(NamedTuple):
-    """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository.
-
-    ``build`` has folders built and charts rendered, as far as no earlier run has; without, they are left out.
-    """
+    """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository."""
 
     parsed: ParseCache | None = None
     right: RightManifests | None = None
     contents: ContentStore | None = None
-    build: Build | None = None
 
     def without_values(self) -> "Caches":
         """Return what an earlier run has no say in, but for the content of Sources, which has digests of its own."""
-        return Caches(contents=self.contents, build=self.build and self.build.without_cache())
+        return Caches(contents=self.contents)
 
 
 NO_CACHES = Caches()
 
 
 class SourceReading(NamedTuple):
-    """Everything a source is read with: blobs, values of earlier runs, and the facts of its members."""
+    """Everything a source is read with: blobs, values of earlier runs, what builds its folders, and facts of members.
+
+    Without ``build`` no folder is built and no chart rendered: they are left out. ``facts`` tell the scope of kinds
+    that only members know (see ``kind_scopes``); with None, a scope that nothing tells is no problem yet.
+    """
 
     read: ReadBlobs
     caches: Caches = NO_CACHES
-    facts: FactsOf = no_facts
+    build: Build | None = None
+    facts: FactsOf | None = no_facts
+
+    def without_values(self) -> "SourceReading":
+        """Return what reads all of it anew."""
+        return self._replace(caches=self.caches.without_values(), build=self.build and self.build.without_cache())
 
 
 class ReadFiles(Struct, frozen=True, kw_only=True):
@@ -156,8 +161,7 @@ class ReadFiles(Struct, frozen=True, kw_only=True):
 def read_files(
     files: Sequence[SourceFile],
     home: FleetSource,
-    read: ReadBlobs,
-    caches: Caches,
+    reading: SourceReading,
     made: Sequence[LocatedManifest] = (),
 ) -> ReadFiles:
     """Select the files of a fleet, build the folders among them, and parse the output with what no build reads.
@@ -167,10 +171,11 @@ def read_files(
     A file beside a kustomization that does not list it is not read, and worth a word where it holds manifests.
     argosy.yaml is read whatever builds do with it.
     """
-    cache, build = caches.parsed, caches.build
+    read, caches, build, _ = reading
+    cache = caches.parsed
     paths, is_building = home.fleet.source.paths, build is not None
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=is_building)
-    built = _built(files, selection, Readers.of(home, files, read, caches.contents), caches, made)
+    built = _built(files, selection, Readers.of(home, files, read, caches.contents), reading, made)
     plain = [file for file in selection.files if file.path == home.path or file.path not in built.claimed]
     beside = [file for file in selection.beside if file.path not in built.claimed]
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).manifests}
@@ -190,7 +195,7 @@ def _built(
     files: Sequence[SourceFile],
     selection: FileSelection,
     readers: Readers,
-    caches: Caches,
+    reading: SourceReading,
     made: Sequence[LocatedManifest],
 ) -> BuiltSource:
     """Build the folders that objects of other tools deploy, where they are read, and all other kustomizations.
@@ -198,7 +203,7 @@ def _built(
     A kustomization may make such an object, and may then be a part of what that one deploys. So they are built in
     turns, until no object comes to light any more.
     """
-    build, read = caches.build, readers.repository.read
+    build, read, caches = reading.build, readers.repository.read, reading.caches
     if build is None:
         return BuiltSource()
 
@@ -258,9 +263,9 @@ def with_charts(
     made: Sequence[LocatedManifest] = (),
 ) -> ReadFiles:
     """Render the charts that manifests ask for, and ``made`` beside them; return the others with what came of it."""
-    manifests, (read, caches, facts) = found.contents.manifests, reading
+    manifests, (read, caches, build, facts) = found.contents.manifests, reading
     places, every = [*argosy_objects(CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
-    if not places or caches.build is None:
+    if not places or build is None:
         return found
     external = load_external_sources(argosy_objects(SOURCE, manifests))
     repository = RepositoryFiles(files, folder=home.folder, read=read)
@@ -272,10 +277,10 @@ def with_charts(
         locked=locked,
         config_maps=dict(config_maps_in(every, home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
-        members=chart_members(manifests, home.fleet, facts),
+        members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,
     ).requests(places, Releases.of(home.folder, (file.path for file in files), every, external.sources, locked))
-    rendered = caches.build.render_charts(asked.requests)
+    rendered = build.render_charts(asked.requests)
     rendered = replace(
         rendered,
         problems=(*asked.problems, *rendered.problems),
@@ -285,7 +290,7 @@ def with_charts(
         charts=asked.charts,
         implied=locked.implied if locked else (),
     )
-    return with_built(_without_asked(found, asked), rendered, read, caches)
+    return with_built(_without_asked(found, asked), rendered, reading)
 
 
 def _releases(
@@ -313,10 +318,10 @@ def _without_asked(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
     )
 
 
-def with_built(found: ReadFiles, built: BuiltSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+def with_built(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with those of files that were built of them."""
     every, contents = found.built.joined(built), found.contents
-    more = load_manifests(built.files, read=every.read_with(read), cache=caches.parsed)
+    more = load_manifests(built.files, read=every.read_with(reading.read), cache=reading.caches.parsed)
     return ReadFiles(
         selection=replace(found.selection, files=(*found.selection.files, *built.files)),
         contents=Contents(

@@ -18,10 +18,10 @@ from render.federations.units import Conversion, Grade, Placed
 from render.model import Manifest, group_of
 from render.settings.source import OtherFederation
 
-from .build import BuiltSource, Caches, ReadFiles, with_built
+from .build import BuiltSource, ReadFiles, SourceReading, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of
 from .fleet_file import FleetSource
-from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+from .manifests import FieldProblem, LocatedManifest
 
 
 class _Remarked(NamedTuple):
@@ -32,10 +32,10 @@ class _Remarked(NamedTuple):
     notes: dict[str, list[str]]
 
 
-def with_federations(found: ReadFiles, home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+def with_federations(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with what becomes of those of other federations."""
     for federation in _present(found.contents.manifests, home.fleet.source.federations):
-        found = _convert(found, federation, read, caches)
+        found = _convert(found, federation, reading)
     return found
 
 
@@ -62,7 +62,7 @@ def _may_be_foreign(api_version: str, kind: str) -> bool:
     return any(each.setting and each.may_have(group, kind) for each in FEDERATIONS)
 
 
-def _convert(found: ReadFiles, federation: Federation, read: ReadBlobs, caches: Caches) -> ReadFiles:
+def _convert(found: ReadFiles, federation: Federation, reading: SourceReading) -> ReadFiles:
     manifests = found.contents.manifests
     places = {f"{each.file.path}#{each.number}": each for each in manifests}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
@@ -85,7 +85,7 @@ def _convert(found: ReadFiles, federation: Federation, read: ReadBlobs, caches: 
         warnings=tuple(remarked.warnings),
     )
     others = tuple(each for key, each in places.items() if key not in taken)
-    return with_built(replace(found, contents=found.contents._replace(manifests=others)), built, read, caches)
+    return with_built(replace(found, contents=found.contents._replace(manifests=others)), built, reading)
 
 
 def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str]]:

@@ -20,16 +20,15 @@ from render.model import ARGOSY_GROUP, group_of
 from render.settings.fleet import Fleet
 from render.words import counted
 
-from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built
+from .build import BuiltSource, ReadFiles, SourceReading, read_files, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import KIND as SOURCE
 from .external import ExternalSources, load_external_sources, lock_of
-from .facts import FactsOf
 from .federations import with_federations
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
 from .made_by_charts import read_deployed
-from .manifests import FieldProblem, LocatedManifest, ReadBlobs, argosy_objects
+from .manifests import FieldProblem, LocatedManifest, argosy_objects
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -53,26 +52,22 @@ class _Included(NamedTuple):
     implied: tuple[ExternalSource, ...] = ()
 
 
-def read_everything(
-    files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches, facts: FactsOf
-) -> ReadFiles:
+def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
-    found = read_deployed(files, home, SourceReading(read, caches, facts))
-    return with_federations(with_sources(found, files, home, read, caches), home, read, caches)
+    found = read_deployed(files, home, reading)
+    return with_federations(with_sources(found, files, home, reading), home, reading)
 
 
-def with_sources(
-    found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
-) -> ReadFiles:
+def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with those of the Sources that include theirs."""
     external = load_external_sources(argosy_objects(SOURCE, found.contents.manifests))
     if not any(source.includes_manifests for source in external.sources):
         return found
-    repository = RepositoryFiles(files, folder=home.folder, read=read)
-    lock = lock_of(external.sources, repository, caches.contents)
+    repository = RepositoryFiles(files, folder=home.folder, read=reading.read)
+    lock = lock_of(external.sources, repository, reading.caches.contents)
     lock_inputs = ((lock.file.path, lock.file.id),) if lock.file else ()
     built = BuiltSource()
-    for place, outcome in _outcomes(external, lock.locked, caches):
+    for place, outcome in _outcomes(external, lock.locked, reading):
         if isinstance(outcome, FieldProblem):
             built = replace(built, problems=(*built.problems, outcome))
             continue
@@ -81,23 +76,23 @@ def with_sources(
         built = built.joined(
             replace(one, problems=outcome.problems, warnings=outcome.warnings, implied=outcome.implied)
         )
-    return with_built(found, built, read, caches)
+    return with_built(found, built, reading)
 
 
 def _outcomes(
-    external: ExternalSources, locked: LockedFiles | None, caches: Caches
+    external: ExternalSources, locked: LockedFiles | None, reading: SourceReading
 ) -> Iterator[tuple[LocatedManifest, _Included | FieldProblem]]:
     for source, (_, place) in zip(external.sources, external.admitted, strict=True):
         if not source.includes_manifests or locked is None:
             continue
         try:
             content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_unvendored(locked.lock))}
-            yield place, _included(source, place, content, caches)
+            yield place, _included(source, place, content, reading)
         except UnavailableSource as error:
             yield place, place.problem("", error.message, hint=error.hint)
 
 
-def _included(source: ExternalSource, place: LocatedManifest, content: Files, caches: Caches) -> _Included:
+def _included(source: ExternalSource, place: LocatedManifest, content: Files, reading: SourceReading) -> _Included:
     """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
     blobs = {hashlib.sha1(data, usedforsecurity=False).digest(): data for data in content.values()}
     listed = [
@@ -108,7 +103,7 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, ca
     def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
         return {id_: blobs[id_] for id_ in ids}
 
-    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), read, caches)
+    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), reading._replace(read=read))
     read_all = inner.built.read_with(read)
     templates = [each for each in inner.contents.manifests if not _decides(each)]
     ids = {each.file.id for each in templates if not each.prefix}

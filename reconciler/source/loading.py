@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.boundary import guarded, unexpected_problem
 from render.cluster import Cluster
-from render.errors import InputError, Problem
+from render.errors import Problem
 from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest
 from render.settings.switches import Permission, TemplateValidation
@@ -29,8 +29,9 @@ from render.values import SelectiveStruct
 from render.words import listed
 
 from .broken import Broken, broken_by, told_by_source
-from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
+from .build import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .checks import (
+    DuplicateTemplates,
     absent_clusters,
     absent_listed_clusters,
     conflicting_customizations,
@@ -58,7 +59,6 @@ from .manifests import (
     Contents,
     FieldProblem,
     LocatedManifest,
-    ParseCache,
     ReadBlobs,
     RightManifests,
     mentions_ours,
@@ -147,40 +147,17 @@ class _Parts(Struct, frozen=True, kw_only=True):
         return (each.found for each in self.checked.wrong if id(each.found) not in refused)
 
 
-def load_desired(
-    files: Sequence[SourceFile],
-    *,
-    read: ReadBlobs,
-    folder: str = "",
-    cache: ParseCache | None = None,
-    facts: FactsOf | None = no_facts,
-) -> Desired:
-    """Load a fleet's source from the files of a snapshot; InputError lists every problem.
+def load_source(files: Sequence[SourceFile], reading: SourceReading, *, folder: str | FleetSource = "") -> Loaded:
+    """Load what can be loaded of the files of a snapshot, beside the problems of what cannot.
 
     ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
-    below; with none at all the whole repository, and every default. ``facts`` tell the scope of fact-scoped kinds (see
-    ``kind_scopes``); with None, a scope that nothing tells is no problem yet.
+    below; with none at all the whole repository, and every default. It may be the fleet that was found there.
     """
-    loaded = load_source(files, read=read, folder=folder, caches=Caches(parsed=cache), facts=facts)
-    if loaded.problems:
-        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
-    return loaded.desired
-
-
-def load_source(
-    files: Sequence[SourceFile],
-    *,
-    read: ReadBlobs,
-    folder: str | FleetSource = "",
-    caches: Caches = NO_CACHES,
-    facts: FactsOf | None = no_facts,
-) -> Loaded:
-    """Load what can be loaded, beside the problems of what cannot; ``folder`` may be the fleet that was found there."""
-    load = partial(_load_source, read=read, folder=folder, facts=facts)
-    anew = partial(load, caches=caches.without_values())
+    load = partial(_load_source, folder=folder)
+    anew = partial(load, reading=reading.without_values())
     # What an earlier run remembers may have another shape than it should: then nothing of it is used.
-    again = partial(guarded, partial(anew, files), lambda error: _without_culprits(files, error, anew, read))
-    return guarded(partial(load, files, caches=caches), lambda _: again())
+    again = partial(guarded, partial(anew, files), lambda error: _without_culprits(files, error, anew, reading.read))
+    return guarded(partial(load, files, reading=reading), lambda _: again())
 
 
 def _without_culprits(
@@ -202,13 +179,12 @@ def _without_culprits(
     return replace(rest, problems=problems, broken=(*rest.broken, *broken), files=tuple(files))
 
 
-def _load_source(
-    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str | FleetSource, caches: Caches, facts: FactsOf | None
-) -> Loaded:
+def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder: str | FleetSource) -> Loaded:
+    read, caches, _, facts = reading
     home = load_fleet(files, folder=folder, read=read) if isinstance(folder, str) else folder
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
-    found = read_everything(files, home, read, caches, facts or no_facts)
+    found = read_everything(files, home, reading)
     read = found.built.read_with(read)
     elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
@@ -216,7 +192,9 @@ def _load_source(
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
-    broken = told_by_source(_broken(parts, lines))
+    defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
+    parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
+    broken = told_by_source([*_broken_of_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
     parts = replace(parts, checked=_checked(parts, lookup.facts, caches.right))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
@@ -271,8 +249,8 @@ def _unreadable_files(contents: Contents) -> frozenset[str]:
     return frozenset(unreadable - {each.file.path for each in contents.unreadable if each.is_ours})
 
 
-def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
-    """Yield what can be left out, and leave out the templates that stand in more than one place."""
+def _broken_of_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
+    """Yield the builds, files and manifests that can be left out."""
     yield from parts.built.broken
     left_out = _unreadable_files(parts.contents)
     for each in parts.contents.unreadable:
@@ -283,13 +261,12 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
         yield broken_by(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
     for found in (*parts.contents.problems, *parts.templates.problems):
         yield broken_by(lines.located_problem(found), [found.place.file])
-    unusable: set[int] = set()
-    for duplicate in duplicate_templates(parts.templates.placed, parts.home.folder, lines):
-        yield broken_by(
-            lines.located_problem(duplicate.found), [place.file for place in duplicate.places], duplicate.ignore
-        )
-        unusable.update(map(id, duplicate.unusable))
-    parts.templates.leave_out(unusable)
+
+
+def _broken_by_duplicates(duplicates: Iterable[DuplicateTemplates], lines: Lines) -> Iterator[Broken]:
+    """Yield the templates that stand in more than one place."""
+    for each in duplicates:
+        yield broken_by(lines.located_problem(each.found), [place.file for place in each.places], each.ignore)
 
 
 def _checked(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:

@@ -50,7 +50,7 @@ def read_deployed(files: Sequence[SourceFile], home: FleetSource, reading: Sourc
     readers = Readers.of(home, files, reading.read, reading.caches.contents)
     known = _Made(read={})
     for _ in range(_MOST_ROUNDS):
-        found = read_files(files, home, reading.read, reading.caches, known.places)
+        found = read_files(files, home, reading, known.places)
         found = with_charts(found, files, home, reading, known.places)
         if not kinds:
             return found

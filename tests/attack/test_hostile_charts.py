@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.sandbox import RunLimits
-from reconciler.source.build import Caches
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.sources import Content, packed, source_of
@@ -27,7 +27,7 @@ WEB = "charts/web/templates/web.yaml"
 def loaded(files: Mapping[str, Content], path: Path | str) -> Loaded:
     source = source_of(files)
     build = SourceBuilder(path=str(path), limits=LIMITS)
-    return load_source(source.files, read=source.read, caches=Caches(build=build))
+    return load_source(source.files, SourceReading(source.read, build=build))
 
 
 def a_config_map(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.repository.cache import Cache
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.sources import Content, Source, source_of
@@ -44,7 +44,7 @@ def timed(source: Source, folder: Path) -> float:
     gc.collect()
     begun = time.process_time()
     with Cache(folder, "documents", version="bench") as cache:
-        loaded = load_source(source.files, read=source.read, caches=Caches(parsed=cache))
+        loaded = load_source(source.files, SourceReading(source.read, caches=Caches(parsed=cache)))
     seconds = time.process_time() - begun
     _check(loaded)
     return seconds

@@ -29,7 +29,7 @@ from reconciler.pipeline.stages import Inputs, render_pass
 from reconciler.publish.agent_settings import parse_settings
 from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
-from reconciler.source.build import Caches
+from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import load_source
 from reconciler.trial.trials import trial_of
 from render.boundary import INTERNAL
@@ -111,12 +111,13 @@ class _Remembered:
 def read_source(files: Mapping[str, bytes], *, is_cached: bool = False, rng: Random | None = None) -> str | None:
     """Load a source, render it, try its tests and look for its warnings; return the words for a bug."""
     source, cache = source_of(files), _Remembered(rng or Random(0)) if is_cached else None
-    caches = Caches(parsed=cache, right=cache, build=SourceBuilder(path="", cache=cache))
+    caches = Caches(parsed=cache, right=cache)
+    reading = SourceReading(source.read, caches=caches, build=SourceBuilder(path="", cache=cache))
 
     def work() -> str | None:
-        loaded = load_source(source.files, read=source.read, caches=caches)
+        loaded = load_source(source.files, reading)
         if is_cached:
-            loaded = load_source(source.files, read=source.read, caches=caches)
+            loaded = load_source(source.files, reading)
         bugs = [str(each) for each in loaded.problems if each.kind == INTERNAL]
         if bugs and not is_cached:
             return bugs[0]

@@ -36,7 +36,7 @@ from reconciler.publish.accepted_settings import Acceptance
 from reconciler.repository.command import GitCommand
 from reconciler.run.web.signatures import Provider, hmac_sha256
 from reconciler.run.web.webhooks import Webhooks, WebhookSecret
-from reconciler.source.build import Caches
+from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
 from render.boundary import INTERNAL
 from render.documents import emit
@@ -302,7 +302,7 @@ class Tools:
         }
         files = rng.choice(({**CHART, "shop.yaml": a_chart()}, overlay))
         source = source_of(files)
-        loaded = load_source(source.files, read=source.read, caches=Caches(build=SourceBuilder(path=self.path)))
+        loaded = load_source(source.files, SourceReading(source.read, build=SourceBuilder(path=self.path)))
         return next((str(each) for each in loaded.problems if each.kind == INTERNAL), None)
 
 
