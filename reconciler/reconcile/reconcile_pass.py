@@ -9,8 +9,8 @@
 A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from .members import ReachedMembers
     from .proposing import Proposal
     from .refused_pass import RefusedPass
+    from .resting_members import RestingMember
 
 _TRIES = 5
 WAYS = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster"
@@ -132,8 +133,7 @@ def _run_pass(
     on_commit(result)
     if members is None:
         return result
-    with_reports = _with_reports if result.proposal is None else _with_merged_reports
-    return with_reports(result, inputs, members, options, log)
+    return _with_reports(result, inputs, members, options, log)
 
 
 def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
@@ -221,88 +221,76 @@ def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInpu
     return scope_of(inputs.publication.repository, inputs.previous, source.desired, observed)
 
 
+class _Applied(NamedTuple):
+    """The commit that members were applied to: its source, the members that were at rest before, and the reports."""
+
+    desired: "Desired"
+    known: "Mapping[str, RestingMember]"
+    reports: "tuple[ClusterReport, ...]"
+
+
 def _with_reports(
     result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
 ) -> PassResult:
     """Run the second part of a pass that reaches members: apply to them and record what came of it.
 
-    The checkpoint tells the next pass what this one rendered by and which members were left at rest, so that it skips
-    them where it finds them so, and ends where it finds all of them so and nothing was written.
-    """
-    from .resting import EndedPass, known_rest
-
-    desired, status, repository = result.outcome.source.desired, members.context.status, result.publication.repository
-    before = status.tip()
-    tips = BranchTips(source=inputs.tip.commit, rendered=result.rendered, status=before)
-    known = known_rest(desired, options.delivery, status, tips)
-    reports = members.apply(result.outcome, result.rendered or "", known, log)
-    result = replace(result, reports=reports)
-    if options.is_stopping() or options.is_making_way():
-        return result
-    recorded = read_observed_inputs(repository, status.tip())
-    if inputs.tip.ref and recorded.facts == members.observation.facts:
-        ended = EndedPass(
-            reports=reports,
-            desired=desired,
-            options=options.delivery,
-            open_client=members.open_client,
-            status=status,
-            before=before,
-            known=known.members,
-            failures=members.observation.failures,
-            is_idle=result.commit is None and status.tip() == before,
-        )
-        # What this pass recorded after it had rendered is news to the next one.
-        turned = changed_health(desired, members.observed.health, recorded.health)
-        seen = SeenFacts(folder=recorded.folder, turned=turned)
-        _write_checkpoint(result, inputs, seen, ended.resting_fleet().plain())
-    return result
-
-
-def _with_merged_reports(
-    result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
-) -> PassResult:
-    """Apply what is merged to the members, while a newer commit is proposed.
-
-    Where nothing was to be written, the next pass ends where it finds the members so and the proposal still waits.
+    What was rendered is applied, or what is merged while a newer commit is proposed. The checkpoint tells the next pass
+    what this one rendered by and which members were left at rest, so that it skips them where it finds them so, and
+    ends where it finds all of them so and nothing was written. While a proposal waits, only the latter counts.
     """
     from .resting import EndedPass
 
-    status, repository = members.context.status, result.publication.repository
-    before = status.tip()
-    merged, reports = _merged_reports(result, members, log)
-    result = replace(result, reports=reports)
-    recorded = read_observed_inputs(repository, before)
-    is_stopped = options.is_stopping() or options.is_making_way()
-    if is_stopped or not inputs.tip.ref or recorded.facts != members.observation.facts:
+    status, before = members.context.status, members.context.status.tip()
+    apply = _apply_rendered if result.proposal is None else _apply_merged
+    applied = apply(result, inputs, members, options, log)
+    result = replace(result, reports=applied.reports)
+    if options.is_stopping() or options.is_making_way():
         return result
-    ended = EndedPass(
-        reports=reports,
-        desired=merged,
+    recorded = read_observed_inputs(result.publication.repository, status.tip())
+    if not inputs.tip.ref or recorded.facts != members.observation.facts:
+        return result
+    fleet = EndedPass(
+        reports=applied.reports,
+        desired=applied.desired,
         options=options.delivery,
         open_client=members.open_client,
         status=status,
         before=before,
-        known={},
+        known=applied.known,
         failures=members.observation.failures,
-        is_idle=status.tip() == before,
-    )
-    fleet = ended.resting_fleet()
-    if fleet.is_idle:
+        is_idle=result.commit is None and status.tip() == before,
+    ).resting_fleet()
+    if result.proposal is None:
+        # What this pass recorded after it had rendered is news to the next one.
+        turned = changed_health(applied.desired, members.observed.health, recorded.health)
+        _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=turned), fleet.plain())
+    elif fleet.is_idle:
         _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=None), fleet.plain())
     return result
 
 
-def _merged_reports(
-    result: PassResult, members: "ReachedMembers", log: Log
-) -> "tuple[Desired, tuple[ClusterReport, ...]]":
-    """Apply what is merged to the members, and return its source with what came of it."""
+def _apply_rendered(
+    result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
+) -> _Applied:
+    """Apply what was rendered to the members, but for those that the last pass left at rest and that still are."""
+    from .resting import known_rest
+
+    desired, status = result.outcome.source.desired, members.context.status
+    tips = BranchTips(source=inputs.tip.commit, rendered=result.rendered, status=status.tip())
+    known = known_rest(desired, options.delivery, status, tips)
+    return _Applied(desired, known.members, members.apply(result.outcome, result.rendered or "", known, log))
+
+
+def _apply_merged(
+    result: PassResult, _inputs: PassInputs, members: "ReachedMembers", _options: ReconcileOptions, log: Log
+) -> _Applied:
+    """Apply what is merged to the members."""
     previous, repository = result.outcome.previous, result.publication.repository
     assert previous is not None
     facts = read_observed_inputs(repository, previous.commit).facts
     merged = read_source(repository, previous.source, facts=lambda _fleet: facts).desired
     desired = replace(merged, fleet=result.outcome.source.desired.fleet)
-    return desired, members.apply_merged(desired, previous.commit, log)
+    return _Applied(desired, {}, members.apply_merged(desired, previous.commit, log))
 
 
 def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
