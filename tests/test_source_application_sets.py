@@ -136,7 +136,7 @@ def test_a_template_that_cannot_be_read_or_takes_too_much_is_refused(case: Refus
 def test_a_missing_key_is_an_error_where_the_options_say_so() -> None:
     texts = TemplateTexts.of({"goTemplate": True, "goTemplateOptions": ["missingkey=error"]})
     with pytest.raises(TemplateError, match=r"^there is no key 'b'$"):
-        texts.filled("{{.a.b}}", {"a": {}})
+        texts.fill_text("{{.a.b}}", {"a": {}})
 
 
 FILES: Mapping[str, Content] = {
@@ -309,13 +309,13 @@ GO = [
 @each_row("case", FLAT, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_name(case: Sets) -> None:
     found = generators()
-    assert [found.texts.filled(case.text, each) for each in found.sets("g", case.generator)] == case.names
+    assert [found.texts.fill_text(case.text, each) for each in found.sets("g", case.generator)] == case.names
 
 
 @each_row("case", GO, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_templates_of_go(case: Sets) -> None:
     found = generators(is_go=True)
-    assert [found.texts.filled(case.text, each) for each in found.sets("g", case.generator)] == case.names
+    assert [found.texts.fill_text(case.text, each) for each in found.sets("g", case.generator)] == case.names
 
 
 class Unusable(NamedTuple):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.deployers.variables import BadSubstitutionError, substituted
+from reconciler.source.deployers.variables import BadSubstitutionError, substitute_variables
 
 from .tables import each_row
 
@@ -60,7 +60,7 @@ FORMS = [
 
 @each_row("case", FORMS, ids=lambda case: case.text)
 def test_a_text_is_filled_in(case: Form) -> None:
-    assert substituted(case.text, value_of) == case.want
+    assert substitute_variables(case.text, value_of) == case.want
 
 
 class Bad(NamedTuple):
@@ -85,22 +85,22 @@ BAD = [
 @each_row("case", BAD, ids=lambda case: case.text[:20])
 def test_what_is_no_variable_is_refused(case: Bad) -> None:
     with pytest.raises(BadSubstitutionError) as refused:
-        substituted(case.text, value_of)
+        substitute_variables(case.text, value_of)
     assert str(refused.value) == case.said
 
 
 def test_text_that_grows_without_end_is_refused() -> None:
     with pytest.raises(BadSubstitutionError) as refused:
-        substituted("${big}" * 40, lambda _: "x" * 1_000_000)
+        substitute_variables("${big}" * 40, lambda _: "x" * 1_000_000)
     assert str(refused.value) == "what is filled in has more than 16777216 characters"
 
 
 def test_a_pattern_of_many_wildcards_takes_no_longer_than_its_length() -> None:
     text = "${v##" + "*a" * 200 + "b}"
-    assert substituted(text, lambda _: "a" * 2000) == "a" * 2000
+    assert substitute_variables(text, lambda _: "a" * 2000) == "a" * 2000
 
 
 def test_a_value_or_pattern_that_is_too_long_is_not_trimmed() -> None:
     with pytest.raises(BadSubstitutionError) as refused:
-        substituted("${v#*a}", lambda _: "a" * 5000)
+        substitute_variables("${v#*a}", lambda _: "a" * 5000)
     assert str(refused.value) == "${v# is for at most 4096 characters"

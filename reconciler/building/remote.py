@@ -143,7 +143,7 @@ def _content(reference: Reference, locked: LockedTrees) -> tuple[LockedContent, 
     if place is None:
         return written
     type_, fields, path = place
-    tree = locked.implied(type_, fields)
+    tree = locked.tree_without_source(type_, fields)
     return (LockedContent(tree.name, "", tree), path) if tree else None
 
 

@@ -67,7 +67,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     charts: tuple[Template, ...] = ()
     implied: tuple[ExternalSource, ...] = ()
 
-    def joined(self, other: "BuiltSource") -> "BuiltSource":
+    def combined_with(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
         return BuiltSource(
             files=(*self.files, *other.files),
@@ -207,29 +207,29 @@ def _built(
     if build is None:
         return BuiltSource()
 
-    def locked() -> LockedTrees:
-        return readers.locked(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
+    def locked_trees() -> LockedTrees:
+        return readers.locked_trees(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
 
     if not readers.kinds:
-        return build(files, selection, read, locked)
+        return build(files, selection, read, locked_trees)
     rounds = Rounds(readers, build.build_folders, caches.parsed)
     entries = [*load_manifests(selection.files, read=read, cache=caches.parsed).manifests, *made]
     deployed, built = rounds.final(entries), BuiltSource()
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
-        built = build(files, unclaimed, read, locked)
+        built = build(files, unclaimed, read, locked_trees)
         more = load_manifests(built.files, read=built.read_with(read), cache=caches.parsed).manifests
         known = {(place.file.path, place.number) for place in entries}
         fresh = [place for place in more if (place.file.path, place.number) not in known]
         if not any(map(readers.reads, fresh)):
-            return _joined(built, deployed)
+            return _with_deployed(built, deployed)
         entries += fresh
         deployed = rounds.final(entries)
 
 
-def _joined(built: BuiltSource, deployed: Deployed) -> BuiltSource:
+def _with_deployed(built: BuiltSource, deployed: Deployed) -> BuiltSource:
     """Return what kustomizations made, with what the objects of other tools deploy."""
-    return built.joined(
+    return built.combined_with(
         BuiltSource(
             files=deployed.files,
             contents=deployed.contents,
@@ -320,7 +320,7 @@ def _without_asked(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
 
 def with_built(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with those of files that were built of them."""
-    every, contents = found.built.joined(built), found.contents
+    every, contents = found.built.combined_with(built), found.contents
     more = load_manifests(built.files, read=every.read_with(reading.read), cache=reading.caches.parsed)
     return ReadFiles(
         selection=replace(found.selection, files=(*found.selection.files, *built.files)),

@@ -83,12 +83,12 @@ class ChartMembers(Struct, frozen=True, dict=True):
         for own in self._own_classes(chart):
             for overridden in self._engine.override(own.chart, own.clusters):
                 if overridden.error is not None:
-                    raise self._refused(overridden.error.origin, overridden.error, own.chart)
+                    raise self._problem_of_policy(overridden.error.origin, overridden.error, own.chart)
                 assert overridden.manifest is not None
                 rules = (f"{each.policy} {each.rule}" for each in overridden.applied)
                 yield ChartClass(overridden.clusters, overridden.manifest, (*own.rules, *rules))
 
-    def _refused(self, origin: PolicyOrigin, error: Any, chart: Manifest) -> UnusableRelease:
+    def _problem_of_policy(self, origin: PolicyOrigin, error: Any, chart: Manifest) -> UnusableRelease:
         """Return why a policy cannot be applied to a chart, as a problem of the policy."""
         message = f"{error.message} (in {ObjectRef.of(chart)})"
         return UnusableRelease(error.field, message, error.hint, place=self.places.get((origin.path, origin.document)))

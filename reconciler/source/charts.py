@@ -110,10 +110,10 @@ class ChartSource(Struct):
         destination = None if only is None else BuiltVariant(only, rule_of(chart, place, ("spec.destination",)))
         for each in self.members.classes_among(chart, only):
             try:
-                asked = self._checked(each) if is_own(chart) else self._release(each.chart, releases, number)
+                asked = self._overridden_chart(each) if is_own(chart) else self._release(each.chart, releases, number)
                 request = replace(self._request(place, asked), number=number, destination=destination)
             except UnusableRelease as error:
-                raise self._named(error, each) from error
+                raise self._with_clusters_named(error, each) from error
             classes.folders.add(self._chart_path(asked["spec"]["chart"]) or "")
             asks, version = self._looked_into(request)
             is_open = asks and not (request.kube_version and request.api_versions)
@@ -129,7 +129,7 @@ class ChartSource(Struct):
                 classes.add(clusters, (*each.rules, *([str(known)] if len(assumed) > 1 else [])), complete)
         return classes
 
-    def _checked(self, each: ChartClass) -> Manifest:
+    def _overridden_chart(self, each: ChartClass) -> Manifest:
         """Return a HelmChart as rules leave it, which may be no HelmChart any more."""
         if not each.rules:
             return each.chart
@@ -139,7 +139,7 @@ class ChartSource(Struct):
         assert outcome.object is not None
         return outcome.object
 
-    def _named(self, error: UnusableRelease, each: ChartClass) -> UnusableRelease:
+    def _with_clusters_named(self, error: UnusableRelease, each: ChartClass) -> UnusableRelease:
         """Return why a chart cannot be rendered, with the clusters and the rules that it is about."""
         if not each.rules:
             return error

@@ -24,10 +24,10 @@ _BATCH = 500
 
 def defined_scopes(manifests: Iterable[Any]) -> dict[GroupKind, bool]:
     """Return the kinds that definitions among manifests define; True is namespaced."""
-    return dict(filter(None, map(_defined, manifests)))
+    return dict(filter(None, map(_defined_kind, manifests)))
 
 
-def _defined(manifest: Any) -> tuple[GroupKind, bool] | None:
+def _defined_kind(manifest: Any) -> tuple[GroupKind, bool] | None:
     """Return the kind and scope that a definition defines; None for another object, or a broken one."""
     if not isinstance(manifest, dict) or manifest.get("kind") != _DEFINITION:
         return None

@@ -34,12 +34,12 @@ class _Remarked(NamedTuple):
 
 def with_federations(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with what becomes of those of other federations."""
-    for federation in _present(found.contents.manifests, home.fleet.source.federations):
+    for federation in _present_federations(found.contents.manifests, home.fleet.source.federations):
         found = _convert(found, federation, reading)
     return found
 
 
-def _present(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> list[Federation]:
+def _present_federations(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> list[Federation]:
     """Return the chosen federations that documents are of; one that marks plain objects may have any of them."""
     by_setting = {each.setting: each for each in FEDERATIONS}
     foreign = _possibly_foreign(manifests)

@@ -154,7 +154,7 @@ def select_files(
         skipped=tuple(sorted(skipped)),
         kustomizations=tuple(building),
         beside=tuple(file for file in plain if inside(file.path)),
-        named=_named(base, paths),
+        named=_named_folders(base, paths),
     )
 
 
@@ -204,7 +204,7 @@ def _roots(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     return () if "." in inner else tuple(base + path for path in inner)
 
 
-def _named(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+def _named_folders(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the folders that paths name one by one, beside all of the fleet's where they name that, too."""
     return _roots(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
 

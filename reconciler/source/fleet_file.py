@@ -98,9 +98,9 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     if outcome.object is not None:
         field_problems += _absent_paths(fleets[0], outcome.object, paths)
     if not fleets:
-        field_problems += _misnamed(contents.manifests)
+        field_problems += _misnamed_fleets(contents.manifests)
     unreadable = (each.problem for each in contents.unreadable)
-    problems = (*unreadable, *Lines(read).located(field_problems))
+    problems = (*unreadable, *Lines(read).located_problems(field_problems))
     if not fleets and not problems:
         hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
         problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)
@@ -109,7 +109,7 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     return parse_fleet(outcome.object, path=file.path), ()
 
 
-def _misnamed(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+def _misnamed_fleets(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield the documents of an argosy.yaml that were meant to be a Fleet."""
     for place in places:
         api_version, kind = place.manifest["apiVersion"], place.manifest["kind"]

@@ -51,7 +51,9 @@ class _Lines(Struct):
         elif not _is_tried(pattern):
             self.by_suffix.setdefault(inner[1:], []).append(line)
         else:
-            compiled = re.compile(_translated(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment(inner)}", re.DOTALL)
+            compiled = re.compile(
+                _path_expression(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment(inner)}", re.DOTALL
+            )
             first, slash, _ = inner.partition("/")
             if is_anchored and slash and not _WILD.search(first):
                 self.by_folder.setdefault(first, []).append((line, compiled))
@@ -87,7 +89,7 @@ def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
     [True, True, False, False]
     """
     known = _Lines()
-    for line, pattern in _parsed(lines):
+    for line, pattern in _parsed_lines(lines):
         known.add(line, pattern)
 
     def is_ignored(path: str) -> bool:
@@ -100,10 +102,10 @@ def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
 
 def tried_lines(lines: Sequence[str]) -> int:
     """Return how many lines have to be tried one by one."""
-    return sum(_is_tried(pattern) for _, pattern in _parsed(lines))
+    return sum(_is_tried(pattern) for _, pattern in _parsed_lines(lines))
 
 
-def _parsed(lines: Sequence[str]) -> Iterator[tuple[IgnoreLine, str]]:
+def _parsed_lines(lines: Sequence[str]) -> Iterator[tuple[IgnoreLine, str]]:
     """Yield the lines that mean something, each with its pattern."""
     for number, text in enumerate(lines):
         pattern = _without_trailing_spaces(text.rstrip("\r\n"))
@@ -128,15 +130,15 @@ def _without_trailing_spaces(text: str) -> str:
     return f"{short} " if is_kept else short
 
 
-def _translated(pattern: str) -> str:
+def _path_expression(pattern: str) -> str:
     """Return the regular expression of a pattern's whole path."""
     parts = [part for part, after in pairwise((*pattern.split("/"), "")) if not part == after == "**"]
     if parts[-1] == "**":
-        return f"{_joined(parts[:-1])}/.+" if len(parts) > 1 else ".+"
-    return _joined(parts)
+        return f"{_parts_expression(parts[:-1])}/.+" if len(parts) > 1 else ".+"
+    return _parts_expression(parts)
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _parts_expression(parts: Sequence[str]) -> str:
     """Return the regular expression of parts of which none at the end stands for folders of any number."""
     runs: list[list[str]] = [[]]
     for part in parts:

@@ -73,7 +73,7 @@ def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSourc
             continue
         file = replace(outcome.file, inputs=((place.file.path, place.file.id), *lock_inputs))
         one = BuiltSource(files=(file,), contents={file.id: outcome.output})
-        built = built.joined(
+        built = built.combined_with(
             replace(one, problems=outcome.problems, warnings=outcome.warnings, implied=outcome.implied)
         )
     return with_built(found, built, reading)
@@ -86,13 +86,13 @@ def _outcomes(
         if not source.includes_manifests or locked is None:
             continue
         try:
-            content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_unvendored(locked.lock))}
-            yield place, _included(source, place, content, reading)
+            content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_without_vendored(locked.lock))}
+            yield place, _read_included(source, place, content, reading)
         except UnavailableSource as error:
             yield place, place.problem("", error.message, hint=error.hint)
 
 
-def _included(source: ExternalSource, place: LocatedManifest, content: Files, reading: SourceReading) -> _Included:
+def _read_included(source: ExternalSource, place: LocatedManifest, content: Files, reading: SourceReading) -> _Included:
     """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
     blobs = {hashlib.sha1(data, usedforsecurity=False).digest(): data for data in content.values()}
     listed = [
@@ -123,7 +123,7 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, re
     return _Included(file, output, problems, (place.problem("", message),) if decided else (), inner.built.implied)
 
 
-def _unvendored(lock: Lock) -> Lock:
+def _without_vendored(lock: Lock) -> Lock:
     """Return a lock for content, in which nothing is vendored."""
     return replace(lock, sources={name: replace(each, vendored="") for name, each in lock.sources.items()})
 

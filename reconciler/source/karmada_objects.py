@@ -86,7 +86,7 @@ def load_karmada_objects(
     admit = partial(admitted, default_namespace=default_namespace)
     for place, kind in places:
         outcome = partial(admit, place.manifest, kind)
-        objects.problems += place.guarded(partial(_admit, objects, place, outcome, placements))
+        objects.problems += place.problems_of_call(partial(_admit, objects, place, outcome, placements))
     return objects
 
 

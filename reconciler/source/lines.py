@@ -53,7 +53,7 @@ class Lines(Struct):
             self._places[id_] = Places(self.read([id_])[id_])
         return self._places[id_]
 
-    def located(self, found: Iterable[FieldProblem]) -> tuple[Problem, ...]:
+    def located_problems(self, found: Iterable[FieldProblem]) -> tuple[Problem, ...]:
         """Return problems with their files and lines, sorted."""
         by_file = sorted(found, key=lambda each: each.place.file.path)
         return tuple(sorted(map(self.located_problem, by_file)))

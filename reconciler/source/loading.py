@@ -195,16 +195,16 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
     parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
     broken = told_by_source([*_broken_of_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
-    parts = replace(parts, checked=_checked(parts, lookup.facts, caches.right))
+    parts = replace(parts, checked=_check_schemas(parts, lookup.facts, caches.right))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
     unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
-    hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
+    hard = (*_file_problems(parts), *lines.located_problems([*_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *{each.problem for each in broken})))
-    warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
+    warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located_problems(_warnings(parts)))))
     return Loaded(
-        desired=_desired(parts, warnings),
+        desired=_desired_in_order(parts, warnings),
         problems=problems,
         broken=() if home.fleet.source.is_strict else broken,
         tests=tuple(sorted(parts.tests.tests, key=lambda test: test.name)),
@@ -269,14 +269,14 @@ def _broken_by_duplicates(duplicates: Iterable[DuplicateTemplates], lines: Lines
         yield broken_by(lines.located_problem(each.found), [place.file for place in each.places], each.ignore)
 
 
-def _checked(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:
+def _check_schemas(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:
     """Return what the schemas of their kinds do not allow in templates."""
     if parts.home.fleet.validation is TemplateValidation.OFF:
         return CheckedTemplates()
     templates = [template for template, _ in parts.templates.placed]
     clusters = partial(with_facts, parts.karmada.clusters)
     checks = SchemaChecks(lambda: clusters(facts(parts.home.fleet)), templates, known=known)
-    checked = checks.checked((*parts.templates.placed, *parts.templates.variants))
+    checked = checks.check_templates((*parts.templates.placed, *parts.templates.variants))
     return checked.with_overrides(parts.karmada.override_policies) if parts.karmada.policies else checked
 
 
@@ -332,7 +332,7 @@ def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Probl
             yield Problem(each.path, 0, "", f"not read: {each.reason}")
 
 
-def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
+def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
     """Return the values in order."""
     karmada, kinds = parts.karmada, {(template.ref.group, template.ref.kind) for template, _ in parts.templates.placed}
     return Desired(

@@ -80,7 +80,7 @@ class LocatedManifest(NamedTuple):
     position: int
     prefix: str = ""
 
-    def guarded(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
+    def problems_of_call(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
         """Return the problems that a call about this manifest finds; an error nobody thought of is one, too."""
         return guarded(call, lambda error: [FieldProblem(self, unexpected_problem("", error))])
 
@@ -255,14 +255,14 @@ def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
         return
     numbers = count(file.first if isinstance(file, BuiltFile) else 0)
     for position, (_, value) in enumerate(documents):
-        yield from _expanded(LocatedManifest(value, file, 0, position), numbers)
+        yield from _expand_list(LocatedManifest(value, file, 0, position), numbers)
 
 
 def _has_identity(value: Any) -> bool:
     return isinstance(value, dict) and "apiVersion" in value and "kind" in value
 
 
-def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem | Skipped]:
+def _expand_list(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem | Skipped]:
     """Yield the manifest, the items of a list one by one, or what keeps it from being either."""
     faults = tuple(_identity_faults(place))
     if faults:
@@ -276,11 +276,13 @@ def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[Locate
         yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:
         for number, item in enumerate(place.manifest["items"] or ()):
-            inner = place._replace(manifest=_typed(item, place.manifest), prefix=f"{place.prefix}items[{number}].")
-            yield from _expanded(inner, numbers)
+            inner = place._replace(
+                manifest=_with_type_of_list(item, place.manifest), prefix=f"{place.prefix}items[{number}]."
+            )
+            yield from _expand_list(inner, numbers)
 
 
-def _typed(item: Any, parent: Any) -> Any:
+def _with_type_of_list(item: Any, parent: Any) -> Any:
     """Return an item of a list; in a ``ConfigMapList`` and its like, items may leave out what all of them are."""
     kind = parent["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or not item.keys().isdisjoint(_IDENTITY):

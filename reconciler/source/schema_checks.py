@@ -139,7 +139,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         known = {minor_version(cluster.kubernetes_version) for cluster in self.members()} or {None}
         return tuple(every) if None in known else tuple(sorted(filter(None, known), reverse=True))
 
-    def checked(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> CheckedTemplates:
+    def check_templates(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> CheckedTemplates:
         """Return what is wrong with templates, and for which versions the others are right."""
         wrong: list[WrongTemplate] = []
         right: dict[ObjectRef, range] = {}

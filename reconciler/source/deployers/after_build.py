@@ -15,7 +15,7 @@ from render.documents import Document, document_texts, emit, read_documents
 from render.model import as_list, as_mapping, is_opaque
 
 from .request import BuiltFolder, UnusableDeployer
-from .variables import BadSubstitutionError, substituted
+from .variables import BadSubstitutionError, substitute_variables
 
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 Settings = Mapping[tuple[str, str, str], LocatedManifest]
@@ -144,7 +144,7 @@ def _text(document: Document, text: bytes, variables: Variables | None, metadata
     if not isinstance(value, dict) or is_opaque(value):
         return text
     if variables is not None and b"$" in text and not _is_switched_off(value):
-        text = substituted(text.decode(), variables.value).encode()
+        text = substitute_variables(text.decode(), variables.value).encode()
         documents, errors = read_documents(text)
         if errors or len(documents) != 1 or not isinstance(documents[0].value, dict):
             raise BadSubstitutionError("with its variables filled in it is no YAML object")

@@ -87,7 +87,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         try:
             locked = self.locked.of_address(SourceType.GIT, url)
             if locked is None and address_of(url) != self.own:
-                tree = self.locked.implied(SourceType.GIT, revision_place(str(url), str(revision or "")))
+                tree = self.locked.tree_without_source(SourceType.GIT, revision_place(str(url), str(revision or "")))
                 locked = (tree, "") if tree else None
         except UnavailableSource as error:
             raise UnusableDeployer(path, error.message, error.hint) from error

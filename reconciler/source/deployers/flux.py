@@ -138,7 +138,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
             message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
             raise UnavailableSource(message, hint="write a Source of it, and run argosy lock")
         place = artifact_place(found) if type_ is SourceType.OCI else repository_place(found)
-        tree = self.locked.implied(type_, place, secret_of(found, namespace))
+        tree = self.locked.tree_without_source(type_, place, secret_of(found, namespace))
         return (tree, "") if tree else None
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:

@@ -115,7 +115,7 @@ class Readers(Struct, frozen=True, kw_only=True):
             return False
         return place.manifest["kind"] != argo.KIND or not has_charts(place.manifest["spec"], self.charts)
 
-    def locked(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
+    def locked_trees(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
         """Return the contents of the Sources among manifests."""
         external = load_external_sources(argosy_objects(SOURCE, manifests))
         files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
@@ -129,7 +129,7 @@ class Readers(Struct, frozen=True, kw_only=True):
         This repository is the one that most of those in files name, or of those that charts make without any.
         """
         every, namespace = list(manifests), self.home.fleet.default_namespace
-        locked = self.locked(every)
+        locked = self.locked_trees(every)
         objects, artifacts = flux_objects(every, namespace)
         naming = list(filter(self._names_repositories, entries))
         written = [place for place in naming if not is_of_chart(place.file)] or naming

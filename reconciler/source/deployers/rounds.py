@@ -127,7 +127,7 @@ class Rounds(Struct):
         for ref, place in sorted(known.items()):
             try:
                 if applications.is_application_set(place.manifest):
-                    outcomes[ref, 0] = self._generated((ref, 0), place, sources)
+                    outcomes[ref, 0] = self._generated_applications((ref, 0), place, sources)
                 else:
                     requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
             except UnusableDeployer as error:
@@ -181,7 +181,7 @@ class Rounds(Struct):
         broken += tuple(self._left_out(place, each, inputs) for each in left_out)
         return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
 
-    def _generated(self, asked: Asked, place: LocatedManifest, sources: FolderSources) -> DeployedFolder:
+    def _generated_applications(self, asked: Asked, place: LocatedManifest, sources: FolderSources) -> DeployedFolder:
         """Return the Applications of an ApplicationSet, which are read like those that stand in files."""
         made, inputs = sources.applications(place)
         output = b"".join(b"---\n" + emit(each) for each in made)

@@ -152,7 +152,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
                 return content_tree(source.name, content, self.lock), source.folder
         return None
 
-    def implied(self, type_: SourceType, place: Mapping[str, str], secret: str = "") -> SourceTree | None:
+    def tree_without_source(self, type_: SourceType, place: Mapping[str, str], secret: str = "") -> SourceTree | None:
         """Return the tree of a place that no Source has; UnavailableSource where it is not locked, or cannot be.
 
         ``secret`` is the one that the object which names the place refers to.

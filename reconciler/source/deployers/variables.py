@@ -26,10 +26,10 @@ class _Parsed(NamedTuple):
     after: int
 
 
-def substituted(text: str, lookup: Lookup) -> str:
+def substitute_variables(text: str, lookup: Lookup) -> str:
     """Return a text with its variables filled in.
 
-    >>> substituted("${A}-${B:-x} $${A} ${A^^} ${A/a/o}", lambda name: {"A": "ab"}.get(name, ""))
+    >>> substitute_variables("${A}-${B:-x} $${A} ${A^^} ${A/a/o}", lambda name: {"A": "ab"}.get(name, ""))
     'ab-x ${A} AB ob'
     """
     parts, position, size = [], 0, 0
@@ -163,7 +163,7 @@ def _with(value: str, operator: str, pattern: str, new: str) -> str:
     return value.replace(pattern, new, many)
 
 
-def _trimmed(use: _Use, start: int) -> _Parsed:
+def _without_matching_end(use: _Use, start: int) -> _Parsed:
     """Return a value without its shortest or longest beginning, or end, that matches a pattern."""
     pattern, after = use.argument(start, "}")
     after, value = _end_of_use(use.text, after), use.value
@@ -179,10 +179,10 @@ def _trimmed(use: _Use, start: int) -> _Parsed:
 
 def matching_lengths(pattern: str, value: str) -> Iterator[int]:
     """Yield the lengths of the beginnings of a value that match a pattern of ``*`` and ``?``, shortest first."""
-    states = _spread({0}, pattern)
+    states = _with_empty_matches({0}, pattern)
     for length, character in enumerate(value, start=1):
         moved = {at if pattern[at] == "*" else at + 1 for at in states if _takes(pattern, at, character)}
-        states = _spread(moved, pattern)
+        states = _with_empty_matches(moved, pattern)
         if len(pattern) in states:
             yield length
 
@@ -191,7 +191,7 @@ def _takes(pattern: str, at: int, character: str) -> bool:
     return at < len(pattern) and pattern[at] in ("*", "?", character)
 
 
-def _spread(states: set[int], pattern: str) -> set[int]:
+def _with_empty_matches(states: set[int], pattern: str) -> set[int]:
     """Return the places of a pattern that are reached without another character, as ``*`` may stand for none."""
     spread = set(states)
     for at in states:
@@ -207,6 +207,6 @@ _FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
     ((":",), _cut),
     (("^^", ",,", "^", ","), _case_change),
     (("//", "/#", "/%", "/"), _replacement),
-    (("##", "#", "%%", "%"), _trimmed),
+    (("##", "#", "%%", "%"), _without_matching_end),
 )
 """The forms of a variable, each with the operators that make it; of two that fit, the first counts."""

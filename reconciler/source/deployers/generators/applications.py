@@ -62,7 +62,7 @@ def _application(
     texts, patch = generators.texts, manifest["spec"].get("templatePatch")
     made = texts.filled_value(template, parameters) if parameters else dict(template)
     if patch:
-        made = _patched(made, texts.filled(str(patch), parameters))
+        made = _with_patch(made, texts.fill_text(str(patch), parameters))
     metadata = as_mapping(made.get("metadata"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise UnusableDeployer("spec.template.metadata.name", "required, but missing")
@@ -77,7 +77,7 @@ def _application(
     }
 
 
-def _patched(made: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Return an Application with the patch of its ApplicationSet; lists take the place of lists."""
     documents, errors = read_documents(text.encode("utf-8", "surrogatepass"))
     patch = documents[0].value if documents else {}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .values import printed
+from .values import printed_value
 
 Parameters = dict[str, Any]
 MOST_SETS = 2_000
@@ -15,7 +15,7 @@ class UncombinableError(Exception):
     """Sets of parameters cannot be joined; the message says why."""
 
 
-def bounded(sets: Sequence[Parameters]) -> Sequence[Parameters]:
+def limited_sets(sets: Sequence[Parameters]) -> Sequence[Parameters]:
     """Return sets of parameters that are not too many."""
     if len(sets) > MOST_SETS:
         raise UncombinableError(f"it makes more than {MOST_SETS} sets of parameters")
@@ -83,7 +83,7 @@ def flat(value: Mapping[str, Any]) -> dict[str, str]:
         if items:
             stack += ((f"{name}.{key}", inner) for key, inner in reversed(items))
         else:
-            found[name] = "<nil>" if each is None else printed(each)
+            found[name] = "<nil>" if each is None else printed_value(each)
     return found
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from .functions import FUNCTIONS
 from .syntax import Branch, Fields, Function, Literal, Node, Operand, Pipeline, TemplateError, Variable
-from .values import LONGEST_TEXT, MISSING, Budget, Missing, is_true, printed
+from .values import LONGEST_TEXT, MISSING, Budget, Missing, is_true, printed_value
 
 _MOST_ITEMS = 10_000
 
@@ -41,7 +41,7 @@ class Evaluation(Struct):
             else:
                 value = self._value(node, dot)
                 if not node.variables:
-                    yield self._text_within_limit(printed(value))
+                    yield self._text_within_limit(printed_value(value))
 
     def _text_within_limit(self, text: str) -> str:
         self._size += len(text)

@@ -14,23 +14,23 @@ from typing import Any
 from render.documents import emit, read_documents
 
 from .syntax import TemplateError
-from .values import LONGEST_TEXT, as_text, go_value, is_true, plain_value, printed
+from .values import LONGEST_TEXT, as_text, go_value, is_true, plain_value, printed_value
 
 _MOST_ITEMS = 10_000
 _NAME_LENGTH, _SLUG_LENGTH = 253, 50
 _PLACE = re.compile(r"%(\d{0,3})([svdq%])")
 
 
-def sanitized(name: str) -> str:
+def kubernetes_name(name: str) -> str:
     """Return a text as a name of Kubernetes may be.
 
-    >>> sanitized("Team_A/Web.")
+    >>> kubernetes_name("Team_A/Web.")
     'team-a-web'
     """
     return re.sub(r"[^-a-z0-9.]", "-", name.lower())[:_NAME_LENGTH].strip("-.")
 
 
-def _slugified(*arguments: Any) -> str:
+def _slug(*arguments: Any) -> str:
     """Return a text as a slug, of at most so many characters, cut at a word where that is asked for."""
     text = as_text(arguments[-1])
     longest = int(arguments[0]) if len(arguments) > 1 else _SLUG_LENGTH
@@ -63,7 +63,7 @@ def _indent(count: Any, text: str) -> str:
     return " " * int(count) + text.replace("\n", "\n" + " " * int(count))
 
 
-def _formatted(pattern: str, *values: Any) -> str:
+def _format_values(pattern: str, *values: Any) -> str:
     """Return values in the places of a pattern: ``%s``, ``%v``, ``%d``, ``%q`` and ``%%``, with a width."""
     rest = list(values)
 
@@ -73,7 +73,7 @@ def _formatted(pattern: str, *values: Any) -> str:
         if not rest:
             raise TemplateError("printf lacks a value")
         value = rest.pop(0)
-        text = json.dumps(printed(value)) if found[2] == "q" else printed(plain_value(value))
+        text = json.dumps(printed_value(value)) if found[2] == "q" else printed_value(plain_value(value))
         width, fill = int(found[1] or 0), "0" if (found[1] or "").startswith("0") else " "
         return text.rjust(width, fill)
 
@@ -133,14 +133,14 @@ def _dug(*arguments: Any) -> Any:
     return value
 
 
-def _merged(first: Any, *others: Any) -> Any:
+def _merge_into_first(first: Any, *others: Any) -> Any:
     """Return objects merged into the first; what it has counts."""
     merged = dict(first)
     for other in others:
         for key, value in other.items():
             own = merged.get(key)
             if isinstance(own, Mapping) and isinstance(value, Mapping):
-                merged[key] = _merged(own, value)
+                merged[key] = _merge_into_first(own, value)
             elif not is_true(own):
                 merged[key] = value
     return merged
@@ -148,7 +148,7 @@ def _merged(first: Any, *others: Any) -> Any:
 
 def _made(*parts: Any) -> dict[str, Any]:
     padded = [*parts, ""] if len(parts) % 2 else list(parts)
-    return {printed(key): value for key, value in zip(padded[::2], padded[1::2], strict=True)}
+    return {printed_value(key): value for key, value in zip(padded[::2], padded[1::2], strict=True)}
 
 
 def _with_key(value: Any, key: str, item: Any) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _fitting(number: int) -> int:
     return number
 
 
-def _divided(one: Any, other: Any) -> int:
+def _quotient(one: Any, other: Any) -> int:
     """Return a quotient without its fraction, as Go divides."""
     first, second = _whole(one), _whole(other)
     size = abs(first) // abs(second)
@@ -195,7 +195,7 @@ def _split(separator: str, text: str) -> list[str]:
 def _join(separator: str, values: Any) -> str:
     if len(separator) * len(values) > LONGEST_TEXT:
         raise TemplateError(f"join makes more than {LONGEST_TEXT} characters")
-    return separator.join(printed(each) for each in values if each is not None)
+    return separator.join(printed_value(each) for each in values if each is not None)
 
 
 def _equal(first: Any, *others: Any) -> bool:
@@ -238,9 +238,9 @@ _GO: Mapping[str, Callable[..., Any]] = {
     "len": len,
     "index": _index,
     "slice": _slice,
-    "print": lambda *values: "".join(map(printed, values)),
-    "println": lambda *values: " ".join(map(printed, values)) + "\n",
-    "printf": _formatted,
+    "print": lambda *values: "".join(map(printed_value, values)),
+    "println": lambda *values: " ".join(map(printed_value, values)) + "\n",
+    "printf": _format_values,
 }
 _TEXTS: Mapping[str, Callable[..., Any]] = {
     "lower": lambda text: as_text(text).lower(),
@@ -256,15 +256,15 @@ _TEXTS: Mapping[str, Callable[..., Any]] = {
     "contains": lambda part, text: part in as_text(text),
     "hasPrefix": lambda prefix, text: as_text(text).startswith(prefix),
     "hasSuffix": lambda suffix, text: as_text(text).endswith(suffix),
-    "quote": lambda *values: " ".join(json.dumps(printed(each), ensure_ascii=False) for each in values),
-    "squote": lambda *values: " ".join(f"'{printed(each)}'" for each in values),
-    "cat": lambda *values: " ".join(map(printed, values)),
+    "quote": lambda *values: " ".join(json.dumps(printed_value(each), ensure_ascii=False) for each in values),
+    "squote": lambda *values: " ".join(f"'{printed_value(each)}'" for each in values),
+    "cat": lambda *values: " ".join(map(printed_value, values)),
     "repeat": _repeat,
     "indent": _indent,
     "nindent": lambda count, text: "\n" + _indent(count, text),
     "substr": _substring,
     "trunc": _trunc,
-    "toString": printed,
+    "toString": printed_value,
     "splitList": _split,
     "split": lambda separator, text: {f"_{number}": part for number, part in enumerate(_split(separator, text))},
     "join": _join,
@@ -282,8 +282,8 @@ _TEXTS: Mapping[str, Callable[..., Any]] = {
     ),
     "toPrettyJson": lambda value: json.dumps(plain_value(value), ensure_ascii=False, indent=2, sort_keys=True),
     "fromJson": _read_json,
-    "normalize": lambda text: sanitized(as_text(text)),
-    "slugify": _slugified,
+    "normalize": lambda text: kubernetes_name(as_text(text)),
+    "slugify": _slug,
 }
 _VALUES: Mapping[str, Callable[..., Any]] = {
     "default": lambda default, value=None: value if is_true(value) else default,
@@ -304,7 +304,7 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "compact": lambda values: [each for each in values if is_true(each)],
     "without": lambda values, *others: [each for each in values if each not in others],
     "has": lambda value, values: value in values,
-    "sortAlpha": lambda values: sorted(map(printed, values)),
+    "sortAlpha": lambda values: sorted(map(printed_value, values)),
     "dict": _made,
     "get": lambda value, key: value.get(key, ""),
     "set": _with_key,
@@ -314,8 +314,8 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "pick": lambda value, *keys: {key: value[key] for key in keys if key in value},
     "omit": lambda value, *keys: {key: item for key, item in value.items() if key not in keys},
     "pluck": lambda key, *values: [value[key] for value in values if key in value],
-    "merge": _merged,
-    "mergeOverwrite": lambda *values: _merged(*reversed(values)),
+    "merge": _merge_into_first,
+    "mergeOverwrite": lambda *values: _merge_into_first(*reversed(values)),
     "dig": _dug,
     "kindOf": _kind,
     "kindIs": lambda name, value: _kind(value) == name,
@@ -327,8 +327,8 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "add1": lambda value: _whole(value) + 1,
     "sub": lambda one, other: _whole(one) - _whole(other),
     "mul": lambda one, other: _fitting(_whole(one) * _whole(other)),
-    "div": _divided,
-    "mod": lambda one, other: _whole(one) - _divided(one, other) * _whole(other),
+    "div": _quotient,
+    "mod": lambda one, other: _whole(one) - _quotient(one, other) * _whole(other),
     "max": lambda *values: max(map(_whole, values)),
     "min": lambda *values: min(map(_whole, values)),
     "until": _until,

@@ -18,8 +18,8 @@ from render.model import as_list, as_mapping
 from render.parsing.selectors import label_selector
 from render.selectors import has_valid_values, matches
 
-from .combining import Parameters, UncombinableError, bounded, flat, in_one, merged_sets
-from .functions import sanitized
+from .combining import Parameters, UncombinableError, flat, in_one, limited_sets, merged_sets
+from .functions import kubernetes_name
 from .syntax import TemplateError
 from .texts import TemplateTexts
 from .values import go_value
@@ -64,7 +64,7 @@ class Generators(Struct):
         try:
             generator = self.texts.filled_value(generator, outer) if outer else generator
             spec = generator[kind] if isinstance(generator[kind], dict) else {}
-            found = bounded(make(f"{path}.{kind}", spec, depth))
+            found = limited_sets(make(f"{path}.{kind}", spec, depth))
         except (TemplateError, UncombinableError) as error:
             raise UnusableDeployer(f"{path}.{kind}", str(error)) from error
         selector = generator.get("selector")
@@ -106,7 +106,7 @@ class Generators(Struct):
         prefix = str(spec.get("pathParamPrefix") or "")
         if as_list(spec.get("directories")):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
-            return [self._with_values(spec, self._placed(prefix, folder, "", {})) for folder in folders]
+            return [self._with_values(spec, self._with_place_parameters(prefix, folder, "", {})) for folder in folders]
         if not as_list(spec.get("files")):
             raise UnusableDeployer(path, "names neither directories nor files")
         found: list[Parameters] = []
@@ -114,8 +114,8 @@ class Generators(Struct):
             folder, _, name = file.path.rpartition("/")
             for values in self._objects_in(path, tree, file):
                 own = go_value(values) if self.texts.is_go else dict(flat(go_value(values)))
-                found.append(self._with_values(spec, self._placed(prefix, folder or ".", name, own)))
-            bounded(found)
+                found.append(self._with_values(spec, self._with_place_parameters(prefix, folder or ".", name, own)))
+            limited_sets(found)
         return found
 
     def _objects_in(self, path: str, tree: SourceTree, file: SourceFile) -> list[dict[str, Any]]:
@@ -131,11 +131,11 @@ class Generators(Struct):
             raise UnusableDeployer(path, f"{origin} is neither an object nor a list of objects")
         return objects
 
-    def _placed(self, prefix: str, folder: str, name: str, own: Parameters) -> Parameters:
+    def _with_place_parameters(self, prefix: str, folder: str, name: str, own: Parameters) -> Parameters:
         """Return parameters with those that tell where they come from; ``name`` is that of a file."""
         base = posixpath.basename(folder)
-        parts = {"basename": base, "basenameNormalized": sanitized(base)}
-        parts |= {"filename": name, "filenameNormalized": sanitized(name)} if name else {}
+        parts = {"basename": base, "basenameNormalized": kubernetes_name(base)}
+        parts |= {"filename": name, "filenameNormalized": kubernetes_name(name)} if name else {}
         segments = folder.split("/")
         if self.texts.is_go:
             place: Parameters = {"path": folder, **parts, "segments": segments}
@@ -149,7 +149,7 @@ class Generators(Struct):
         values = spec.get("values")
         if not isinstance(values, dict) or not values:
             return own
-        filled = {str(key): self.texts.filled(str(value), own) for key, value in values.items()}
+        filled = {str(key): self.texts.fill_text(str(value), own) for key, value in values.items()}
         return {**own, **({"values": filled} if self.texts.is_go else _with_prefix("values", filled))}
 
     def _matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
@@ -161,7 +161,7 @@ class Generators(Struct):
         for first in self.sets(f"{path}.generators[0]", children[0], depth=depth + 1):
             seconds = self.sets(f"{path}.generators[1]", children[1], first, depth=depth + 1)
             found += (in_one(first, second, is_go=self.texts.is_go) for second in seconds)
-            bounded(found)
+            limited_sets(found)
         return found
 
     def _merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
@@ -216,7 +216,12 @@ def server_of(cluster: Mapping[str, Any]) -> str:
 
 def _cluster_parameters(cluster: Mapping[str, Any], *, is_go: bool) -> Parameters:
     name, annotations = str(cluster["metadata"]["name"]), cluster["metadata"].get("annotations")
-    found: Parameters = {"name": name, "nameNormalized": sanitized(name), "server": server_of(cluster), "project": ""}
+    found: Parameters = {
+        "name": name,
+        "nameNormalized": kubernetes_name(name),
+        "server": server_of(cluster),
+        "project": "",
+    }
     labels, notes = _labels_of(cluster), as_mapping(annotations)
     if is_go:
         return {**found, "metadata": {"labels": labels, **({"annotations": notes} if notes else {})}}

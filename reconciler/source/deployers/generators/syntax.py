@@ -144,7 +144,7 @@ def _action(text: str, start: int) -> tuple[_Action, int, bool]:
         position = found.end()
 
 
-def unquoted(text: str) -> str:
+def text_of_literal(text: str) -> str:
     """Return a string as it is written in a template."""
     if text.startswith("`"):
         return text[1:-1]
@@ -271,7 +271,7 @@ class _Operands:
 
     def _base(self, token: _Token, depth: int) -> Operand:
         if token.kind == "string":
-            return Literal(unquoted(token.text))
+            return Literal(text_of_literal(token.text))
         if token.kind == "number":
             return Literal(_number(token.text))
         if token.kind == "variable":

@@ -32,18 +32,18 @@ class TemplateTexts(Struct):
                 raise TemplateError(f"the option {option!r} is not known")
         return cls(is_go=bool(spec.get("goTemplate")), is_strict=_STRICT in wanted)
 
-    def filled(self, text: str, parameters: Mapping[str, Any]) -> str:
+    def fill_text(self, text: str, parameters: Mapping[str, Any]) -> str:
         """Return a text with parameters filled in."""
         self.budget.spend(text)
         if _OPEN not in text:
             return text
         if not self.is_go:
-            return self._named(text, parameters)
+            return self._fill_names(text, parameters)
         if text not in self._parsed:
             self._parsed[text] = parsed_template(text)
         return Evaluation(parameters, self.budget, self.is_strict).text(self._parsed[text])
 
-    def _named(self, text: str, parameters: Mapping[str, Any]) -> str:
+    def _fill_names(self, text: str, parameters: Mapping[str, Any]) -> str:
         """Return a text with the parameters whose names stand in braces; others stay as they stand."""
         parts, position, size = list[str](), 0, 0
         while (start := text.find(_OPEN, position)) >= 0:
@@ -63,9 +63,9 @@ class TemplateTexts(Struct):
     def filled_value(self, value: Any, parameters: Mapping[str, Any]) -> Any:
         """Return a value with parameters filled into all its texts, keys too."""
         if isinstance(value, str):
-            return self.filled(value, parameters)
+            return self.fill_text(value, parameters)
         if isinstance(value, Mapping):
             return {
-                self.filled(str(key), parameters): self.filled_value(each, parameters) for key, each in value.items()
+                self.fill_text(str(key), parameters): self.filled_value(each, parameters) for key, each in value.items()
             }
         return [self.filled_value(each, parameters) for each in value] if isinstance(value, list) else value

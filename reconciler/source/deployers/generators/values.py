@@ -43,10 +43,17 @@ class Missing:
 MISSING = Missing()
 
 
-def printed(value: Any) -> str:
+def printed_value(value: Any) -> str:
     """Return a value as a template prints it.
 
-    >>> printed(1000000.0), printed(1.5), printed(3), printed([1.0, "a"]), printed({"b": True}), printed(None)
+    >>> (
+    ...     printed_value(1000000.0),
+    ...     printed_value(1.5),
+    ...     printed_value(3),
+    ...     printed_value([1.0, "a"]),
+    ...     printed_value({"b": True}),
+    ...     printed_value(None),
+    ... )
     ('1e+06', '1.5', '3', '[1 a]', 'map[b:true]', '<no value>')
     """
     if value is None or isinstance(value, Missing):
