@@ -166,6 +166,7 @@ class Fleet:
         worktree = self.repository.path.parent / "status"
         self.repository.git("worktree", "add", "-q", "--detach", str(worktree), "argosy/status")
         for path, content in files.items():
+            (worktree / path).parent.mkdir(parents=True, exist_ok=True)
             (worktree / path).write_bytes(content)
         status = Repository(worktree)
         status.git("add", "-A")

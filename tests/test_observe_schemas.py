@@ -7,20 +7,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.ledger.branch_file import FileFault
+from reconciler.ledger.member_schemas import MemberSchemas, VersionSchemas
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.schemas import SchemaObservation, observe_schemas
 from reconciler.source.build import SourceReading
 from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.source.loading import load_source
-from reconciler.source.observed_schemas import (
-    MOST_BYTES,
-    MemberSchemas,
-    ObservedSchemas,
-    VersionSchemas,
-    digest_of,
-    schema_content,
-)
+from reconciler.source.observed_schemas import MOST_BYTES, ObservedSchemas, digest_of, schema_content
 from render.documents import parse_documents
 from render.schemas.published import kept_schema
 from tests.build import a_deployment, a_policy, as_bytes
@@ -263,12 +258,12 @@ def test_an_index_is_read_back_as_it_was_written() -> None:
     some = MemberSchemas(
         versions={**KNOWN.versions, "a.example.com/v2": VersionSchemas(hash="", digests={"Large": "", "Small": "ab"})}
     )
-    assert some.file().decode() == (
-        "apiVersion: argosy.dev/v1alpha1\nkind: ObservedSchemas\nversions:\n"
+    assert some.content().decode() == (
+        "apiVersion: argosy.dev/v1alpha1\nkind: ObservedSchemas\nversion: 1\nversions:\n"
         '- apiVersion: a.example.com/v2\n  hash: ""\n  kinds:\n  - kind: Large\n  - kind: Small\n    schema: ab\n'
         f"- apiVersion: example.com/v1\n  hash: A1\n  kinds:\n  - kind: Widget\n    schema: {digest_of(FIRST)}\n"
     )
-    assert MemberSchemas.parse(parse_documents(some.file())[0].value) == some
+    assert MemberSchemas.read("", some.content()) == some
 
 
 @each_row(
@@ -286,8 +281,8 @@ def test_an_index_is_read_back_as_it_was_written() -> None:
     ids=json.dumps,
 )
 def test_an_index_of_another_shape_is_none(manifest: Any) -> None:
-    with pytest.raises(ValueError, match=r"^versions is no list of versions with their kinds$"):
-        MemberSchemas.parse(manifest)
+    with pytest.raises(FileFault, match=r"versions|^it is no object$"):
+        MemberSchemas.of(manifest)
 
 
 DEFINITION, GADGET = (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.admission import admit
-from reconciler.record.quota_usage import quota_manifest, quota_usages
+from reconciler.record.quota_usage import quota_file, quota_usages
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.source.desired import Desired
 from render.documents import emit, parse_documents
@@ -254,7 +254,7 @@ def test_reports_of_members_are_the_usage_where_nothing_is_enforced() -> None:
     template = Template(ref=ObjectRef.of(quota), manifest=quota)
     desired = Desired(fleet=Fleet(feature_gates=FeatureGates(federated_quota_enforcement=False)), quotas=(template,))
     (usage,) = quota_usages(desired, (), RecordedStatus(files=files))
-    assert quota_manifest(usage)["status"] == {
+    assert quota_file(usage).status == {
         "overall": {"cpu": "16"},
         "overallUsed": {"cpu": "3500m", "pods": "3"},
         "aggregatedStatus": [

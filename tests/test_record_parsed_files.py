@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish.file_shapes import parsed_file
+from reconciler.ledger.table import object_at
 from reconciler.record.parsed_files import ParsedFiles
 from reconciler.repository.cache import Cache
 from render.errors import GitError
@@ -56,7 +56,7 @@ FILES = [
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.why)
 def test_only_files_about_objects_are_kept(file: File, tmp_path: Path) -> None:
     first, second = (parsed(tmp_path, file.path, file.content) for _ in range(2))
-    assert first == second == parsed_file(file.path, file.content)
+    assert first == second == object_at(file.path, file.content)
     assert tuple(kept(tmp_path)) == file.kept
 
 
@@ -80,7 +80,7 @@ MISPLACED = [
     Misplaced(
         "among the schemas",
         "schemas/eu.yaml",
-        f"schemas/eu.yaml {DAMAGED}: versions is no list of versions with their kinds",
+        f"schemas/eu.yaml {DAMAGED}: versions is missing",
     ),
     Misplaced(
         "outside any namespace", "works/eu/x.yaml", f"works/eu/x.yaml {DAMAGED}: passes write no file of this name"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.members.exchange import Answer, Failure, Request
 from render.documents import emit
 
@@ -300,7 +301,8 @@ def test_an_agent_tells_of_its_own_cluster_and_of_no_other(tmp_path: Path) -> No
         *(f"argosy/agent/puller: {path} is not this cluster's to say" for path in sorted(forged)),
     )
     assert fleet.repository.show("clusters/member1.yaml", "argosy/status") == before
-    assert fleet.repository.show("clusters/puller.yaml", "argosy/status") == own.decode().strip()
+    recorded = fleet.repository.show("clusters/puller.yaml", "argosy/status")
+    assert recorded == ClusterRecord.read("", own).content().decode().strip()
     assert [path for path in fleet.repository.files("argosy/status") if "puller" in path] == [
         "clusters/puller.yaml",
         work,

@@ -17,10 +17,11 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.values import DiscreetStruct
 
 VERSION_FIELD = "version"
 MOST_BYTES = 8 << 20
-_VERSION_LINE = re.compile(rb"^version: ([0-9]+)\n", re.MULTILINE)
+_VERSION_KEY = b"version: "
 _NAMES = re.compile(r"\{([a-z]+)\}")
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<place>.*)`)?", re.DOTALL)
 _EXPECTED = re.compile(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
@@ -73,7 +74,7 @@ class ObjectName(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ObjectRef(self.group, self.kind, self.namespace, self.name)
 
 
-class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BranchFile(DiscreetStruct, frozen=True, kw_only=True, omit_defaults=True):
     """A file of a branch of ours; a subclass has its fields, and says of the file all that must be known of it.
 
     ``PATH`` is its path in the branch, with a name in braces for each part that differs from file to file. ``ABOUT``
@@ -113,13 +114,23 @@ class BranchFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         except FileFault as fault:
             raise fault.at(path) from fault
 
+    @classmethod
+    def with_version(cls, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object in a file with the version of today."""
+        return {**plain, VERSION_FIELD: cls.VERSION}
+
+    @classmethod
+    def without_version(cls, value: Manifest) -> Manifest:
+        """Return the object in a file without its version."""
+        return {name: each for name, each in value.items() if name != VERSION_FIELD}
+
     def plain(self) -> Manifest:
         """Return the object in the file, without its version."""
         return {"apiVersion": self.API_VERSION, "kind": self.KIND, **plain_data(self)}
 
     def content(self) -> bytes:
         """Return the content of the file on a branch whose files have versions."""
-        return emit({**self.plain(), VERSION_FIELD: self.VERSION})
+        return emit(self.with_version(self.plain()))
 
     def rendered_content(self) -> bytes:
         """Return the content of the file in a rendered commit, whose bytes are those of any Argosy: without version."""
@@ -214,10 +225,22 @@ def says_the_same(before: bytes | None, after: bytes | None) -> bool:
 
 def without_version(content: bytes) -> bytes:
     """Return the content of a file as version 0 had it, which named none."""
-    return _VERSION_LINE.sub(b"", content, count=1)
+    begin, end = _version_line(content)
+    return content[:begin] + content[end:]
 
 
 def version_in(content: bytes) -> int:
     """Return the version that a file of ours names, without reading all of it; 0 where it names none."""
-    found = _VERSION_LINE.search(content)
-    return int(found.group(1)) if found else 0
+    begin, end = _version_line(content)
+    return int(content[begin + len(_VERSION_KEY) : end]) if end > begin else 0
+
+
+def _version_line(content: bytes) -> tuple[int, int]:
+    """Return where the line with the version begins and ends; the same place twice where there is none.
+
+    At the beginning of a line there are only the keys of the object in the file, as we write it.
+    """
+    begin = 0 if content.startswith(_VERSION_KEY) else content.find(b"\n" + _VERSION_KEY) + 1
+    end = content.find(b"\n", begin) + 1
+    is_version = content.startswith(_VERSION_KEY, begin) and content[begin + len(_VERSION_KEY) : end - 1].isdigit()
+    return (begin, end) if is_version else (0, 0)

@@ -7,10 +7,22 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import reconciler.ledger
+from render.model import Manifest
 
-from .branch_file import VERSION_FIELD, BranchFile, FileFault, check_version, says_the_same, version_in
+from .branch_file import (
+    MOST_BYTES,
+    VERSION_FIELD,
+    BranchFile,
+    FileFault,
+    check_version,
+    damaged,
+    object_in,
+    says_the_same,
+    version_in,
+)
 
 _NAME = re.compile(r"\\\{[a-z]+\\\}")
+_Patterns = tuple[tuple[re.Pattern[str], type[BranchFile]], ...]
 
 
 @cache
@@ -26,15 +38,55 @@ def kinds() -> tuple[type[BranchFile], ...]:
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], type[BranchFile]], ...]:
-    return tuple((re.compile(_NAME.sub("[^/]+", re.escape(kind.PATH))), kind) for kind in kinds())
+def _patterns() -> Mapping[str, _Patterns]:
+    """Return the patterns of paths by the folder or the file at the root."""
+    found: dict[str, _Patterns] = {}
+    for kind in kinds():
+        root = kind.PATH.partition("/")[0]
+        found[root] = (*found.get(root, ()), (re.compile(_NAME.sub("[^/]+", re.escape(kind.PATH))), kind))
+    return found
+
+
+@cache
+def entries() -> tuple[str, ...]:
+    """Return the names of the files and folders at the root of a branch in which there are such files."""
+    return tuple(sorted(_patterns()))
 
 
 def kind_at(path: str) -> type[BranchFile] | None:
     """Return the struct of the file at a path; None where Argosy writes none."""
     if not path.isprintable():
         return None
-    return next((kind for pattern, kind in _patterns() if pattern.fullmatch(path)), None)
+    found = _patterns().get(path.partition("/")[0], ())
+    return next((kind for pattern, kind in found if pattern.fullmatch(path)), None)
+
+
+def checked_path(path: str, *, is_file: bool = True) -> type[BranchFile]:
+    """Return the struct of the file at a path; GitError where Argosy writes none there."""
+    kind = kind_at(path) if is_file else None
+    if kind is None:
+        raise damaged(path, "passes write no file of this name")
+    return kind
+
+
+def object_at(path: str, content: bytes) -> Manifest:
+    """Return the one object of a file as plain data, without its version; GitError where its struct says otherwise."""
+    kind = checked_path(path)
+    try:
+        value = object_in(content)
+        kind.of(value)
+    except FileFault as fault:
+        raise fault.at(path) from fault
+    return kind.without_version(value)
+
+
+def is_as_written(path: str, content: bytes, value: Manifest) -> bool:
+    """Say whether a file with this content and object may be read without its content."""
+    kind = kind_at(path)
+    try:
+        return kind is not None and len(content) <= MOST_BYTES and kind.of(value) is not None
+    except FileFault:
+        return False
 
 
 def changed_files(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, bytes | None]:
@@ -50,8 +102,11 @@ def changed_files(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> di
 
 def check_written_here(path: str, content: bytes) -> None:
     """Raise GitError where a file that is to be written over is of a later version than is known here."""
-    kind = kind_at(path)
+    version = version_in(content)
+    kind = kind_at(path) if version else None
+    if kind is None:
+        return
     try:
-        check_version({VERSION_FIELD: version_in(content)}, kind.VERSION if kind else 0)
+        check_version({VERSION_FIELD: version}, kind.VERSION)
     except FileFault as fault:
         raise fault.at(path) from fault

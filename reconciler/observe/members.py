@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.member_schemas import KindVersion, MemberSchemas
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource, discover
 from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
@@ -17,7 +18,7 @@ from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.plans.cluster import another_cluster
-from reconciler.source.observed_schemas import KindVersion, MemberSchemas, ObservedSchemas
+from reconciler.source.observed_schemas import ObservedSchemas
 from render.values import DiscreetStruct
 
 from .cluster_status import MemberObservation

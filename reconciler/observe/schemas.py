@@ -12,17 +12,11 @@ from typing import Any
 
 from msgspec import field
 
+from reconciler.ledger.member_schemas import KindVersion, MemberSchemas, VersionSchemas
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
-from reconciler.source.observed_schemas import (
-    MOST_BYTES,
-    KindVersion,
-    MemberSchemas,
-    VersionSchemas,
-    digest_of,
-    schema_content,
-)
+from reconciler.source.observed_schemas import MOST_BYTES, digest_of, schema_content
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reconciler.ledger.branch_file import without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.table import checked_path
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
 from reconciler.pipeline.binding_files import PlainBinding
@@ -37,13 +38,12 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet_settings import with_limits_of
-from render.gitobjects import TREE_MODE, object_id
+from render.gitobjects import TREE_MODE, TreeEntry, object_id
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
 from .allowances import Allowed
 from .branches import publication_of
-from .file_shapes import checked_path
 from .schemas import recorded_schemas
 
 
@@ -302,7 +302,7 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
     if folder is None:
         return ObservedInputs(schemas=schemas)
     entries = repository.read_trees([folder])[folder]
-    files = {checked_path(f"facts/{entry.text}", is_file=entry.mode != TREE_MODE): entry.id for entry in entries}
+    files = {_path_of_facts(entry): entry.id for entry in entries}
     answers, health = files.pop(AnswersFile.PATH, None), files.pop(HealthFile.PATH, None)
     found = _read_facts(repository, files)
     return ObservedInputs(
@@ -315,6 +315,13 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         rendered_ids={path.removeprefix("facts/"): rendered_id for path, (_, rendered_id) in found.items()},
         schemas=schemas,
     )
+
+
+def _path_of_facts(entry: TreeEntry) -> str:
+    """Return the path of an entry of the folder of facts; GitError where passes write none there."""
+    path = f"facts/{entry.text}"
+    checked_path(path, is_file=entry.mode != TREE_MODE)
+    return path
 
 
 def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> dict[str, tuple[ClusterFacts, bytes]]:

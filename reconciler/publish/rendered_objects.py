@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from reconciler.console.log import Log
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.pipeline.assembly import TreeContext
 from reconciler.source.kubernetes_schemas import minor_version
 from reconciler.source.lines import template_problem
-from reconciler.source.observed_schemas import KindVersion, ObservedSchemas
+from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.schema_checks import EVERY_MINOR, SchemaChecks
 from render.bits import Mask, members
 from render.errors import InputError, Problem

@@ -3,20 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from reconciler.ledger.branch_file import damaged
+from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository import Repository
-from reconciler.source.observed_schemas import MemberSchemas, ObservedSchemas, digest_of
+from reconciler.source.observed_schemas import ObservedSchemas, digest_of
 from render.cluster import Cluster
-
-from .file_shapes import parsed_file
 
 FOLDER = "schemas"
 _INDEX, _SCHEMA = ".yaml", ".json"
-
-
-def schemas_path(cluster: str) -> str:
-    """Return the path of a cluster's index of schemas."""
-    return f"{FOLDER}/{cluster}{_INDEX}"
 
 
 def schema_path(digest: str) -> str:
@@ -35,7 +29,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     ids = {entry.text: entry.id for entry in repository.read_trees([folder])[folder]}
     indexes = {name.removesuffix(_INDEX): id_ for name, id_ in ids.items() if name.endswith(_INDEX)}
     contents = repository.read_blobs(set(indexes.values()))
-    path_by_id = {id_: schemas_path(name) for name, id_ in indexes.items()}
+    path_by_id = {id_: MemberSchemas.at(name) for name, id_ in indexes.items()}
     # A version of which a schema is missing is read anew by the next pass.
     known = {name.removesuffix(_SCHEMA) for name in ids if name.endswith(_SCHEMA)}
     parsed = {id_: _schemas_of(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
@@ -51,7 +45,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
 
 
 def _schemas_of(path: str, content: bytes) -> MemberSchemas:
-    return MemberSchemas.parse(parsed_file(path, content))
+    return MemberSchemas.read(path, content)
 
 
 def schemas_by_new_names(schemas: ObservedSchemas, clusters: Iterable[Cluster]) -> ObservedSchemas:

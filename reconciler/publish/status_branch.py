@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from reconciler.ledger.branch_file import FileFault, object_in
 from reconciler.ledger.inventory import Inventory
+from reconciler.ledger.table import check_written_here, checked_path
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import NewNames, new_names
 from reconciler.repository import RefUpdate, Repository
@@ -23,7 +24,6 @@ from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree
 from render.tree import TreeStore
 
 from .branches import Publication
-from .file_shapes import checked_path
 
 _TRIES = 8
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -220,14 +220,15 @@ def renamed_files(files: Mapping[str, bytes], names: NewNames) -> dict[str, byte
         return dict(files)
     path_by_file = {path: renamed_path(path, names) for path in files}
     return {
-        new: content if new == path or path.startswith("works/") else _renamed_content(content, names)
+        new: content if new == path or path.startswith("works/") else _renamed_content(path, content, names)
         for path, new in path_by_file.items()
         for content in (files[path],)
     }
 
 
-def _renamed_content(content: bytes, names: NewNames) -> bytes:
+def _renamed_content(path: str, content: bytes, names: NewNames) -> bytes:
     """Return a file of one cluster with its new name; one that passes do not write is left to whoever reads it."""
+    check_written_here(path, content)
     try:
         value = parse_documents(content)[0].value
     except (DocumentErrors, IndexError):
@@ -248,7 +249,7 @@ def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inve
     found = {}
     for path, content in status.files(commit, {"inventory"}).items():
         try:
-            inventory = _checked_inventory(checked_path(path, is_file=True), content)
+            inventory = _checked_inventory(path, content)
         except FileFault as fault:
             if fault.is_newer:
                 raise fault.at(path) from fault
@@ -262,6 +263,7 @@ def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inve
 
 def _checked_inventory(path: str, content: bytes) -> Inventory:
     """Return the inventory in a file; FileFault where it is another cluster's, or names what is no commit."""
+    checked_path(path)
     inventory = Inventory.of(object_in(content))
     if not all(map(_COMMIT.fullmatch, inventory.commits)):
         raise FileFault("it names a commit that is none")

@@ -7,13 +7,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.in_force import asked_tip, fleet_in_force
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE, written_commit
-from reconciler.source.observed_schemas import KindVersion
 from render.cluster import Cluster
 from render.errors import GitError
 from render.fleet_settings import SettingChange

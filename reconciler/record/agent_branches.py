@@ -5,23 +5,21 @@ another cluster, is larger than any that agents write or cannot be read, a branc
 that is left out and reported, and what was recorded of the cluster before stays in its place.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec import field
 
-from reconciler.ledger.branch_file import MOST_BYTES, FileFault
+from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, object_in
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.inventory import Inventory
+from reconciler.ledger.table import checked_path
 from reconciler.publish.branches import Publication
-from reconciler.publish.file_shapes import fault_of
 from reconciler.repository import Fetching, File, Repository
 from render.cluster import Cluster, is_pulling
-from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TREE_MODE
-from render.model import Manifest
 from render.settings.fleet import Fleet
 from render.values import DiscreetStruct
 
@@ -182,31 +180,26 @@ def _fault_of_place(file: File, cluster: str) -> str:
 
 def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
     """Return why a file is left out: it says that it is of another cluster, or is not as agents write it."""
-    value = _value(content)
-    if value is None:
-        return "holds no object"
-    fault = fault_of(path, content, value)
-    if fault:
-        return f"is not as agents write it: {fault}"
     try:
-        name = _NAMED_IN[path.partition("/")[0]](value)
+        value = object_in(content)
+    except FileFault:
+        return "holds no object"
+    try:
+        named = _cluster_named_in(checked_path(path).of(value))
     except FileFault as error:
         return error.fault if error.is_newer else f"is not as agents write it: {error.fault}"
-    return "" if name in {None, cluster} else _FOREIGN
+    except GitError:
+        return _FOREIGN
+    return "" if named in {None, cluster} else _FOREIGN
 
 
-_NAMED_IN: Mapping[str, Callable[[Manifest], str | None]] = {
-    "clusters": lambda value: ClusterRecord.of(value).state.name,
-    "facts": lambda value: ClusterFacts.of(value).name,
-    "inventory": lambda value: Inventory.of(value).cluster,
-    "works": lambda _value: None,
-}
-"""The cluster that the files of a folder name, as they are read: a Work's status names none, only its path does."""
-
-
-def _value(content: bytes) -> Manifest | None:
-    try:
-        value = parse_documents(content)[0].value
-    except (DocumentErrors, IndexError):
-        return None
-    return value if isinstance(value, dict) else None
+def _cluster_named_in(file: BranchFile) -> str | None:
+    """Return the cluster that a file names: a Work's status names none, only its path does."""
+    match file:
+        case ClusterRecord():
+            return file.state.name
+        case ClusterFacts():
+            return file.name
+        case Inventory():
+            return file.cluster
+    return None

@@ -10,7 +10,7 @@ from typing import Self, TypeVar, cast
 from msgspec import Struct, field
 
 from reconciler.ledger.branch_file import BranchFile
-from reconciler.publish.file_shapes import checked_path, parsed_file
+from reconciler.ledger.table import checked_path, object_at
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
@@ -45,7 +45,8 @@ class ParsedFiles(Struct):
         """Return a file as its value; GitError where passes write no such file."""
         known = self._files.get((kind, content))
         if known is None:
-            known = self._files[kind, content] = kind.read_object(path, self.of(path, content))
+            checked_path(path)
+            known = self._files[kind, content] = kind.read(path, content)
         return cast("_File", known)
 
     def know(self, content: bytes, manifest: Manifest) -> None:
@@ -59,13 +60,13 @@ class ParsedFiles(Struct):
 
     def _read(self, path: str, content: bytes) -> Manifest:
         if self.cache is None or path.partition("/")[0] not in _OF_OBJECTS:
-            return parsed_file(path, content)
+            return object_at(path, content)
         blob_id = object_id("blob", content)
         known: Manifest | None = self.cache.get_many((blob_id,)).get(blob_id)
         if known is not None:
-            checked_path(path, is_file=True)
+            checked_path(path)
             return known
-        manifest = parsed_file(path, content)
+        manifest = object_at(path, content)
         if not may_be_secret(content, (manifest,)):
             self.cache.put_many({blob_id: manifest})
         return manifest

@@ -5,17 +5,16 @@ from functools import partial
 from typing import Any
 
 from reconciler.ledger.conditions import condition_of_type
+from reconciler.ledger.quota import QuotaFile
 from reconciler.members.boundary import guarded
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.model import POLICY_API_VERSION, Manifest, ObjectRef
+from render.model import Manifest, ObjectRef
 from render.quota.enforcement import QuotaUsage, quota, quota_usage
 from render.quota.shares import ReportedQuota, reported, resource_quotas
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_status import APPLIED
-
-FOLDER = "quotas"
 
 
 def quota_usages(desired: Desired, bindings: Collection[Binding], recorded: RecordedStatus) -> Iterator[QuotaUsage]:
@@ -26,19 +25,9 @@ def quota_usages(desired: Desired, bindings: Collection[Binding], recorded: Reco
         yield quota_usage(quota(template.manifest), bindings, shares, is_enforced=is_enforced)
 
 
-def quota_path(usage: QuotaUsage) -> str:
-    """Return the path of a quota's status."""
-    return f"{FOLDER}/{usage.quota.namespace}/{usage.quota.name}.yaml"
-
-
-def quota_manifest(usage: QuotaUsage) -> dict[str, Any]:
-    """Return a quota's status as the status branch keeps it."""
-    return {
-        "apiVersion": POLICY_API_VERSION,
-        "kind": "FederatedResourceQuota",
-        "metadata": {"name": usage.quota.name, "namespace": usage.quota.namespace},
-        "status": usage.status,
-    }
+def quota_file(usage: QuotaUsage) -> QuotaFile:
+    """Return a quota's status as its file."""
+    return QuotaFile.of_quota(usage.quota.namespace, usage.quota.name, usage.status)
 
 
 def unsettled_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[str, str, str], tuple[str, str]]:

@@ -13,12 +13,13 @@ from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
+from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.table import entries, is_as_written
+from reconciler.ledger.told import Told
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
-from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.source.observed_schemas import MemberSchemas
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
@@ -27,8 +28,6 @@ from .cluster_files import ClusterLine, UnhealthyObject
 from .parsed_files import ParsedFiles
 from .work_status import APPLIED, HEALTHY
 
-FILES = ("README.md", SourceRefusal.PATH, AgentsFile.PATH)
-FOLDERS = ("bindings", "clusters", "facts", "inventory", "quotas", "rebalancers", "schemas", "works")
 _File = TypeVar("_File", bound=BranchFile)
 
 
@@ -56,7 +55,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
-        if not fault_of(path, content, manifest):
+        if is_as_written(path, content, manifest):
             self._parsed.know(content, manifest)
 
     def remember(self) -> None:
@@ -129,8 +128,8 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def schemas(self) -> dict[str, MemberSchemas]:
         """Return the schemas of every cluster, by the path of its index."""
-        indexes = ((path, self.manifest(path)) for path in self.below(SCHEMAS) if path.endswith(".yaml"))
-        return {path: MemberSchemas.parse(manifest) for path, manifest in indexes}
+        indexes = ((path, self.file(MemberSchemas, path)) for path in self.below(SCHEMAS) if path.endswith(".yaml"))
+        return {path: found for path, found in indexes if found is not None}
 
     def identified(self) -> tuple[str, ...]:
         """Return the clusters whose UID is known: those that have an inventory."""
@@ -148,7 +147,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
-    files = status.files(commit, folders or {*FILES, *FOLDERS})
+    files = status.files(commit, folders or {"README.md", *entries()} - {Told.PATH})
     time = status.repository.commit_info(commit).time if commit else 0
     return RecordedStatus(files=files, time=time, _parsed=ParsedFiles.of_repository(status.repository))
 

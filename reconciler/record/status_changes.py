@@ -10,10 +10,13 @@ from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
+from reconciler.ledger.binding import BindingFile
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.ledger.inventory import ApplyOutcome
+from reconciler.ledger.member_schemas import MemberSchemas
+from reconciler.ledger.quota import QuotaFile
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
@@ -25,13 +28,13 @@ from reconciler.pipeline.health import (
     with_pending,
 )
 from reconciler.publish.schemas import FOLDER as SCHEMAS
-from reconciler.publish.schemas import schema_path, schemas_path
+from reconciler.publish.schemas import schema_path
 from reconciler.publish.status_branch import Files
 from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
-from render.documents import SimilarDocuments, emit
+from render.documents import SimilarDocuments
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
@@ -43,10 +46,8 @@ from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expecte
 from .changed_works import works_to_write
 from .cluster_files import status_page, with_remedies
 from .owners import as_owned, owner_of
-from .quota_usage import FOLDER as QUOTAS
-from .quota_usage import quota_manifest, quota_path, quota_usages
-from .rebalancer_status import FOLDER as REBALANCERS
-from .rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
+from .quota_usage import quota_file, quota_usages
+from .rebalancer_status import rebalancer_file, rebalancer_passes, rebalancer_path
 from .recorded_status import RecordedStatus, binding_path, cluster_lines, path_in_cluster, unhealthy_objects
 from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
@@ -216,7 +217,7 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     """Return the index of each observed member, and the schemas that are new; those that no index names go."""
     seen = inputs.schemas.by_cluster
     files: dict[str, bytes | None] = {
-        schemas_path(name): seen[name].file() if name in seen else None for name in inputs.states
+        MemberSchemas.at(name): seen[name].content() if name in seen else None for name in inputs.states
     }
     named = {digest for each in recorded.with_files(files).schemas().values() for digest in each.digests}
     known = {path for path in recorded.below(SCHEMAS) if path.endswith(".json")}
@@ -290,26 +291,28 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
             members=inputs.members,
         )
         after = binding_after(binding_inputs, before, inputs.interpreter, inputs.now)
-        files[path] = recorded.files[path] if after == before else similar.emit(after, BINDING_NAMES)
+        files[path] = (
+            recorded.files[path] if after == before else similar.emit(BindingFile.with_version(after), BINDING_NAMES)
+        )
     return files
 
 
 def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the usage of the quotas of the source."""
-    files: dict[str, bytes | None] = dict.fromkeys(recorded.below(QUOTAS))
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("quotas"))
     for usage in quota_usages(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
-        files[quota_path(usage)] = emit(quota_manifest(usage))
+        files[QuotaFile.at(usage.quota.namespace, usage.quota.name)] = quota_file(usage).content()
     return files
 
 
 def _rebalancer_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return what became of the WorkloadRebalancers of the source."""
-    files: dict[str, bytes | None] = dict.fromkeys(recorded.below(REBALANCERS))
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("rebalancers"))
     now = parse_instant(inputs.now)
     if now is None or not inputs.commit:
         return files
     for request, done in rebalancer_passes(inputs.desired, inputs.bindings.values(), recorded, now):
-        files[rebalancer_path(request)] = emit(rebalancer_manifest(request, done))
+        files[rebalancer_path(request)] = rebalancer_file(request, done).content()
     return files
 
 

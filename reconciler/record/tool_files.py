@@ -18,6 +18,7 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ToldObject, ToolReport
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.conditions import condition
+from reconciler.ledger.work import WorkFile
 from reconciler.members.masking import safe_message
 from reconciler.observe.cluster_status import condition_unknown
 from reconciler.pipeline.previous import RenderedTree
@@ -197,7 +198,10 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         if key not in self._works:
             recorded = self.recorded.manifest(path)
             after = work_after(recorded, work_manifest(_work_status(told)), self.now)
-            self._works[key] = after, before if after is recorded and before is not None else emit(after)
+            self._works[key] = (
+                after,
+                before if after is recorded and before is not None else emit(WorkFile.with_version(after)),
+            )
         manifest, content = self._works[key]
         self.recorded.know(path, content, manifest)
         return content

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from reconciler.ledger.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.work import WorkFile
 from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
 from render.interpreter import Interpreter
@@ -256,7 +257,7 @@ def _entry(status: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(status.get("manifestStatuses") or ()), {})
 
 
-class WorkFile(NamedTuple):
+class WrittenWork(NamedTuple):
     """A Work and the file it is written to."""
 
     manifest: Manifest
@@ -267,7 +268,7 @@ class _Case(NamedTuple):
     inputs: WorkInputs
     before: Manifest | None
     has_commit: bool
-    file: WorkFile | None
+    file: WrittenWork | None
 
 
 class WorkStatuses(Struct):
@@ -282,7 +283,7 @@ class WorkStatuses(Struct):
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
     _files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
-    def file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool = False) -> WorkFile | None:
+    def file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool = False) -> WrittenWork | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
         ``before`` is what is recorded: one value per distinct file. ``has_commit``: other Works are written anyway.
@@ -297,10 +298,10 @@ class WorkStatuses(Struct):
         del cases[MOST_CASES:]
         return file
 
-    def _file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool) -> WorkFile | None:
+    def _file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool) -> WrittenWork | None:
         ref, action = inputs.item.ref, (inputs.result or inputs.item).action
         occasion = Occasion(
             is_applied=action in WRITES, is_asked_for=self.asked is None or ref in self.asked, has_commit=has_commit
         )
         after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now, occasion)
-        return None if after is before else WorkFile(after, self._files.emit(after, _NAMES))
+        return None if after is before else WrittenWork(after, self._files.emit(WorkFile.with_version(after), _NAMES))

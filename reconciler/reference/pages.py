@@ -190,15 +190,7 @@ BRANCHES = (
         " file that a newer Argosy wrote is refused, and left as it is.",
         entries=(
             *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
-            Entry(
-                "schemas/<cluster>.yaml",
-                "The custom kinds that a member defines and the source does not, each with the digest of its schema.",
-            ),
             Entry("schemas/<digest>.json", "What is checked of such a schema, once for all members that have it."),
-            Entry("works/<cluster>/...", "Every object in every cluster: applied, healthy, and why not."),
-            Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
-            Entry("rebalancers/<name>.yaml", "What became of a WorkloadRebalancer, in Karmada's form."),
-            Entry("quotas/<namespace>/<name>.yaml", "What is used of a FederatedResourceQuota, in Karmada's form."),
             Entry("README.md", "The fleet at a glance."),
         ),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from reconciler.console.text import DITTO, table
 from reconciler.record.quota_usage import quota_usages, unsettled_shares
-from reconciler.record.rebalancer_status import rebalancer_manifest, rebalancer_passes, rebalancer_path
+from reconciler.record.rebalancer_status import rebalancer_file, rebalancer_passes, rebalancer_path
 from render.binding import Binding
 from render.cron.records import plain_memories
 from render.cron.rules import RuleHistory
@@ -71,7 +71,7 @@ def _rebalancers(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, R
     fleet, recorded = branches.fleet, branches.recorded
     now = datetime.fromtimestamp(branches.now, UTC)
     for request, done in rebalancer_passes(fleet.source.desired, fleet.bindings, recorded, now):
-        if recorded.manifest(rebalancer_path(request)) is not None:
+        if rebalancer_path(request) in recorded.files:
             yield request, done
 
 
@@ -83,7 +83,7 @@ def _rebalancer_row(request: RescheduleRequest, done: RebalancerPass) -> tuple[s
 
 
 def _rebalancer_value(request: RescheduleRequest, done: RebalancerPass) -> dict[str, Any]:
-    status = rebalancer_manifest(request, done)["status"]
+    status = rebalancer_file(request, done).plain()["status"]
     expires = {"expires": written(done.expires)} if done.expires else {}
     return {"rebalancer": request.name, "file": request.path, **status, **expires}
 
