@@ -82,7 +82,7 @@ def test_a_stale_group_is_unavailable_and_the_others_are_not() -> None:
     found = discover(cluster)
     assert isinstance(found, Discovery)
     assert found.unavailable == {"metrics.k8s.io"}
-    assert found.preferred("apps", "Deployment") == DEPLOYMENT
+    assert found.preferred_resource("apps", "Deployment") == DEPLOYMENT
 
 
 def test_an_older_server_is_asked_group_by_group_and_one_that_fails_costs_itself() -> None:
@@ -104,7 +104,7 @@ def test_an_older_server_is_asked_group_by_group_and_one_that_fails_costs_itself
     assert isinstance(found, Discovery)
     assert found.unavailable == {"metrics.k8s.io"}
     assert found.versions("apps", "Deployment") == ("apps/v1", "apps/v1beta1")
-    assert found.preferred("apps", "Deployment") == DEPLOYMENT
+    assert found.preferred_resource("apps", "Deployment") == DEPLOYMENT
     assert found.resource("v1", "Node") == NODE
 
 

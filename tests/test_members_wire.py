@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding, received
+from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding, read_answer
 from reconciler.members.wire import message
 
 from .tables import each_row
@@ -30,7 +30,7 @@ def read(*pieces: bytes, most: int = 100) -> Received:
     sending = threading.Thread(target=send, daemon=True)
     with ours:
         sending.start()
-        answer = received(ours, time.monotonic() + SECONDS, most)
+        answer = read_answer(ours, time.monotonic() + SECONDS, most)
     sending.join(SECONDS)
     return answer
 

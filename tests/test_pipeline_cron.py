@@ -46,7 +46,7 @@ class Passes:
     def passed(self, now: datetime | None, *autoscalers: Autoscaler, replicas: int = 2) -> CronScaling:
         template = Template(ref=WEB, manifest=a_deployment(replicas=replicas))
         scaling = scaled_by_cron([template], autoscalers, INTERPRETER, {WEB: self.binding}, now)
-        (made,) = scaling.recorded([self.binding])
+        (made,) = scaling.with_cron_states([self.binding])
         self.binding = binding(binding_manifest(made))
         assert (self.binding.cron, self.binding.scaled) == (made.cron, made.scaled)
         return scaling

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.ledger.webhook_answers import AnswersFile, WebhookAnswer, read_answers
-from reconciler.pipeline.webhook_answers import Recording, asked, lasting_answers
+from reconciler.pipeline.webhook_answers import Recording, ask_webhook, lasting_answers
 from reconciler.record.recorded_status import RecordedStatus
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
@@ -58,7 +58,7 @@ def test_what_is_not_known_is_left_open_and_known_once_it_was_asked() -> None:
         "over the network; write a ResourceInterpreterCustomization for it instead, or let a pass that reaches the "
         "clusters ask it: argosy reconcile"
     )
-    answers = {uid: asked(question, answering(replicas=3)) for uid, question in first.open.items()}
+    answers = {uid: ask_webhook(question, answering(replicas=3)) for uid, question in first.open.items()}
     second = Recording(answers)
     found = recorded_by(second).replicas(WIDGET)
     assert (found.replicas if found else 0, second.used, second.open) == (3, answers, {})
@@ -72,7 +72,7 @@ def test_only_what_is_used_is_recorded() -> None:
     with pytest.raises(InterpreterError):
         recorded_by(first).replicas(WIDGET)
     (question,) = first.open.values()
-    answer = asked(question, answering(replicas=3, components=[], rawStatus={"a": 1}, healthy=True, patch="W10="))
+    answer = ask_webhook(question, answering(replicas=3, components=[], rawStatus={"a": 1}, healthy=True, patch="W10="))
     assert answer.response == {"replicas": 3}
     second = Recording({**dict.fromkeys(first.open, answer), "0": unused})
     recorded_by(second).replicas(WIDGET)
@@ -128,7 +128,7 @@ def test_an_answer_is_held_to_what_it_is_needed_for(case: Said) -> None:
     first = Recording({})
     with pytest.raises(InterpreterError):
         ask(recorded_by(first))
-    answers = {uid: asked(question, answering(**case.response)) for uid, question in first.open.items()}
+    answers = {uid: ask_webhook(question, answering(**case.response)) for uid, question in first.open.items()}
     (answer,) = answers.values()
     assert answer.error == (f"webhook hooks.example.io {case.error}" if case.error else "")
     assert (lasting_answers(answers) == answers) == (not case.error)
@@ -205,7 +205,7 @@ def test_a_dependency_is_read_back_as_it_was_told() -> None:
         "namespace": "shop",
         "labelSelector": {"matchLabels": {"a": "1"}},
     }
-    answers = {uid: asked(question, answering(dependencies=[reference])) for uid, question in first.open.items()}
+    answers = {uid: ask_webhook(question, answering(dependencies=[reference])) for uid, question in first.open.items()}
     read = Recording(read_answers(AnswersFile.of_answers(answers).content()))
     assert recorded_by(read).dependencies(WIDGET) == (
         DependentObject(api_version="v1", kind="Secret", namespace="shop", label_selector={"matchLabels": {"a": "1"}}),

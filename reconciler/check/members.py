@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.inventory import Inventory
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
 from reconciler.members.listing import read_object
@@ -104,7 +104,7 @@ def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_E
     """Visit all members at once, and give up what its time is over for."""
     by_name = {question.cluster: question for question in questions}
     visits: Visits[_Examined | Failure] = Visits(
-        lambda visit: guarded(lambda: _examination_of(by_name[visit.name], asking, visit)),
+        lambda visit: result_or_failure(lambda: _examination_of(by_name[visit.name], asking, visit)),
         by_name,
         limit=asking.max_parallel,
     )

@@ -110,10 +110,10 @@ def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing,
     """Return what an observation asks beside the kinds of the tree; without it everything is applied all the same."""
     workloads = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind in WORKLOADS} - {""})
     deployed = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind == "Deployment.apps"})
-    replica_sets = discovery.preferred("apps", "ReplicaSet")
+    replica_sets = discovery.preferred_resource("apps", "ReplicaSet")
     scaled = sorted({item.ref.namespace for item in desired.objects if is_scalable(item)} - {""})
-    scalers = [each for group, kind in SCALERS if (each := discovery.preferred(group, kind))]
-    served = (discovery.preferred(ADMISSION_GROUP, kind) for kind in ADMISSION_KINDS)
+    scalers = [each for group, kind in SCALERS if (each := discovery.preferred_resource(group, kind))]
+    served = (discovery.preferred_resource(ADMISSION_GROUP, kind) for kind in ADMISSION_KINDS)
     intercepting = [each for each in served if each]
     return (
         Seeing(

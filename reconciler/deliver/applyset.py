@@ -69,7 +69,7 @@ def retire_former(client: Client, plan: Plan) -> Failure | None:
         return None
     for group_kind in sorted(former.group_kinds):
         kind, _, group = group_kind.partition(".")
-        resource = plan.discovery.preferred(group, kind)
+        resource = plan.discovery.preferred_resource(group, kind)
         if resource is None or "list" not in resource.verbs:
             continue
         listing = Listing(

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.inventory import Inventory
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
 from reconciler.members.patience import VisitTimes, end_of_waiting
 from reconciler.members.visits import Visit, Visits
@@ -195,7 +195,7 @@ class _FleetRun:
         return ClusterReport(cluster=cluster, failure=failure, seconds=self._options.timeout)
 
     def _visited(self, visit: Visit[ClusterReport]) -> ClusterReport:
-        report = guarded(lambda: self._observed_and_applied(visit))
+        report = result_or_failure(lambda: self._observed_and_applied(visit))
         if isinstance(report, Failure):
             report = ClusterReport(cluster=visit.name, failure=report)
         return replace(report, seconds=self._options.clock() - visit.began)
@@ -258,7 +258,7 @@ class _FleetRun:
         if report.observed is None or report.failure is not None:
             return report
         discovery = report.observed.discovery
-        findings = guarded(lambda: observe_findings(client, discovery, live_objects(report)))
+        findings = result_or_failure(lambda: observe_findings(client, discovery, live_objects(report)))
         if isinstance(findings, Failure):
             return replace(report, failure=findings)
         return replace(report, findings=findings)

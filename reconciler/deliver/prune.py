@@ -66,7 +66,7 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[Obj
 
 def _may_hide_objects(client: Client, plan: Plan, ref: ObjectRef) -> bool:
     """Return whether there may be objects of a kind that is not served: it once was, or nobody knows."""
-    resource = plan.discovery.preferred(ref.group, ref.kind)
+    resource = plan.discovery.preferred_resource(ref.group, ref.kind)
     live = None if resource is None else read_object(client, resource, ref)
     return isinstance(live, Failure) or (live is not None and is_established(live))
 
@@ -180,14 +180,14 @@ def _defines(crd: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
     plural, _, group = crd.name.partition(".")
     if crd.group_kind != CRD or group != ref.group:
         return False
-    resource = discovery.preferred(ref.group, ref.kind)
+    resource = discovery.preferred_resource(ref.group, ref.kind)
     return resource is None or resource.plural == plural
 
 
 def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
     if item.action not in DELETIONS:
         return object_result(item)
-    resource = context.plan.discovery.preferred(item.ref.group, item.ref.kind)
+    resource = context.plan.discovery.preferred_resource(item.ref.group, item.ref.kind)
     if resource is None:
         return failed_result(
             item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind")
@@ -258,5 +258,5 @@ def _without_finalizing(result: ObjectResult) -> ObjectResult:
 
 
 def _exists(context: ApplyContext, ref: ObjectRef) -> bool:
-    resource = context.plan.discovery.preferred(ref.group, ref.kind)
+    resource = context.plan.discovery.preferred_resource(ref.group, ref.kind)
     return resource is not None and read_object(context.client, resource, ref) is not None

@@ -85,7 +85,7 @@ def _broken(plan: Plan) -> list[Resource]:
                 resources.setdefault(item.ref.group_kind, served)
     for group_kind in plan.unlisted - resources.keys():
         kind, _, group = group_kind.partition(".")
-        if preferred := plan.discovery.preferred(group, kind):
+        if preferred := plan.discovery.preferred_resource(group, kind):
             resources[group_kind] = preferred
     return [resources[group_kind] for group_kind in sorted(resources)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import default_files, load_kubeconfig
@@ -120,7 +120,7 @@ def _read(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster 
         return cluster
     unlisted = {kind: each.message for kind, each in cluster.unlisted.items()}
     live = LiveCluster(name=cluster.name, objects=cluster.objects, scaled=cluster.scaled, unlisted=unlisted)
-    return guarded(lambda: read_cluster(live, with_system=reading.is_of_system))
+    return result_or_failure(lambda: read_cluster(live, with_system=reading.is_of_system))
 
 
 def _reasons(failures: Mapping[str, Failure]) -> str:

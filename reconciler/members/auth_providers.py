@@ -31,7 +31,7 @@ def provider_credential(context: Context, seconds: float) -> Credential | Failur
         message = f"the auth provider {name!r} of context {context.name!r} is not known here"
         return unusable_context(message, "use the exec plugin that replaces it")
     answers: SimpleQueue[Credential | str] = SimpleQueue()
-    threading.Thread(target=lambda: answers.put(_asked(context)), daemon=True).start()
+    threading.Thread(target=lambda: answers.put(_ask_provider(context)), daemon=True).start()
     try:
         answer = answers.get(timeout=seconds)
     except Empty:
@@ -42,7 +42,7 @@ def provider_credential(context: Context, seconds: float) -> Credential | Failur
     return unusable_context(message, _LOG_IN)
 
 
-def _asked(context: Context) -> Credential | str:
+def _ask_provider(context: Context) -> Credential | str:
     """Return the provider's token, or the end of a sentence that says why there is none."""
     from kubernetes.client import Configuration
     from kubernetes.config import load_kube_config_from_dict

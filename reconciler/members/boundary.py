@@ -11,7 +11,7 @@ from .exchange import Failure, FailureKind
 _Result = TypeVar("_Result")
 
 
-def guarded(call: Callable[[], _Result]) -> _Result | Failure:
+def result_or_failure(call: Callable[[], _Result]) -> _Result | Failure:
     """Return the result of a call about one member, or the failure of that member for anything unexpected.
 
     What stops a run on purpose (Git that cannot be written, an input that is refused) passes through.

@@ -52,7 +52,7 @@ class Received(DiscreetStruct, frozen=True, kw_only=True):
         return next(iter(self.values(name)), "")
 
 
-def received(sock: socket, until: float, most: int) -> Received:
+def read_answer(sock: socket, until: float, most: int) -> Received:
     """Read one answer until a time of the monotonic clock, with at most so many bytes of content.
 
     The content of a refusal that is too large to be one is left out, for the status says enough. ConnectionError where

@@ -29,7 +29,7 @@ from .exchange import ASTRAY, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import LACKING_HINT, failure_of
 from .request_limits import Hangs, RequestLimit
-from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
+from .shapes import MOST_BYTES, NoJson, UnusableAnswer, expected_content
 from .sockets import network_failure
 
 DEFAULT_CONCURRENCY = 8
@@ -256,7 +256,7 @@ class KubeClient:
             return replace(failure, hint=f"grant what is missing: {self.granting}") if is_lacking else failure
         return Answer(
             status=answer.status,
-            body=shaped(request, answer.content),
+            body=expected_content(request, answer.content),
             size=len(answer.content),
             warnings=tuple(map(_warning_text, answer.values("Warning"))),
             date=answer.first("Date"),

@@ -23,7 +23,7 @@ from .endpoint import Endpoint, UnsupportedEndpoint, endpoint_of
 from .exchange import Failure
 from .identity import Credential, Impersonation
 from .kubeconfig import Context, context_fault
-from .shapes import NoJson, UnusableAnswer, decoded
+from .shapes import NoJson, UnusableAnswer, plain_json
 from .sockets import Sockets
 from .wire import Wire, message
 
@@ -108,7 +108,7 @@ class Connection:
     def _answer_of(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
         try:
             if self._uid and sent.method not in _READING and not wire.is_checked:
-                wire = self._checked(wires, wire, sent, until)
+                wire = self._checked_connection(wires, wire, sent, until)
             answer = wire.ask(self._message(sent, wires), until, sent.most)
         except BaseException:
             wire.close()
@@ -116,7 +116,7 @@ class Connection:
         wires.give_back(wire, answer)
         return answer
 
-    def _checked(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Wire:
+    def _checked_connection(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Wire:
         """Return a connection that leads to the right cluster: this one, unless the server closes it at once."""
         who = replace(sent, method="GET", path=IDENTITY_PATH, body=None, content_type="", most=_MOST_OF_AN_IDENTITY)
         try:
@@ -208,6 +208,6 @@ def _authority(server: str) -> str:
 
 def _uid_of(content: bytes) -> str:
     try:
-        return str(decoded(content)["metadata"]["uid"])
+        return str(plain_json(content)["metadata"]["uid"])
     except (NoJson, UnusableAnswer, KeyError, TypeError):
         return ""

@@ -59,7 +59,7 @@ class Discovery(Struct, frozen=True, kw_only=True):
         """Return the kind as served in exactly this version."""
         return self.resources.get((api_version, kind))
 
-    def preferred(self, group: str, kind: str) -> Resource | None:
+    def preferred_resource(self, group: str, kind: str) -> Resource | None:
         """Return the kind in the version the server prefers."""
         served = (item for item in self.resources.values() if item.kind == kind and item.group == group)
         return next(served, None)

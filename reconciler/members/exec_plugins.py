@@ -39,7 +39,7 @@ def run_plugin(context: Context, environment: Mapping[str, str], seconds: float)
         context,
         seconds,
     )
-    return output if isinstance(output, Failure) else _parsed(output, command, version)
+    return output if isinstance(output, Failure) else _parse_credential(output, command, version)
 
 
 def described_cluster(context: Context) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _output_of(command: list[str], environment: dict[str, str], context: Context
     return output
 
 
-def _parsed(output: bytes, command: str, version: str) -> Credential | Failure:
+def _parse_credential(output: bytes, command: str, version: str) -> Credential | Failure:
     """Return the credential of an ExecCredential document."""
     try:
         answer = json.loads(output)

@@ -70,7 +70,7 @@ def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, 
 
 def list_by_place(client: Client, listing: Listing) -> Listed:
     """Return the objects of a listing, where the rights for all of the cluster are missing from each namespace."""
-    objects = _listed(client, listing, listing.only_namespace)
+    objects = _list_pages(client, listing, listing.only_namespace)
     if not isinstance(objects, Failure):
         return Listed(objects=objects)
     if not _is_in_namespaces(listing, objects):
@@ -78,7 +78,7 @@ def list_by_place(client: Client, listing: Listing) -> Listed:
     together: dict[ObjectRef, dict[str, Any]] = {}
     unlisted: dict[str, Failure] = {}
     for namespace in listing.namespaces:
-        part = _listed(client, listing, namespace)
+        part = _list_pages(client, listing, namespace)
         if isinstance(part, Failure):
             unlisted[namespace] = part
         else:
@@ -94,7 +94,7 @@ def _is_in_namespaces(listing: Listing, failure: Failure) -> bool:
     return is_refused and listing.resource.is_namespaced and bool(listing.namespaces)
 
 
-def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
+def _list_pages(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """List page by page; a list that expired in between begins again, for half of an old one is no answer.
 
     A continue token expires with the etcd revision it belongs to (410 Gone), after about five minutes.

@@ -55,7 +55,7 @@ class Members:
         context = self._context(cluster)
         if isinstance(context, Failure):
             return context
-        if refused := self._refused(context):
+        if refused := self._refusal_of_kubeconfig(context):
             return refused
         connection = open_connection(
             context, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
@@ -78,7 +78,7 @@ class Members:
 
         return in_cluster_context()
 
-    def _refused(self, context: Context) -> Failure | None:
+    def _refusal_of_kubeconfig(self, context: Context) -> Failure | None:
         """Return the failure of a kubeconfig of the source that asks for what only one of this machine may.
 
         Whoever can push to the source could otherwise run programs here, or have any file of this machine sent away.

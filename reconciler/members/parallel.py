@@ -25,13 +25,13 @@ def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, lim
         for number in numbers:
             results[number] = call(work[number])
 
-    for error in _ended([serve] * min(limit, len(work))):
+    for error in _run_in_threads([serve] * min(limit, len(work))):
         if error is not None:
             raise error
     return [results[number] for number in range(len(work))]
 
 
-def _ended(calls: Sequence[Callable[[], None]]) -> Iterator[BaseException | None]:
+def _run_in_threads(calls: Sequence[Callable[[], None]]) -> Iterator[BaseException | None]:
     """Carry out calls, each in a thread; yield the error of each as it ends, None without one.
 
     Nothing is said before, for whoever waits is woken by everything it is told.

@@ -46,7 +46,7 @@ class ProxiedSockets:
 
     def open(self, seconds: float) -> socket:
         """Return an open socket."""
-        connection = self._pool.opened(seconds, is_tunnelled=self._is_tunnelled)
+        connection = self._pool.open_connection(seconds, is_tunnelled=self._is_tunnelled)
         sock: socket = connection.sock
         return sock
 
@@ -54,7 +54,7 @@ class ProxiedSockets:
 class _OpeningPool(urllib3.HTTPConnectionPool):
     """A pool that knows the way to a server and opens connections, which it does not keep."""
 
-    def opened(self, seconds: float, *, is_tunnelled: bool) -> Any:
+    def open_connection(self, seconds: float, *, is_tunnelled: bool) -> Any:
         """Return a new connection; a proxy that cannot be reached or does not lead on is a broken connection."""
         connection: Any = self._new_conn()
         connection.timeout = seconds

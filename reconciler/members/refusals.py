@@ -195,7 +195,7 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
         return "; ".join(_conflict_text(_cause(item)) for item in causes)
     if status == 422 and causes:
         return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
-    text = _repeated(message, request.body) or (_UNREPEATED if is_secret(request.body) else "")
+    text = _repeatable_text(message, request.body) or (_UNREPEATED if is_secret(request.body) else "")
     reason = refusal["reason"] or (kind if refusal["isStatus"] else f"HTTP status {status}")
     # Reports put the kind before the message; it would stand there twice.
     if text and reason == kind:
@@ -232,11 +232,11 @@ def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
     # Of objects with too much in them a server prints, below its sentence, how the values differ.
     sentence = item["message"].partition("\n")[0]
     unrepeated = "it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted"
-    text = _repeated(_detail(sentence), manifest) or unrepeated
+    text = _repeatable_text(_detail(sentence), manifest) or unrepeated
     return f"{field}: {text}" if field not in _NO_FIELDS else text
 
 
-def _repeated(text: str, manifest: Any) -> str:
+def _repeatable_text(text: str, manifest: Any) -> str:
     """Return as much of a server's text as may be repeated, on one line."""
     if not is_secret(manifest):
         return safe_message(text, manifest)

@@ -50,13 +50,13 @@ class NoJson(Exception):
     """The content of an answer is no JSON at all: something else than an API server answers."""
 
 
-def shaped(request: Request, content: bytes) -> Any:
+def expected_content(request: Request, content: bytes) -> Any:
     """Return the content of an answer as what the request expects."""
     if request.expects is Expected.TEXT:
         return content.decode(errors="replace")
     if request.expects is Expected.CONTENT:
         return content
-    body = decoded(content)
+    body = plain_json(content)
     fault = _CHECKS[request.expects](body)
     if fault:
         raise UnusableAnswer(fault if fault.startswith(".") else f"the whole of it {fault}")
@@ -69,7 +69,7 @@ def shaped_refusal(content: bytes) -> dict[str, Any]:
     A refusal has said the most important thing with its status code: what does not fit here counts as absent.
     """
     try:
-        body = decoded(content)
+        body = plain_json(content)
     except (NoJson, UnusableAnswer):
         body = None
     status: Mapping[str, Any] = as_mapping(body)
@@ -103,7 +103,7 @@ def _short_text(value: Mapping[str, Any], key: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"a text of {len(text)} characters"
 
 
-def decoded(content: bytes) -> Any:
+def plain_json(content: bytes) -> Any:
     """Return JSON as plain data that can be written down again: no NaN, no half characters, no endless nesting."""
     try:
         body = decode(content)

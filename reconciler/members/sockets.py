@@ -46,7 +46,7 @@ class Sockets:
         seconds = min(CONNECT_SECONDS, seconds)
         if self._proxied_sockets:
             return self._proxied_sockets.open(seconds)
-        sock = _connected(self._host, self._port, seconds)
+        sock = _open_socket(self._host, self._port, seconds)
         if self._tls is None:
             return sock
         try:
@@ -64,7 +64,7 @@ def _proxied_sockets(endpoint: Endpoint, tls: ssl.SSLContext | None) -> "Proxied
     return ProxiedSockets(endpoint, tls)
 
 
-def _connected(host: str, port: int, seconds: float) -> socket:
+def _open_socket(host: str, port: int, seconds: float) -> socket:
     """Return a socket to a host; what is sent over it is not held back until there is more."""
     try:
         sock = create_connection((host, port), seconds)

@@ -95,7 +95,7 @@ def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, u
         raise webhook.error(f"answered with HTTP status {status}")
     if len(content) > MOST_BYTES:
         raise webhook.error(f"answered with more than {MOST_BYTES >> 20} MiB")
-    return _decoded(webhook, content)
+    return _plain_answer(webhook, content)
 
 
 def connect_to(webhook: Webhook) -> Address:
@@ -155,12 +155,12 @@ class _Exchange:
             (OSError, f"broke the connection off at {address}"),
             (HTTPException, f"does not speak HTTP at {address}"),
         )
-        what = self._untrusted(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
+        what = self._tls_fault(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
         if not what:
             raise error
         raise _unreached_error(self._webhook, what) from error
 
-    def _untrusted(self, error: Exception) -> str:
+    def _tls_fault(self, error: Exception) -> str:
         """Return what is wrong with the other side's TLS; empty when it is something else."""
         if isinstance(error, ssl.SSLCertVerificationError):
             trusted = "its caBundle" if self._webhook.client_config.get("caBundle") else "this system"
@@ -172,7 +172,7 @@ class _Exchange:
         return ""
 
 
-def _decoded(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
+def _plain_answer(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
     """Return an answer as plain data that can also be written down: no NaN, no half characters, no endless nesting."""
     try:
         answer = json.loads(content, parse_constant=_refuse_constant)

@@ -8,7 +8,7 @@ from select import POLLIN, poll
 from socket import socket
 from urllib.parse import quote
 
-from .bounded_reading import Received, received
+from .bounded_reading import Received, read_answer
 
 _BODILY = frozenset({"PATCH", "POST", "PUT"})
 _PLAIN = re.compile(r"[!-~]+")
@@ -38,7 +38,7 @@ class Wire:
         """
         with suppress(BrokenPipeError):
             self._send(message, until)
-        answer = received(self._sock, until, most)
+        answer = read_answer(self._sock, until, most)
         self.is_used = True
         return answer
 

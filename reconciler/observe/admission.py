@@ -24,7 +24,7 @@ _UNKNOWN = Admission(digest="unknown")
 
 def observe_admission(client: Client, discovery: Discovery) -> Admission:
     """Return everything in a cluster that may change what is written to it."""
-    if ADMISSION_GROUP in discovery.unavailable or discovery.preferred(ADMISSION_GROUP, WEBHOOKS) is None:
+    if ADMISSION_GROUP in discovery.unavailable or discovery.preferred_resource(ADMISSION_GROUP, WEBHOOKS) is None:
         return _UNKNOWN
     objects = list[Manifest]()
     for kinds in ((WEBHOOKS,), (BINDINGS, POLICIES)):
@@ -41,7 +41,7 @@ def observe_admission(client: Client, discovery: Discovery) -> Admission:
 
 def _listed(client: Client, discovery: Discovery, kind: str) -> list[Manifest] | None:
     """Return the objects of a kind, none where the cluster has no such kind; None where it does not say."""
-    resource = discovery.preferred(ADMISSION_GROUP, kind)
+    resource = discovery.preferred_resource(ADMISSION_GROUP, kind)
     if resource is None:
         return []
     found = list_objects(client, Listing(resource=resource))

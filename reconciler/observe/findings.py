@@ -84,7 +84,7 @@ def _findings(
 
 def _owned(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
     """Return the objects of a kind that a workload's selector names; none where they cannot be listed."""
-    resource = discovery.preferred(group, kind)
+    resource = discovery.preferred_resource(group, kind)
     labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
     if resource is None or not labels:
         return []

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.member_schemas import KindVersion, MemberSchemas
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Resource, discover
 from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
 from reconciler.members.listing import Listing, list_objects
@@ -119,7 +119,10 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     # What failed before comes last, so that it takes no place from the others.
     ordered = sorted(names, key=lambda name: name in options.failed)
     looks = Visits(
-        lambda look: guarded(lambda: _opened(look, options)), ordered, limit=options.max_parallel, clock=options.clock
+        lambda look: result_or_failure(lambda: _opened(look, options)),
+        ordered,
+        limit=options.max_parallel,
+        clock=options.clock,
     )
     _await(looks, options)
     looks.begin_all()

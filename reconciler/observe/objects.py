@@ -120,7 +120,7 @@ def _listings(
             by_group_kind.setdefault(resource.group_kind, (resource, False))
     for group_kind in {ref.group_kind for ref in inventory.held} | recorded.group_kinds:
         kind, _, group = group_kind.partition(".")
-        preferred = discovery.preferred(group, kind)
+        preferred = discovery.preferred_resource(group, kind)
         if preferred:
             by_group_kind.setdefault(group_kind, (preferred, True))
     selector = f"{PART_OF}={applyset.id}"
@@ -148,7 +148,7 @@ def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: D
     """Return the listings of autoscalers, which set the replicas of workloads; none where there are no workloads."""
     scalable = [item.ref.namespace for item in desired.objects if is_scalable(item)]
     has_workloads = bool(scalable) or not SCALED.isdisjoint(listings)
-    served = (discovery.preferred(group, kind) for group, kind in SCALERS if has_workloads)
+    served = (discovery.preferred_resource(group, kind) for group, kind in SCALERS if has_workloads)
     namespaces = tuple(sorted(set(scalable) - {""}))
     return [Listing(resource=resource, namespaces=namespaces) for resource in served if resource]
 

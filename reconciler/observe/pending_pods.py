@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.ledger.conditions import condition_of_type
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects
@@ -27,7 +27,7 @@ Pending = Mapping[ObjectRef, PendingReplicas]
 
 def observe_pending(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
     """Return the Deployments of which pods wait for a node; namespaces that may not be read are left out."""
-    found = guarded(lambda: _pending_of(client, cluster, pods))
+    found = result_or_failure(lambda: _pending_of(client, cluster, pods))
     return found if isinstance(found, Failure) else dict(found)
 
 

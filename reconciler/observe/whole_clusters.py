@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
 from reconciler.members.listing import Listing, list_objects, read_object
@@ -101,7 +101,10 @@ def _visited(
 ) -> dict[str, _Result | Failure]:
     """Call for every cluster in a thread of its own; one that does not end in time is left behind."""
     visits: Visits[_Result | Failure] = Visits(
-        lambda visit: guarded(lambda: call(visit.name)), names, limit=options.max_parallel, clock=options.clock
+        lambda visit: result_or_failure(lambda: call(visit.name)),
+        names,
+        limit=options.max_parallel,
+        clock=options.clock,
     )
     outcomes: dict[str, _Result | Failure] = {}
     end = began + options.timeout + _GRACE

@@ -122,7 +122,9 @@ class _Claiming(Struct):
             self.failed.append((template, error))
             return
         is_changed = _is_changed(template, match, before)
-        made = make_binding(template, match, workload, before or _started(known, match), is_changed=is_changed)
+        made = make_binding(
+            template, match, workload, before or _binding_of_source(known, match), is_changed=is_changed
+        )
         if made is not None:
             if not is_changed and (fields := waiting_fields(template, match, workload, made)):
                 self.waiting[template.ref] = waiting_words(str(match.policy), fields)
@@ -151,7 +153,7 @@ def unexpected_failure(ref: ObjectRef, error: Exception) -> InterpreterError:
     return InterpreterError(f"{unexpected_words(error)}; {REPORT_IT}", where=str(ref))
 
 
-def _started(start: Binding | None, match: Match) -> Binding | None:
+def _binding_of_source(start: Binding | None, match: Match) -> Binding | None:
     """Return a binding of the source as the outcome of a pass that placed the object by the policy it has now.
 
     So nothing moves when an object that another control plane placed comes here. Of its past nothing else counts.

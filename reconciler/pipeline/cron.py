@@ -72,7 +72,7 @@ class CronScaling(Struct, frozen=True, kw_only=True):
     is_timed: bool = False
     fired: frozenset[ObjectRef] = frozenset()
 
-    def recorded(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
+    def with_cron_states(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
         """Return bindings with the state of what scales them."""
         return tuple(map(self._with_memories, bindings))
 
@@ -103,7 +103,7 @@ def scaled_by_cron(
         if not scalers or own is None:
             result.append(template)
             continue
-        scaling = scalings[template.ref] = _passed(scalers, own, Scaling.of(before.get(template.ref)), now)
+        scaling = scalings[template.ref] = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
         asked = number = scaling.scaled.replicas if scaling.scaled else own
         if scalers.federated and (kept := _held(scalers.federated, scaling.bounds, asked)).replicas != asked:
             held[template.ref], number = kept, kept.replicas
@@ -164,7 +164,7 @@ def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:
     return answer.replicas if answer else None
 
 
-def _passed(scalers: Scalers, own: int, before: Scaling, now: datetime | None) -> Scaling:
+def _scaling_after_pass(scalers: Scalers, own: int, before: Scaling, now: datetime | None) -> Scaling:
     """Return what scales a template after a pass."""
     scaled, bounds = before.scaled, before.bounds
     if scaled is not None and (scaled.template != own or scaled.autoscaler not in _names(scalers.rules)):
@@ -187,7 +187,7 @@ def _by_rules(
     for each in rules:
         before = known.get(each.name, CronState())
         state = run_until(before, now, _always, only_latest=True, deadline=each.deadline)
-        for rule, run in _fired(before, state):
+        for rule, run in _fired_rules(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
                 scaled = ScaledReplicas(replicas=number, template=own, autoscaler=each.name, rule=rule, due=run.due)
@@ -202,7 +202,7 @@ def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronSta
     for each in scalers.bounding:
         before, moving = known.get(each.name, CronState()), _MovingBounds(own, bounds)
         state = run_until(before, now, moving.scale, only_latest=True, deadline=each.deadline)
-        for rule, run in _fired(before, state):
+        for rule, run in _fired_rules(before, state):
             bounds = ScaledBounds(bounds=moving.now, own=own, autoscaler=each.name, rule=rule, due=run.due)
         memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))
     return replace(scaling, bounds=bounds, memories=tuple(memories))
@@ -239,7 +239,7 @@ def _always(_scale: Scale) -> str:
     return ""
 
 
-def _fired(before: CronState, after: CronState) -> list[tuple[str, Execution]]:
+def _fired_rules(before: CronState, after: CronState) -> list[tuple[str, Execution]]:
     """Return the rules that fired in between, each with its run, in the order in which they were due."""
     known = {each.name: each.successes for each in before.histories}
     runs = [

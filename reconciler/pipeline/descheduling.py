@@ -72,7 +72,7 @@ def deschedule(
         return Descheduling(bindings=tuple(map(_forgotten, bindings)))
     round_ = _DeschedulingRound(fleet, inputs, inputs.now, sight or Sight())
     return Descheduling(
-        bindings=tuple(each if each.ref in leaving else round_.passed(each) for each in bindings),
+        bindings=tuple(each if each.ref in leaving else round_.deschedule_binding(each) for each in bindings),
         before=round_.before,
         is_timed=bool(round_.waits or round_.before or round_.is_avoiding),
         flip=earliest(round_.waits.values()),
@@ -135,7 +135,7 @@ class _DeschedulingRound:
         self.waits: dict[ObjectRef, Flip] = {}
         self.is_avoiding = False
 
-    def passed(self, binding: Binding) -> Binding:
+    def deschedule_binding(self, binding: Binding) -> Binding:
         """Return one binding without the replicas that its clusters cannot start."""
         if not is_deschedulable(binding) or not is_schedulable(binding):
             return _forgotten(binding)

@@ -14,7 +14,7 @@ PAUSES = "MovePaused"
 NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES})
 
 
-def blocked(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
+def with_blocked_note(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
     """Return a binding with the note that no other cluster takes what it would leave."""
     unknown = f" that is known to be well; not so {', '.join(sorted(unproven))}" if unproven else ""
     return _with_note(binding, BLOCKED, f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}", clusters)

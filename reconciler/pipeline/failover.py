@@ -38,7 +38,7 @@ from render.settings.failover import NoExecuteEviction
 from render.settings.fleet import Fleet
 from render.timing import Flip, after, earliest, parse_instant, written
 
-from .eviction_notes import REPORTS, UNSEEN, blocked, pausing, sparing, without_note
+from .eviction_notes import REPORTS, UNSEEN, pausing, sparing, with_blocked_note, without_note
 from .schedules import Schedule, has_no_place, refs_all_unproven, refs_gaining_unproven
 from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters
@@ -118,7 +118,7 @@ def failed_over(
     if inputs.now is None:
         return FailedOver(bindings=tuple(map(without_note, bindings)))
     round_ = _Round(tainted, fleet, inputs, inputs.now, _begun_since(bindings, inputs.now))
-    done = tuple(round_.passed(binding, (staying or {}).get(binding.ref, ())) for binding in bindings)
+    done = tuple(round_.fail_over_binding(binding, (staying or {}).get(binding.ref, ())) for binding in bindings)
     is_timed = bool(tainted.recorded or round_.waits or round_.left or round_.ended or staying) or any(
         binding.eviction_tasks for binding in bindings
     )
@@ -217,7 +217,7 @@ class _Round:
         if self._is_blind and self._taints:
             self.notes.append("so many clusters are not ready at once that taints evict nothing")
 
-    def passed(self, binding: Binding, staying: tuple[str, ...]) -> Binding:
+    def fail_over_binding(self, binding: Binding, staying: tuple[str, ...]) -> Binding:
         """Return one binding after the rules; one that is ``staying`` leaves nothing, and says so."""
         self._flips.clear()
         plain = without_note(binding)
@@ -268,7 +268,7 @@ class _Round:
         self._after_evictions(binding, state, is_paced=False)
         del self._begun[begun:]
         others = self._sight.unproven.difference(clusters)
-        return blocked(replace(binding, eviction_tasks=state.tasks), clusters, others)
+        return with_blocked_note(replace(binding, eviction_tasks=state.tasks), clusters, others)
 
     def _after_evictions(self, binding: Binding, state: Leaving, *, is_paced: bool) -> Leaving:
         state = self._after_taints(binding, state, is_paced=is_paced)

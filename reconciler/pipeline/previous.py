@@ -236,16 +236,16 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         known = cache.get_many(missing) if cache is not None else {}
         contents = self._read(missing.keys() - known.keys()) if len(known) < len(missing) else {}
         fresh = {
-            blob_id: self._checked(missing[blob_id], self._reader.plain, contents[blob_id]) for blob_id in contents
+            blob_id: self._read_binding(missing[blob_id], self._reader.plain, contents[blob_id]) for blob_id in contents
         }
         for blob_id, path in missing.items():
             plain = known.get(blob_id) or fresh[blob_id]
-            self._by_blob[blob_id] = self._checked(path, self._reader.binding, plain)
+            self._by_blob[blob_id] = self._read_binding(path, self._reader.binding, plain)
         if cache is not None and fresh:
             cache.put_many(fresh)
         return self._by_blob
 
-    def _checked(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
+    def _read_binding(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
         """Return what is read of a file; GitError where it is no binding."""
         try:
             return read(content)

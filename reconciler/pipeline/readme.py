@@ -31,7 +31,7 @@ class Tally(Struct, frozen=True, kw_only=True):
     replicas: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
 
-    def changed(self, *, less: "Tally", more: "Tally") -> "Tally":
+    def with_counts_changed(self, *, less: "Tally", more: "Tally") -> "Tally":
         """Return the tally with some counts taken out and others added."""
         return Tally(
             objects=_counts_after(self.objects, less.objects, more.objects),

@@ -84,7 +84,9 @@ def _is_gaining(before: Binding, after: Binding) -> bool:
 
 def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
     """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
-    found = {template.ref: _served(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)}
+    found = {
+        template.ref: _served_kinds(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)
+    }
     return {ref: apis for ref, apis in found.items() if apis}
 
 
@@ -92,7 +94,7 @@ def _is_crd(ref: ObjectRef) -> bool:
     return (ref.group, ref.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
-def _served(spec: Any) -> frozenset[tuple[str, str]]:
+def _served_kinds(spec: Any) -> frozenset[tuple[str, str]]:
     """Return what a definition serves; nothing where it cannot be read."""
     names, versions = (spec.get("names"), spec.get("versions")) if isinstance(spec, dict) else (None, None)
     if not isinstance(names, dict) or not isinstance(versions, list):

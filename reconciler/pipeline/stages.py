@@ -174,7 +174,7 @@ def _built(inputs: Inputs) -> Built:
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims(inputs, interpreter, before, cron)
-    failover, descheduling, schedule = _scheduled(inputs, claims, tainted, index)
+    failover, descheduling, schedule = _schedule(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -187,7 +187,7 @@ def _built(inputs: Inputs) -> Built:
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
-    judged = _judged(_recorded(bindings, works, index), works, claims.waiting, past)
+    judged = _with_build_conditions(_with_override_records(bindings, works, index), works, claims.waiting, past)
     failed = (each for each in claims.failed if each[0].ref in before)
     kept = (kept_binding(template.ref, error, before, inputs.source) for template, error in failed)
     return Built(
@@ -209,12 +209,12 @@ def _built(inputs: Inputs) -> Built:
 def _works(template: Template, binding: Binding, context: WorkContext, index: ClusterIndex) -> Works:
     """Return the works of a template; an error nobody thought of has all its clusters keep what they have."""
 
-    def failed(error: Exception) -> Works:
+    def failed_works(error: Exception) -> Works:
         clusters = target_mask(binding, TreeContext(index=index, previous=None))
         failure = WorkFailure(clusters=clusters, error=unexpected_failure(template.ref, error))
         return Works(variants=(), blobs={}, contents=(), failures=(failure,))
 
-    return guarded(lambda: render_works(template, binding, context), failed)
+    return guarded(lambda: render_works(template, binding, context), failed_works)
 
 
 def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:
@@ -232,11 +232,11 @@ def _fleet(inputs: Inputs, index: ClusterIndex) -> TreeContext:
 def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling) -> Claims:
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
-    bindings = with_requests(cron.recorded(claims.bindings), inputs.desired.reschedule_requests)
+    bindings = with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
     return replace(claims, bindings=bindings)
 
 
-def _scheduled(
+def _schedule(
     inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
 ) -> tuple[FailedOver, Descheduling, Schedule]:
     """Take from clusters what leaves them by itself, and schedule the rest."""
@@ -257,7 +257,7 @@ def _scheduled(
     return done, lowered, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
 
 
-def _judged(
+def _with_build_conditions(
     bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], waiting: Mapping[ObjectRef, str], past: PastOutcome
 ) -> Iterator[Binding]:
     """Yield the bindings with conditions for what could not be built, and for what is pending."""
@@ -268,7 +268,9 @@ def _judged(
         yield with_pending_conditions(judged, built, waiting.get(binding.ref, ""), past)
 
 
-def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex) -> Iterator[Binding]:
+def _with_override_records(
+    bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex
+) -> Iterator[Binding]:
     """Yield the bindings with what overrides changed; what nothing was built for keeps its record with its bytes."""
     record, fleet = RecordWriter(names=index.names), TreeContext(index=index, previous=None)
     for binding in bindings:
@@ -388,6 +390,6 @@ def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
         return counted
     refs, before, fleet = inputs.scope.refs, inputs.previous.bindings, assembly.fleet
     held = (variant.clusters for ref in refs for variant in fleet.held(ref, built.index.all))
-    return inputs.scope.tally.changed(
+    return inputs.scope.tally.with_counts_changed(
         less=tally_of(held, [before[ref] for ref in refs if ref in before], names), more=counted
     )

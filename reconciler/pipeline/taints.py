@@ -52,7 +52,7 @@ def tainted_clusters(
     by_policy: dict[str, tuple[Taint, ...]] = {}
     for position, cluster in enumerate(index.clusters):
         known = {identity(taint): taint for taint in before.get(cluster.name, ())}
-        own = tuple(_timed(taint, known, now) for taint in cluster.taints)
+        own = tuple(_with_time_added(taint, known, now) for taint in cluster.taints)
         concerned = [policy for policy in found if targets[policy.name] >> position & 1]
         kept = _kept(known, own, concerned)
         taints = with_policy_taints((*own, *kept), health.conditions.get(cluster.name, ()), concerned, now)
@@ -65,7 +65,7 @@ def tainted_clusters(
     return TaintedClusters(clusters=tuple(tainted), recorded=recorded, by_policy=by_policy)
 
 
-def _timed(taint: Taint, known: Mapping[tuple[str, str], Taint], now: datetime) -> Taint:
+def _with_time_added(taint: Taint, known: Mapping[tuple[str, str], Taint], now: datetime) -> Taint:
     """Return a taint of the source with its time: that of when it was first seen, unless it tells one."""
     if taint.effect != NO_EXECUTE or taint.time_added:
         return taint

@@ -62,7 +62,7 @@ class Recording(Struct):
         return {"response": {**answer.response, "uid": uid, "successful": True}}
 
 
-def asked(question: Question, send: Send) -> WebhookAnswer:
+def ask_webhook(question: Question, send: Send) -> WebhookAnswer:
     """Ask a question and hold the answer to what it is needed for; a failure is an answer too."""
     request = question.request
     operation = Operation(request["operation"])

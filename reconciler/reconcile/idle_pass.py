@@ -25,7 +25,7 @@ from reconciler.console.log import Log
 from reconciler.ledger.branch_file import says_the_same
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
@@ -108,7 +108,10 @@ def _are_still_at_rest(members: Iterable[MemberAtRest], observing: ObserveOption
         return not isinstance(client, Failure) and is_still_at_rest(visit.heard_through(client), known[visit.name])
 
     visits = Visits(
-        lambda visit: guarded(lambda: is_still(visit)), known, limit=observing.max_parallel, clock=observing.clock
+        lambda visit: result_or_failure(lambda: is_still(visit)),
+        known,
+        limit=observing.max_parallel,
+        clock=observing.clock,
     )
     ended = list(takewhile(lambda visit: visit.result is True, ended_visits(visits, observing.clock)))
     return len(ended) == len(known)

@@ -11,7 +11,7 @@ from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
-from reconciler.pipeline.webhook_answers import asked, lasting_answers
+from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
@@ -154,7 +154,7 @@ def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: L
         if not questions:
             break
         with log.timed("ask webhooks"):
-            answers = in_parallel(lambda question: asked(question, send), questions.values(), limit=_AT_ONCE)
+            answers = in_parallel(lambda question: ask_webhook(question, send), questions.values(), limit=_AT_ONCE)
         fresh = read_answers(AnswersFile.of_answers(dict(zip(questions, answers, strict=True))).content())
         observed = replace(observed, answers={**observed.answers, **fresh})
         outcome = run_pass(

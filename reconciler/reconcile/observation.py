@@ -20,7 +20,7 @@ from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
 from reconciler.members.options import AccessOptions
 from reconciler.observe.cluster_status import MemberObservation, seconds_between, state_after, with_own_word
@@ -363,7 +363,7 @@ def _state_after(
 ) -> ClusterState:
     """Return a member's state after an observation; one whose answers cannot be counted is not seen."""
     is_counted = fleet.is_karmada_compatible
-    state = guarded(lambda: state_after(cluster, before, member, now, counts_blindness=is_counted))
+    state = result_or_failure(lambda: state_after(cluster, before, member, now, counts_blindness=is_counted))
     if isinstance(state, Failure):
         failed = MemberObservation(cluster=cluster.name, failure=state)
         return state_after(cluster, before, failed, now, counts_blindness=is_counted)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.ledger.inventory import ApplyOutcome
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
 from reconciler.members.visits import Visit, Visits
@@ -113,7 +113,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             if _is_at_rest(report) and before.get(report.cluster) == after.get(report.cluster)
         }
         visits = Visits(
-            lambda visit: guarded(lambda: _remembered_member(visit, at_rest[visit.name], self.open_client)),
+            lambda visit: result_or_failure(lambda: _remembered_member(visit, at_rest[visit.name], self.open_client)),
             at_rest,
             limit=self.options.max_parallel,
         )

@@ -102,7 +102,7 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
     needs |= {need for seeing in seeing_needs(member.desired, member.discovery) for need in seeing.needs}
     needs |= set(rights_needs(member.desired))
     for ref in member.held:
-        resource = member.discovery.preferred(ref.group, ref.kind)
+        resource = member.discovery.preferred_resource(ref.group, ref.kind)
         if resource:
             held = needs_of_object(ref, replace(resource, is_namespaced=bool(ref.namespace)))
             needs |= {need for need in held if need.verb != "create"}
@@ -126,7 +126,7 @@ def _confirmed_needs(member: _TreeThere) -> set[Need]:
     """Return what deleting Namespaces, CRDs and volumes takes: first everything is listed that would go with them."""
     needs = {_EVERYTHING}
     for ref in (*(item.ref for item in member.desired.objects), *member.held):
-        resource = member.discovery.preferred(ref.group, ref.kind)
+        resource = member.discovery.preferred_resource(ref.group, ref.kind)
         if resource:
             needs |= set(needs_of_object(ref, resource, is_confirmed=True))
     return needs

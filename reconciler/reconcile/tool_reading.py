@@ -15,7 +15,7 @@ from reconciler.emission.making import rendered_place
 from reconciler.emission.model import EmissionOptions, RenderedPlace
 from reconciler.emission.tool_reports import CLUSTER_LABEL, ToolReport, parse_tool_reports
 from reconciler.ledger.cluster import ClusterRecord
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.listing import Listing, list_objects, read_object
@@ -105,7 +105,7 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         access = tool_access(fleet, settings, places, self.options, self.context.publication.repository.folder)
         open_client = Members(access).open
         answers = in_parallel(
-            lambda place: guarded(lambda: self._answer(settings, place, open_client)),
+            lambda place: result_or_failure(lambda: self._answer(settings, place, open_client)),
             places,
             limit=self.options.max_parallel,
         )

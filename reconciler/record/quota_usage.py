@@ -6,7 +6,7 @@ from typing import Any
 
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.quota import QuotaFile
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import Manifest, ObjectRef
@@ -59,7 +59,7 @@ def _shares(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQu
     """Yield what the clusters of a quota's assignments report, by name."""
     for cluster, work in _works(manifest, recorded):
         status = _reported_status(work) if work else None
-        share = guarded(partial(reported, cluster, status)) if status is not None else None
+        share = result_or_failure(partial(reported, cluster, status)) if status is not None else None
         if isinstance(share, ReportedQuota):
             yield share
 

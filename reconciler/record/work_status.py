@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
 from reconciler.ledger.conditions import condition
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import live_state
@@ -117,7 +117,7 @@ def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
 
 def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
     """Return an object's health and its progress: healthy only if its interpreter and its conditions agree on it."""
-    state = guarded(lambda: live_state(live))
+    state = result_or_failure(lambda: live_state(live))
     if isinstance(state, Failure):
         return Health.UNKNOWN, LiveState(Progress.UNKNOWN, str(state.kind), "its status has fields of wrong types")
     try:

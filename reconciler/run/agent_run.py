@@ -86,23 +86,23 @@ class AgentRun:
         due = next_step(self._state, time_now)
         if due is NextStep.RECONCILE:
             self._take_event(Began(due))
-            self._work(self._passed)
+            self._work(self._run_pass)
         elif due is NextStep.LOOK and not self._is_working:
             self._take_event(Began(due))
-            self._work(self._looked)
+            self._work(self._look_at_mirror)
 
     def _work(self, done: Callable[[], Event]) -> None:
         self._is_working = True
 
-        def worked() -> None:
+        def put_event() -> None:
             try:
                 self._queue.put(done())
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that can end the process
                 self._queue.put(error)
 
-        threading.Thread(target=worked, daemon=True).start()
+        threading.Thread(target=put_event, daemon=True).start()
 
-    def _looked(self) -> Event:
+    def _look_at_mirror(self) -> Event:
         """Ask where the mirror stands."""
         try:
             with self._open_agent() as agent:
@@ -111,7 +111,7 @@ class AgentRun:
             self._say_failed(error)
             return Looked(None)
 
-    def _passed(self) -> Event:
+    def _run_pass(self) -> Event:
         """Run a pass; whatever goes wrong in it is said, and tried again."""
         ending, tip = Ending.FAILED, ""
         try:

@@ -61,7 +61,7 @@ class LeaderState(Struct, frozen=True, kw_only=True):
         return self.renewed is not None and now - self.renewed < RENEW_SECONDS
 
 
-def tried(state: LeaderState, client: Client, lease: LeaseName, now: float) -> LeaderState:
+def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) -> LeaderState:
     """Try to take or renew the Lease, and return what is known then."""
     path = f"{lease.collection}/{lease.name}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT, tries=1, timeout=_REQUEST_SECONDS))
@@ -96,7 +96,7 @@ def _written(
     return replace(state, renewed=None if is_lost else state.renewed, fault="" if is_lost else answer.message)
 
 
-def released(state: LeaderState, client: Client, lease: LeaseName) -> None:
+def release_lease(state: LeaderState, client: Client, lease: LeaseName) -> None:
     """Give the Lease back if this process holds it, so that nobody has to wait until it runs out."""
     path = f"{lease.collection}/{lease.name}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT, tries=1, timeout=_REQUEST_SECONDS))
@@ -152,10 +152,10 @@ class Leadership:
             self._closed.wait(RETRY_SECONDS)
         client = self._open_cluster(_REQUEST_SECONDS)
         if self._state.renewed is not None and not isinstance(client, Failure):
-            released(self._state, client, self._lease)
+            release_lease(self._state, client, self._lease)
 
     def _try_lease(self) -> LeaderState:
         client = self._open_cluster(_REQUEST_SECONDS)
         if isinstance(client, Failure):
             return replace(self._state, fault=client.message)
-        return tried(self._state, client, self._lease, time.monotonic())
+        return try_lease(self._state, client, self._lease, time.monotonic())

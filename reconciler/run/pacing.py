@@ -200,11 +200,11 @@ def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -
         case Began():
             state = _begun(state, event.step, time_now, pace)
         case Looked():
-            state = _looked(state, event.tip, time_now, pace)
+            state = _state_after_look(state, event.tip, time_now, pace)
         case SourceRead():
             state = replace(state, reading=event.source)
         case PassEnded():
-            state = _passed(state, event, time_now, pace)
+            state = _state_after_pass(state, event, time_now, pace)
         case LeadershipChanged():
             state = replace(state, is_leading=event.is_leading, pass_at=time_now.now, cause=PassCause.START)
         case PaceChanged():
@@ -249,7 +249,7 @@ def _noted_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pac
     return replace(state, lost=lost, look_at=time_now.now + wait)
 
 
-def _looked(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_after_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state after a look; whoever woke the fleet during it has it looked at once more."""
     is_woken, state = state.is_woken, _noted_look(replace(state, is_woken=False), tip, time_now, pace)
     if state.activity is Activity.PASSING:
@@ -257,16 +257,16 @@ def _looked(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -
     else:
         state = replace(state, activity=Activity.RESTING)
         # A commit that is tried already waits for its next try.
-        state = state if tip in {None, state.tip} else _moved(state, str(tip), time_now)
+        state = state if tip in {None, state.tip} else _state_after_move(state, str(tip), time_now)
     return _woken(state, time_now, pace) if is_woken else state
 
 
-def _moved(state: FleetState, tip: str, time_now: TimeNow) -> FleetState:
+def _state_after_move(state: FleetState, tip: str, time_now: TimeNow) -> FleetState:
     """Return the state of a fleet whose source moved: a pass is due."""
     return replace(state, tip=tip, pass_at=time_now.now, cause=PassCause.CHANGE, failures=0)
 
 
-def _passed(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state after a pass; a look that is under way goes on."""
     seen, read = state.seen, event.source or state.reading
     activity = Activity.LOOKING if state.is_looking else Activity.RESTING
@@ -274,7 +274,7 @@ def _passed(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) 
     rest = replace(state, activity=activity, is_looking=False, is_making_way=False, reading="", seen="")
     rest = replace(rest, tip=event.source or state.tip, wall_at=event.next_wall, look_at=look_at)
     if seen and read and seen != read:
-        return _moved(rest, seen, time_now)
+        return _state_after_move(rest, seen, time_now)
     failures = 0 if event.ending is Ending.DONE else state.failures + 1
     rest = replace(rest, failures=failures)
     drift_in = pace.drift * (0.9 + time_now.chance / 10)

@@ -70,7 +70,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             raise ConfigError(f"the settings {self.path} cannot be read: {reason}") from error
         if len(content) > _MOST_BYTES:
             raise ConfigError(f"the settings {self.path} are larger than {_MOST_BYTES >> 20} MiB")
-        spec, lines = self._admitted(content), Places(content)
+        spec, lines = self._admitted_spec(content), Places(content)
         said = {field: option for field, option in _OPTIONS.items() if _value(spec, field) is not None}
         twice = [
             Problem(
@@ -87,7 +87,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             raise self._refusal_of(twice)
         return self._with(options, spec)
 
-    def _admitted(self, content: bytes) -> Mapping[str, Any]:
+    def _admitted_spec(self, content: bytes) -> Mapping[str, Any]:
         """Return the spec of the only document; InputError where it is none, or something is wrong with it."""
         documents, errors = read_documents(content)
         path = str(self.path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.members.boundary import guarded
+from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.members import ObserveOptions, observe_fleet
 from render.errors import GitError
@@ -149,7 +149,7 @@ def test_a_hostile_member_fails_alone(
 def test_an_unexpected_error_is_a_failure_that_names_code_and_no_value() -> None:
     secret = "hunter2"
     values: dict[str, str] = {}
-    failure = guarded(lambda: values[secret])
+    failure = result_or_failure(lambda: values[secret])
     assert isinstance(failure, Failure)
     assert (failure.kind, failure.message) == (
         FailureKind.UNEXPECTED,
@@ -164,7 +164,7 @@ def test_a_run_that_is_stopped_on_purpose_is_stopped() -> None:
         raise GitError("the branch cannot be written")
 
     with pytest.raises(GitError):
-        guarded(stopped)
+        result_or_failure(stopped)
 
 
 def test_a_member_that_never_answers_is_left_behind() -> None:

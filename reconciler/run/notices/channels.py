@@ -175,7 +175,7 @@ def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
             text = "\n".join(lines)
             return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
         case ChannelKind.TEAMS:
-            blocks = [{"type": "TextBlock", "text": _unmarked(line), "wrap": True} for line in lines]
+            blocks = [{"type": "TextBlock", "text": _escape_markdown(line), "wrap": True} for line in lines]
             card = {"type": "AdaptiveCard", "version": "1.4", "body": blocks}
             kind_of_card = "application/vnd.microsoft.card.adaptive"
             return {"type": "message", "attachments": [{"contentType": kind_of_card, "content": card}]}
@@ -191,7 +191,7 @@ def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
     raise AssertionError(f"{kind} takes no notices")
 
 
-def _unmarked(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Return text that Markdown shows as it is, and not as links or marks of its own."""
     return "".join(f"\\{letter}" if letter in "\\`*_[]" else letter for letter in text)
 

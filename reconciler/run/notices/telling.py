@@ -42,7 +42,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         A failure here is none of the pass.
         """
         try:
-            told, mine = self._recorded(report)
+            told, mine = self._record_notices(report)
             if mine:
                 faults = self._sent(mine)
                 told = self._recorded_as_sent(mine, faults)
@@ -52,7 +52,7 @@ class Telling(Struct, frozen=True, kw_only=True):
             return report
         return replace(report, next_notice=told.next_try)
 
-    def _recorded(self, report: PassReport) -> tuple[Told, tuple[Unsent, ...]]:
+    def _record_notices(self, report: PassReport) -> tuple[Told, tuple[Unsent, ...]]:
         """Record what there is to tell, and return the record with what is ours to send."""
         now, found = int(self.clock()), [(Told(), tuple[Unsent, ...]())]
 
