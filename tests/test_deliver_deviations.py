@@ -15,10 +15,12 @@ from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.outputs.cluster_reports import report_parts
+from reconciler.outputs.cluster_status import recorded_cluster
+from reconciler.outputs.document import plain_document
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic
-from reconciler.status.objects import cluster_text, cluster_value
+from reconciler.status.objects import cluster_text
 from reconciler.status.staleness import MemberProgress
 from render.model import ObjectRef
 
@@ -135,7 +137,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
         "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
         "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
     ]
-    assert cluster_value("eu", recorded, MemberProgress())["deviations"][0] == {
+    assert plain_document(recorded_cluster("eu", recorded, MemberProgress()))["deviations"][0] == {
         "object": "Deployment.apps shop/web",
         "action": "kept",
         "reason": "Yielded",

@@ -11,6 +11,7 @@ from reconciler.console.printing import print_output
 from .options.subject_options import parsed_subject, with_namespace_options
 
 if TYPE_CHECKING:
+    from reconciler.outputs.document import OutputDocument
     from reconciler.status.branches import Pacing, RecordedFleet
 
 
@@ -64,16 +65,31 @@ def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None
 
 
 def _show(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:
-    from reconciler.console.json_values import as_json
+    from reconciler.outputs.document import document_text, plain_document
     from reconciler.status.views import view_of
     from render.documents import emit
 
     view = view_of(branches, options.subject, namespace=options.namespace, is_wide=options.output == "wide")
     texts = {
-        "json": lambda: as_json(view.value),
-        "yaml": lambda: emit(view.value).decode(),
+        "json": lambda: document_text(_document(branches, options)),
+        "yaml": lambda: emit(plain_document(_document(branches, options))).decode(),
         "name": lambda: f"{view.name}\n",
     }
     text = texts.get(options.output, lambda: view.text)()
     print_output(text if is_first else f"\n{text}", options.output)
     return 0 if view.is_fine else 1
+
+
+def _document(branches: "RecordedFleet", options: StatusOptions) -> "OutputDocument":
+    from reconciler.names.subjects import is_cluster_noun
+    from reconciler.outputs.cluster_status import cluster_status_document
+    from reconciler.outputs.fleet_status import fleet_status_document
+    from reconciler.outputs.object_status import object_status_document
+    from reconciler.status.branches import binding_named
+
+    noun, _, name = options.subject.partition("/")
+    if not options.subject:
+        return fleet_status_document(branches)
+    if is_cluster_noun(noun):
+        return cluster_status_document(branches, name)
+    return object_status_document(branches, binding_named(branches, noun, name, options.namespace))

@@ -4,6 +4,7 @@ A field that may be left out has the default ``UNSET``. Objects stay open in the
 within a version; the tests close them, so that no field is printed that no schema knows.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -40,7 +41,17 @@ def unless_empty(value: Value) -> Value | UnsetType:
 
 def document_text(document: OutputDocument) -> str:
     """Return the text that ``-o json`` prints."""
-    return as_json({"apiVersion": ARGOSY_API_VERSION, "kind": document.kind, **given_fields(document)})
+    return as_json(_whole(document))
+
+
+def plain_document(document: OutputDocument) -> dict[str, Any]:
+    """Return a document as plain data."""
+    plain: dict[str, Any] = json.loads(json.dumps(_whole(document), default=given_fields))
+    return plain
+
+
+def _whole(document: OutputDocument) -> dict[str, Any]:
+    return {"apiVersion": ARGOSY_API_VERSION, "kind": document.kind, **given_fields(document)}
 
 
 def document_schema(document: type[OutputDocument]) -> dict[str, Any]:
@@ -73,4 +84,5 @@ def _inlined(shape: Any, parts: Mapping[str, Any]) -> Any:
 
 def _without_names(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a part without its name and its docstring, which are for those who read the code."""
-    return {name: each for name, each in part.items() if name not in {"title", "description"}}
+    is_shown = {"title": False, "description": False, "required": bool(part.get("required"))}
+    return {name: each for name, each in part.items() if is_shown.get(name, True)}

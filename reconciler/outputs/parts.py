@@ -8,10 +8,12 @@ from .document import DocumentPart, meaning
 
 if TYPE_CHECKING:
     from overrides.changes import ChangedField
+    from reconciler.ledger.refusal import SourceRefusal
     from reconciler.members.exchange import Failure
     from reconciler.pipeline.pending import Pending
     from reconciler.pipeline.released import Released
     from reconciler.publish.problems import ObjectProblem
+    from render.timing import Flip
 
 Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]
 Previous = Annotated[
@@ -89,6 +91,29 @@ class FailurePart(DocumentPart, frozen=True, kw_only=True):
     message: Message
 
 
+class NextChangePart(DocumentPart, frozen=True, kw_only=True):
+    """A change that happens by itself."""
+
+    at: Annotated[str, meaning("The time, as RFC 3339.")]
+    what: Annotated[str, meaning("The change, such as `web leaves paris`.")]
+
+
+NextChange = Annotated[NextChangePart, meaning("The next change that happens by itself while nothing else changes.")]
+
+
+class RefusalPart(DocumentPart, frozen=True, kw_only=True):
+    """A source commit that passes refuse."""
+
+    source: Annotated[str, meaning("The source commit that is refused.")]
+    since: Annotated[
+        str | None, meaning("The time of the first pass that refused it; null if no pass has recorded that.")
+    ]
+    code: Annotated[int, meaning("The exit code of passes that refuse it: 3 or 6.")]
+    message: Annotated[str, meaning("The reason, in a sentence.")]
+    details: Annotated[tuple[str, ...], meaning("The files and lines of problems, or what a guard counted.")]
+    hint: Annotated[str, meaning("What to do about it; it may be empty.")]
+
+
 def failure_part(failure: "Failure") -> FailurePart:
     """Return a failure, as documents have it."""
     return FailurePart(reason=str(failure.kind), message=failure.message)
@@ -121,3 +146,22 @@ def unplaced_part(problem: "ObjectProblem") -> UnplacedPart:
     return UnplacedPart(
         object=str(problem.ref), clusters=problem.clusters, reason=problem.reason, message=problem.message
     )
+
+
+def refusal_part(refusal: "SourceRefusal") -> RefusalPart:
+    """Return the refusal of a source, as documents have it."""
+    return RefusalPart(
+        source=refusal.source,
+        since=refusal.since or None,
+        code=refusal.code,
+        message=refusal.message,
+        details=refusal.details,
+        hint=refusal.hint,
+    )
+
+
+def next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
+    """Return what happens next by itself; it is left out where nothing does."""
+    from render.timing import written
+
+    return UNSET if flip is None else NextChangePart(at=written(flip.at), what=flip.what)

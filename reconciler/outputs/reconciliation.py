@@ -9,22 +9,24 @@ from .cluster_reports import ClusterReportPart, report_parts
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
 from .parts import (
     ClusterName,
+    NextChange,
     PendingObjects,
     Previous,
+    RefusalPart,
     ReleasedObjects,
     Skipped,
     UnplacedObjects,
+    next_change,
     pending_part,
+    refusal_part,
     released_part,
     unplaced_part,
 )
 
 if TYPE_CHECKING:
-    from reconciler.ledger.refusal import SourceRefusal
     from reconciler.reconcile.proposing import Proposal
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
-    from render.timing import Flip
 
 
 class RemovalPart(DocumentPart, frozen=True, kw_only=True):
@@ -56,26 +58,6 @@ class HeldBackPart(DocumentPart, frozen=True, kw_only=True):
     reasons: Annotated[tuple[str, ...], meaning("The limits that this breaks.")]
 
 
-class NextChangePart(DocumentPart, frozen=True, kw_only=True):
-    """A change that happens by itself."""
-
-    at: Annotated[str, meaning("The time, as RFC 3339.")]
-    what: Annotated[str, meaning("The change, such as `web leaves paris`.")]
-
-
-class RefusalPart(DocumentPart, frozen=True, kw_only=True):
-    """A source commit that passes refuse."""
-
-    source: Annotated[str, meaning("The source commit that is refused.")]
-    since: Annotated[
-        str | None, meaning("The time of the first pass that refused it; null if no pass has recorded that.")
-    ]
-    code: Annotated[int, meaning("The exit code of passes that refuse it: 3 or 6.")]
-    message: Annotated[str, meaning("The reason, in a sentence.")]
-    details: Annotated[tuple[str, ...], meaning("The files and lines of problems, or what a guard counted.")]
-    hint: Annotated[str, meaning("What to do about it; it may be empty.")]
-
-
 class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
     """A reconcile pass, or one whose source was refused."""
 
@@ -97,10 +79,7 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
     released: ReleasedObjects
     pending: PendingObjects
     problems: UnplacedObjects
-    next: (
-        Annotated[NextChangePart, meaning("The next change that happens by itself while nothing else changes.")]
-        | UnsetType
-    ) = UNSET
+    next: NextChange | UnsetType = UNSET
     proposal: (
         Annotated[
             ProposalPart,
@@ -154,7 +133,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
         problems=tuple(map(unplaced_part, problems_of(outcome))),
-        next=_next_change(outcome.flip),
+        next=next_change(outcome.flip),
         proposal=UNSET if result.proposal is None else _proposal(result.proposal),
         held_back=unless_empty(held),
         clusters=UNSET if result.reports is None else report_parts(result.reports),
@@ -178,24 +157,6 @@ def refused_pass_document(result: "RefusedPass") -> ReconciliationDocument:
         refused=refusal_part(result.refusal),
         clusters=report_parts(result.reports),
     )
-
-
-def refusal_part(refusal: "SourceRefusal") -> RefusalPart:
-    """Return the refusal of a source, as documents have it."""
-    return RefusalPart(
-        source=refusal.source,
-        since=refusal.since or None,
-        code=refusal.code,
-        message=refusal.message,
-        details=refusal.details,
-        hint=refusal.hint,
-    )
-
-
-def _next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
-    from render.timing import written
-
-    return UNSET if flip is None else NextChangePart(at=written(flip.at), what=flip.what)
 
 
 def _proposal(proposal: "Proposal") -> ProposalPart:

@@ -81,16 +81,6 @@ def pending_lines(pending: Iterable[Pending]) -> tuple[str, ...]:
     return (*lines[:_MOST], f"and {more} more pending") if more > 0 else lines
 
 
-def plain_pending(pending: Pending) -> dict[str, object]:
-    """Return what JSON outputs say about a pending object."""
-    return {
-        "object": str(pending.ref),
-        "clusters": list(pending.clusters),
-        "reason": pending.reason,
-        "message": pending.message,
-    }
-
-
 def waiting_words(policy: str, fields: Sequence[str]) -> str:
     """Return what a lazy policy waits with, in words.
 

@@ -4,7 +4,6 @@ They are pointed out on every pass, with those whose template says something els
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,11 +49,6 @@ def released_lines(released: Iterable[Released]) -> tuple[str, ...]:
     lines = tuple(map(str, ordered[:_MOST]))
     more = len(ordered) - _MOST
     return (*lines, f"and {more} more released") if more > 0 else lines
-
-
-def plain_released(released: Released) -> dict[str, Any]:
-    """Return what JSON outputs say about a released object."""
-    return {"object": str(released.ref), "clusters": list(released.clusters), "outdated": released.is_outdated}
 
 
 def released_objects(

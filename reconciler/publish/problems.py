@@ -1,7 +1,5 @@
 """The objects of a pass that could not be placed or built, with the reason."""
 
-from typing import Any
-
 from msgspec import Struct
 
 from reconciler.pipeline.pending import PENDING_REASONS
@@ -51,13 +49,3 @@ def problems_of(outcome: Outcome) -> list[ObjectProblem]:
             reason = failure_reason([failure.error])
             found.append(ObjectProblem(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
     return sorted(found, key=lambda problem: (problem.ref, problem.clusters))
-
-
-def plain_problem(problem: ObjectProblem) -> dict[str, Any]:
-    """Return a problem as plain data."""
-    return {
-        "object": str(problem.ref),
-        "clusters": list(problem.clusters),
-        "reason": problem.reason,
-        "message": problem.message,
-    }

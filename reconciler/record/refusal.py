@@ -1,9 +1,6 @@
 """The refusal of a source commit by a pass, made of the error that the pass ends with."""
 
 from collections.abc import Iterable
-from typing import Any
-
-from msgspec import to_builtins
 
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.publish.removal_guard import NOTHING_COMMITTED
@@ -34,9 +31,3 @@ def _few(details: Iterable[str]) -> tuple[str, ...]:
     found = tuple(details)
     more = (f"and {len(found) - _MOST_DETAILS} more",) if len(found) > _MOST_DETAILS else ()
     return found[:_MOST_DETAILS] + more
-
-
-def refusal_value(refusal: SourceRefusal) -> dict[str, Any]:
-    """Return a refusal as part of a JSON document, where one that no pass has recorded has no time."""
-    value: dict[str, Any] = to_builtins(refusal)
-    return {**value, "since": refusal.since or None}

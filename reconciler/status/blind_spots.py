@@ -33,11 +33,6 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
     hint: str = ""
     since: str = ""
 
-    def plain(self) -> dict[str, str]:
-        """Return this as plain data, without the words that are empty."""
-        words = {"state": self.state, "message": self.message, "hint": self.hint, "since": self.since}
-        return {key: word for key, word in words.items() if word}
-
 
 def blind_spots_of(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return why members are not seen, by name; those that are seen have no entry."""

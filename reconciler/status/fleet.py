@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,9 +11,8 @@ from msgspec.structs import replace
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.pipeline.pending import pending_of, plain_pending
 from reconciler.pipeline.previous import Previous
-from reconciler.pipeline.readme import binding_state, replicas_by_cluster
+from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
@@ -33,8 +31,7 @@ from reconciler.source.desired import is_failing_over
 from render.binding import Binding
 from render.cluster import Cluster, Taint
 from render.errors import GitError, InputError
-from render.model import ARGOSY_API_VERSION
-from render.timing import Flip, written
+from render.timing import Flip
 
 
 class Lag(StrEnum):
@@ -171,6 +168,11 @@ class FleetStatus(Struct, frozen=True, dict=True):
         """The clusters of the source by name."""
         return {cluster.name: cluster for cluster in self.source.desired.clusters}
 
+    def taints_of(self, name: str) -> tuple[Taint, ...]:
+        """Return the taints of a cluster; none of one that left the source."""
+        member = self.members.get(name)
+        return member.taints if member is not None else ()
+
     @cached_property
     def clusters(self) -> tuple[str, ...]:
         """The members and the clusters that are disconnected, by name."""
@@ -273,51 +275,3 @@ def binding_problems(binding: Binding) -> list[str]:
         for condition in binding.conditions
         if condition.status == "False" and condition.reason not in EXPECTED
     ]
-
-
-def as_value(status: FleetStatus) -> dict[str, Any]:
-    """Return the status as one value; the README documents its fields."""
-    previous = status.previous
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "FleetStatus",
-        "branch": status.branch,
-        "rendered": previous.commit,
-        "source": previous.source,
-        "newest": status.lag.newest,
-        "head": status.lag.head,
-        "current": status.lag.is_current,
-        "engine": previous.version,
-        **({"next": {"at": written(status.flip.at), "what": status.flip.what}} if status.flip else {}),
-        "clusters": {name: _cluster_value(name, status) for name in status.clusters},
-        "bindings": [_binding_value(binding) for binding in status.bindings],
-        "pending": [plain_pending(each) for each in pending_of(status.bindings)],
-    }
-
-
-def _cluster_value(name: str, status: FleetStatus) -> dict[str, Any]:
-    return {
-        "objects": status.objects.get(name, 0),
-        "replicas": status.replicas.get(name, 0),
-        "connected": name in status.members,
-        **({"taints": [str(taint) for taint in taints]} if (taints := _taints(name, status)) else {}),
-        "unbuilt": [str(binding.ref) for binding in status.unbuilt.get(name, ())],
-    }
-
-
-def _taints(name: str, status: FleetStatus) -> tuple[Taint, ...]:
-    member = status.members.get(name)
-    return member.taints if member is not None else ()
-
-
-def _binding_value(binding: Binding) -> dict[str, Any]:
-    required_by = [f"{each.namespace}/{each.name}" for each in binding.required_by]
-    replicas, absent = binding.placed_replicas, binding.undispatched
-    return {
-        "object": str(binding.ref),
-        "policy": binding.policy or None,
-        "reason": binding_state(binding),
-        "clusters": {name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
-        **({"requiredBy": required_by} if required_by else {}),
-        "problems": binding_problems(binding),
-    }

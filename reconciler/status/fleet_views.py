@@ -1,9 +1,8 @@
 """The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
 
 from reconciler.console.text import table
 from reconciler.pipeline.pending import is_pending
@@ -11,17 +10,15 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
-from reconciler.record.refusal import refusal_value
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
 
-from .blind_spots import blind_spots_of, partly_seen_lines
+from .blind_spots import partly_seen_lines
 from .branches import RecordedFleet
-from .fleet import FleetStatus, as_value, binding_problems
-from .objects import deviation_value
-from .rule_views import rule_tables, rule_values
-from .staleness import age, plain_progress
+from .fleet import FleetStatus, binding_problems
+from .rule_views import rule_tables
+from .staleness import age
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -174,53 +171,3 @@ def placed_words(binding: Binding) -> str:
     names = " ".join(f"{name}:{replicas[name]}" if replicas.get(name) else name for name in there)
     owners = ", ".join(f"{each.namespace}/{each.name}" for each in binding.required_by)
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names
-
-
-def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
-    """Return the fleet as plain data: the rendered branch, and the observation of every member."""
-    fleet, recorded = branches.fleet, branches.recorded
-    value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
-    observed = {name: _observed_value(line) for name, line in lines.items()}
-    counts = {name: {"replicas": branches.replicas.get(name, 0)} for name in fleet.clusters}
-    known = branches.progress.items() if branches.is_applied_by_passes else ()
-    progress = {name: plain_progress(each) for name, each in known}
-    spots = blind_spots_of(recorded, fleet.members) if progress else {}
-    observation = {name: {"observation": spot.plain()} for name, spot in spots.items()}
-    value["clusters"] = {
-        name: each | counts[name] | observed.get(name, {}) | progress.get(name, {}) | observation.get(name, {})
-        for name, each in value["clusters"].items()
-    }
-    value |= rule_values(branches)
-    if branches.refusal is not None:
-        value["refused"] = refusal_value(branches.refusal)
-    if recorded.files:
-        value["recordedAt"] = utc(branches.status_time)
-        value["unwell"] = [
-            {
-                "object": each.object,
-                "cluster": each.cluster,
-                "reason": each.reason,
-                "since": each.since,
-                "message": each.message,
-            }
-            for each in unwell_objects(branches)
-        ]
-        value["deviations"] = [
-            {"cluster": name, **deviation_value(each)}
-            for name, record in sorted(recorded.clusters().items())
-            if name in fleet.members
-            for each in record.deviations
-        ]
-    return value
-
-
-def _observed_value(line: ClusterLine) -> Mapping[str, Any]:
-    return {
-        "ready": line.ready,
-        "version": line.version,
-        "converged": line.converged or None,
-        "outcome": line.outcome,
-        "unhealthy": line.unhealthy,
-        "since": line.since,
-        **({"remedyActions": list(line.remedies)} if line.remedies else {}),
-    }

@@ -17,12 +17,11 @@ from reconciler.record.work_changes import unsettled_since
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
-from render.model import ARGOSY_API_VERSION, Manifest
-from render.parsing.binding_manifests import plain_move
+from render.model import Manifest
 from render.values import DiscreetStruct
 from render.words import listed
 
-from .staleness import MemberProgress, age, plain_progress
+from .staleness import MemberProgress, age
 
 SEEN = "SEEN"
 """The heading of the age of what changes more often than it is recorded."""
@@ -63,24 +62,6 @@ class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
     def is_well(self) -> bool:
         """True where it is applied and healthy, or is not to be there: dispatching to the cluster is suspended."""
         return self.is_withheld or (self.applied == "True" and self.health == "Healthy")
-
-    def as_value(self) -> dict[str, Any]:
-        """Return this as plain data, without what is empty."""
-        parts = {
-            "cluster": self.cluster,
-            "object": self.object,
-            "replicas": self.replicas,
-            "applied": self.applied == "True",
-            "health": self.health,
-            "reason": self.reason,
-            "message": self.message,
-            "since": self.since,
-            "observedAt": self.observed_at,
-            "unsettledSince": self.unsettled,
-            "status": self.status,
-            "findings": [dict(each) for each in self.findings],
-        }
-        return {key: part for key, part in parts.items() if part not in (None, "", [])}
 
 
 def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
@@ -150,7 +131,7 @@ def object_text(
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
-    for each in _conditions(binding, recorded, members):
+    for each in conditions_of(binding, recorded, members):
         if each.get("reason") == NOT_SCHEDULED.reason:
             continue  # it was never to be scheduled: it follows what requires it
         lines.append(_condition_line(each))
@@ -202,7 +183,7 @@ def finding_text(finding: Mapping[str, str]) -> str:
     return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
 
 
-def _conditions(
+def conditions_of(
     binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
 ) -> list[Mapping[str, Any]]:
     """Return the conditions of a binding; that it is fully applied counts only where every cluster is known."""
@@ -223,22 +204,6 @@ def _as_far_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mappi
         return condition
     message = f"it was applied when that was last known; it is not known of {listed(late)}"
     return {"type": FULLY_APPLIED, "status": "Unknown", "reason": "NotKnown", "message": message}
-
-
-def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]) -> dict[str, Any]:
-    """Return the same as plain data."""
-    known = recorded.binding(binding.ref) or {}
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "ObjectStatus",
-        "object": str(binding.ref),
-        "policy": binding.policy or None,
-        "conditions": _conditions(binding, recorded, members),
-        "clusters": [each.as_value() for each in objects_of_binding(binding, recorded, members)],
-        "disconnected": [name for name in expected_clusters(binding) if name not in members],
-        "templateStatus": known.get("templateStatus"),
-        **({"lastMove": plain_move(binding.moved)} if binding.moved else {}),
-    }
 
 
 def _condition_line(condition: Mapping[str, Any]) -> str:
@@ -276,7 +241,7 @@ def cluster_text(
     return (
         "\n".join(lines)
         + "\n"
-        + _room(status.get("resourceSummary") or {}, age(_capacity_time(cluster, recorded), now))
+        + _room(status.get("resourceSummary") or {}, age(capacity_time(cluster, recorded), now))
         + _objects(listed, now)
         + "".join(_own(listed))
         + _deviations(record.deviations)
@@ -290,7 +255,7 @@ def _own(objects: Iterable[ObjectIn]) -> Iterator[str]:
             yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
 
 
-def _capacity_time(cluster: str, recorded: RecordedStatus) -> str:
+def capacity_time(cluster: str, recorded: RecordedStatus) -> str:
     """Return when the room of a cluster was recorded; smaller moves of it wait for ten minutes."""
     facts = recorded.facts().get(cluster)
     return facts.observed_at if facts is not None else ""
@@ -330,40 +295,6 @@ def _seen(each: ObjectIn, now: float) -> str:
 def _why(each: ObjectIn) -> str:
     """Return why an object is not applied; what ails it otherwise stands in its findings."""
     return each.message if each.applied != "True" else ""
-
-
-def cluster_value(cluster: str, recorded: RecordedStatus, progress: MemberProgress) -> dict[str, Any]:
-    """Return the same as plain data."""
-    record = recorded.clusters()[cluster]
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "ClusterStatus",
-        "cluster": cluster,
-        "connected": True,
-        "converged": recorded.converged(cluster) or None,
-        "outcome": record.outcome or None,
-        "since": record.since or None,
-        "failingSince": record.state.failing_since or None,
-        **({"deployer": record.deployer} if record.deployer else {}),
-        **plain_progress(progress),
-        "status": record.state.status,
-        **({"capacityRecordedAt": seen} if (seen := _capacity_time(cluster, recorded)) else {}),
-        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, progress)],
-        "deviations": [deviation_value(each) for each in record.deviations],
-    }
-
-
-def deviation_value(each: Deviation) -> dict[str, str]:
-    """Return a deviation as plain data, without what is empty."""
-    words = {
-        "object": str(each.ref),
-        "action": each.action,
-        "reason": each.reason,
-        "message": each.message,
-        "field": each.field,
-        "manager": each.manager,
-    }
-    return {key: word for key, word in words.items() if word}
 
 
 def _deviations(found: Iterable[Deviation]) -> str:

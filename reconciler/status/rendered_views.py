@@ -3,8 +3,8 @@
 A fleet that is only rendered - another tool applies its folders - has no status branch, and is not unwell for that.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from reconciler.console.text import table
 from reconciler.pipeline.karmada_works import is_suspended
@@ -14,7 +14,7 @@ from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED
 from render.binding import Binding
 from render.matching.match import NoPolicyReason
-from render.model import ARGOSY_API_VERSION
+from render.model import ObjectRef
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
@@ -22,6 +22,14 @@ from .staleness import NO_AGENT, NOT_REACHED, NOT_TOLD, MemberProgress
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
+
+
+class RenderedObject(NamedTuple):
+    """An object that a cluster must hold: its replicas, and the reason worth showing ("": there is none)."""
+
+    ref: ObjectRef
+    replicas: int
+    reason: str
 
 
 def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
@@ -51,20 +59,11 @@ def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
     return NOT_YET if has_status else NOT_RECORDED
 
 
-def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
-    """Return the same as plain data."""
-    objects = [
-        {"object": str(binding.ref), "replicas": _replicas(binding, cluster), "reason": _state(binding, cluster)}
-        for binding in _in(cluster, fleet)
-    ]
-    return {
-        "apiVersion": ARGOSY_API_VERSION,
-        "kind": "ClusterStatus",
-        "cluster": cluster,
-        "connected": cluster in fleet.members,
-        "converged": None,
-        "objects": [{**each, "replicas": int(each["replicas"] or 0)} for each in objects],
-    }
+def rendered_objects(cluster: str, fleet: FleetStatus) -> Iterator[RenderedObject]:
+    """Yield the objects that a cluster must hold."""
+    for binding in _in(cluster, fleet):
+        replicas = binding.placed_replicas.get(cluster) or 0
+        yield RenderedObject(binding.ref, replicas, _state(binding, cluster))
 
 
 def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:

@@ -1,14 +1,12 @@
 """The state of rules in a fleet: what CronFederatedHPAs scale and when, quotas, and rebalancers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 from reconciler.console.text import DITTO, table
 from reconciler.record.quota_usage import quota_usages, unsettled_shares
-from reconciler.record.rebalancer_status import rebalancer_file, rebalancer_passes, rebalancer_path
+from reconciler.record.rebalancer_status import rebalancer_passes, rebalancer_path
 from render.binding import Binding
-from render.cron.records import plain_memories
 from render.cron.rules import RuleHistory
 from render.quota.enforcement import QuotaUsage
 from render.rescheduling.rebalancing import RebalancerPass, RequestOutcome
@@ -24,22 +22,12 @@ def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
         yield "\n" + table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
     unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
-    if quotas := [row for usage in _usages(branches) for row in _quota_rows(usage)]:
+    if quotas := [row for usage in quotas_of(branches) for row in _quota_rows(usage)]:
         yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
     for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
         yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {age(seen, branches.now)} ago\n"
-    if rebalancers := [_rebalancer_row(*each) for each in _rebalancers(branches)]:
+    if rebalancers := [_rebalancer_row(*each) for each in rebalancers_of(branches)]:
         yield "\n" + table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
-
-
-def rule_values(branches: RecordedFleet) -> dict[str, Any]:
-    """Return the same as plain data."""
-    cron = [each for binding in branches.fleet.bindings for each in _cron_values(binding)]
-    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
-    quotas = [_quota_value(usage, unsettled) for usage in _usages(branches)]
-    rebalancers = [_rebalancer_value(*each) for each in _rebalancers(branches)]
-    found = {"cron": cron, "quotas": quotas, "rebalancers": rebalancers}
-    return {name: values for name, values in found.items() if values}
 
 
 def _cron_rows(binding: Binding) -> Iterator[tuple[str, ...]]:
@@ -61,12 +49,7 @@ def _last_run(rule: RuleHistory) -> str:
     return f"{written(last.due)} failed: {last.failure}" if last.failure else written(last.due)
 
 
-def _cron_values(binding: Binding) -> Iterator[dict[str, Any]]:
-    for memory in plain_memories(binding.cron):
-        yield {"object": str(binding.ref), "autoscaler": memory["name"], "rules": memory["rules"]}
-
-
-def _rebalancers(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
+def rebalancers_of(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
     """Yield what became of the rebalancers that a pass recorded."""
     fleet, recorded = branches.fleet, branches.recorded
     now = datetime.fromtimestamp(branches.now, UTC)
@@ -82,13 +65,8 @@ def _rebalancer_row(request: RescheduleRequest, done: RebalancerPass) -> tuple[s
     return request.name, count, finished, f"its time is over: delete {request.path}" if done.is_expired else ""
 
 
-def _rebalancer_value(request: RescheduleRequest, done: RebalancerPass) -> dict[str, Any]:
-    status = rebalancer_file(request, done).plain()["status"]
-    expires = {"expires": written(done.expires)} if done.expires else {}
-    return {"rebalancer": request.name, "file": request.path, **status, **expires}
-
-
-def _usages(branches: RecordedFleet) -> Iterator[QuotaUsage]:
+def quotas_of(branches: RecordedFleet) -> Iterator[QuotaUsage]:
+    """Return the use of every quota of the source."""
     fleet = branches.fleet
     return quota_usages(fleet.source.desired, fleet.bindings, branches.recorded)
 
@@ -99,19 +77,3 @@ def _quota_rows(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:
     for resource, limit in status["overall"].items():
         yield name, resource, status["overallUsed"].get(resource, "0"), limit
         name = DITTO
-
-
-def _quota_value(usage: QuotaUsage, unsettled: Mapping[tuple[str, str, str], tuple[str, str]]) -> dict[str, Any]:
-    status, ref = usage.status, (usage.quota.namespace, usage.quota.name)
-    shares: dict[str, dict[str, Any]] = {
-        each["clusterName"]: {"hard": each["hard"], "used": each["used"]} for each in status.get("aggregatedStatus", ())
-    }
-    for name in shares.keys() & {cluster for *quota, cluster in unsettled if tuple(quota) == ref}:
-        since, seen = unsettled[*ref, name]
-        shares[name] |= {"unsettledSince": since, "observedAt": seen}
-    return {
-        "quota": f"{usage.quota.namespace}/{usage.quota.name}",
-        "limits": status["overall"],
-        "used": status["overallUsed"],
-        "clusters": shares,
-    }

@@ -8,7 +8,6 @@ those of the last change that was recorded.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -76,16 +75,6 @@ def progress_of_members(
         if member.name in records
         else _unrecorded(member, fleet)
         for member in members
-    }
-
-
-def plain_progress(progress: MemberProgress) -> dict[str, Any]:
-    """Return the progress of a member as plain data, without the words that are empty."""
-    words = {"reason": progress.reason, "message": progress.message, "hint": progress.hint}
-    return {
-        "applied": progress.is_applied,
-        "known": progress.is_known,
-        **{key: word for key, word in words.items() if word},
     }
 
 

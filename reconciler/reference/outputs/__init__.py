@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconciler.outputs.application import ApplicationDocument
+from reconciler.outputs.cluster_status import ClusterStatusDocument
 from reconciler.outputs.diagnosis import DiagnosisDocument
 from reconciler.outputs.difference import DifferenceDocument
 from reconciler.outputs.document import OutputDocument, document_schema
+from reconciler.outputs.fleet_status import FleetStatusDocument
 from reconciler.outputs.import_report import ImportReportDocument
 from reconciler.outputs.live_difference import LiveDifferenceDocument
+from reconciler.outputs.object_status import ObjectStatusDocument
 from reconciler.outputs.policy_test_results import PolicyTestResultsDocument
 from reconciler.outputs.reconciliation import ReconciliationDocument
 from reconciler.outputs.rendering import RenderingDocument
@@ -19,7 +22,6 @@ from reconciler.reference.shapes import Fields, Shape, record
 from render.model import ARGOSY_API_VERSION
 
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
-from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS
 
 
 class Output(NamedTuple):
@@ -45,9 +47,9 @@ OUTPUTS: Mapping[str, Output] = {
     "PolicyTestResults": _of(PolicyTestResultsDocument),
     "Reconciliation": _of(ReconciliationDocument),
     "Application": _of(ApplicationDocument),
-    "FleetStatus": Output(("status",), "The state of the fleet.", FLEET_STATUS),
-    "ClusterStatus": Output(("status cluster/NAME",), "The state of a cluster.", CLUSTER_STATUS),
-    "ObjectStatus": Output(("status KIND/NAME",), "The state of an object.", OBJECT_STATUS),
+    "FleetStatus": _of(FleetStatusDocument),
+    "ClusterStatus": _of(ClusterStatusDocument),
+    "ObjectStatus": _of(ObjectStatusDocument),
     "Waiting": _of(WaitingDocument),
     "Verification": _of(VerificationDocument),
     "Diagnosis": _of(DiagnosisDocument),

@@ -1,0 +1,130 @@
+"""The document of ``argosy status cluster/NAME``."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, UnsetType
+
+from .document import OutputDocument, meaning, unless_empty
+from .parts import ClusterName, Message, PendingObjects, PendingPart, pending_part
+from .status_parts import (
+    Applied,
+    DeviationPart,
+    Hint,
+    Known,
+    LateReason,
+    LiveObjectPart,
+    Observation,
+    deviation_words,
+    live_object_part,
+    observation_part,
+    progress_words,
+)
+
+if TYPE_CHECKING:
+    from reconciler.record.recorded_status import RecordedStatus
+    from reconciler.status.branches import RecordedFleet
+    from reconciler.status.staleness import MemberProgress
+
+
+class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
+    """A cluster, and the objects in it; much is left out where nothing is recorded of it."""
+
+    kind = "ClusterStatus"
+    about = "The state of a cluster."
+    printed_by = ("status cluster/NAME",)
+
+    cluster: ClusterName
+    connected: Annotated[bool, meaning("False if it left the source.")]
+    converged: Annotated[str | None, meaning("The rendered commit it converged to.")]
+    outcome: Annotated[str | None, meaning("How the last pass over it ended.")] | UnsetType = UNSET
+    since: Annotated[str | None, meaning("The time since when the outcome is so.")] | UnsetType = UNSET
+    failing_since: Annotated[str | None, meaning("The time since when it does not answer.")] | UnsetType = UNSET
+    deployer: (
+        Annotated[
+            str,
+            meaning("The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."),
+        ]
+        | UnsetType
+    ) = UNSET
+    applied: Applied | UnsetType = UNSET
+    known: Known | UnsetType = UNSET
+    reason: LateReason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    hint: Hint | UnsetType = UNSET
+    status: Annotated[Mapping[str, Any], meaning("Karmada's Cluster status.")] | UnsetType = UNSET
+    capacity_recorded_at: (
+        Annotated[
+            str,
+            meaning(
+                "The time of its `resourceSummary`: moves of free room by less than a tenth are recorded after ten"
+                " minutes."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    objects: Annotated[tuple[LiveObjectPart, ...], meaning("Its objects.")]
+    deviations: (
+        Annotated[tuple[DeviationPart, ...], meaning("What the last pass kept, left in finalizers or yielded.")]
+        | UnsetType
+    ) = UNSET
+    pending: PendingObjects
+    observation: Observation | UnsetType = UNSET
+
+
+def cluster_status_document(branches: "RecordedFleet", name: str) -> ClusterStatusDocument:
+    """Return what is known of a cluster as a document."""
+    from reconciler.status.blind_spots import blind_spots_of
+    from reconciler.status.views import is_recorded, pending_in
+
+    fleet, recorded = branches.fleet, branches.recorded
+    pending = tuple(map(pending_part, pending_in(name, fleet.bindings)))
+    if not is_recorded(branches, name):
+        return _rendered(branches, name, pending)
+    spot = blind_spots_of(recorded, {name: fleet.members[name]}).get(name)
+    return recorded_cluster(name, recorded, branches.progress[name], pending, observation_part(spot))
+
+
+def _rendered(branches: "RecordedFleet", name: str, pending: tuple[PendingPart, ...]) -> ClusterStatusDocument:
+    from reconciler.status.rendered_views import rendered_objects
+
+    fleet = branches.fleet
+    return ClusterStatusDocument(
+        cluster=name,
+        connected=name in fleet.members,
+        converged=None,
+        objects=tuple(
+            LiveObjectPart(object=str(each.ref), replicas=each.replicas, reason=each.reason)
+            for each in rendered_objects(name, fleet)
+        ),
+        pending=pending,
+    )
+
+
+def recorded_cluster(
+    name: str,
+    recorded: "RecordedStatus",
+    progress: "MemberProgress",
+    pending: tuple[PendingPart, ...] = (),
+    observation: Any = UNSET,
+) -> ClusterStatusDocument:
+    """Return a cluster as the status branch describes it."""
+    from reconciler.status.objects import capacity_time, objects_in_cluster
+
+    record = recorded.clusters()[name]
+    return ClusterStatusDocument(
+        cluster=name,
+        connected=True,
+        converged=recorded.converged(name) or None,
+        outcome=record.outcome or None,
+        since=record.since or None,
+        failing_since=record.state.failing_since or None,
+        deployer=unless_empty(record.deployer),
+        **progress_words(progress),
+        status=record.state.status,
+        capacity_recorded_at=unless_empty(capacity_time(name, recorded)),
+        objects=tuple(map(live_object_part, objects_in_cluster(name, recorded, progress))),
+        deviations=tuple(DeviationPart(**deviation_words(each)) for each in record.deviations),
+        pending=pending,
+        observation=observation,
+    )

@@ -1,0 +1,379 @@
+"""The document of ``argosy status``."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, UnsetType
+
+from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .parts import (
+    ClusterName,
+    Message,
+    NextChange,
+    ObjectName,
+    PendingObjects,
+    Reason,
+    RefusalPart,
+    Rendered,
+    next_change,
+    pending_part,
+    refusal_part,
+)
+from .status_parts import (
+    Applied,
+    DeviatingField,
+    DeviatingManager,
+    DeviationAction,
+    Hint,
+    Known,
+    LateReason,
+    Observation,
+    as_recorded,
+    deviation_words,
+    observation_part,
+    progress_words,
+)
+
+if TYPE_CHECKING:
+    from reconciler.record.cluster_files import ClusterLine
+    from reconciler.status.branches import RecordedFleet
+    from render.binding import Binding
+    from render.quota.enforcement import QuotaUsage
+    from render.rescheduling.rebalancing import RebalancerPass
+    from render.rescheduling.requests import RescheduleRequest
+
+Unsettled = Mapping[tuple[str, str, str], tuple[str, str]]
+Amounts = Mapping[str, str]
+
+
+class FleetClusterPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster of a fleet."""
+
+    objects: Annotated[int, meaning("How many objects its folder has.")]
+    replicas: Annotated[int, meaning("How many replicas are placed there, without those of Jobs that have ended.")]
+    connected: Annotated[bool, meaning("False if it left the source.")]
+    taints: (
+        Annotated[tuple[str, ...], meaning("The taints that its file has, such as `argosy.dev/drain:NoExecute`.")]
+        | UnsetType
+    ) = UNSET
+    unbuilt: Annotated[tuple[str, ...], meaning("The objects that could not be built for it.")]
+    ready: Annotated[str, meaning("Its Ready condition: `True`, `False` or `Unknown`.")] | UnsetType = UNSET
+    version: Annotated[str, meaning("Its Kubernetes version.")] | UnsetType = UNSET
+    converged: Annotated[str | None, meaning("The rendered commit it converged to.")] | UnsetType = UNSET
+    outcome: Annotated[str, meaning("How the last pass over it ended.")] | UnsetType = UNSET
+    unhealthy: Annotated[int, meaning("How many of its objects are not applied and healthy.")] | UnsetType = UNSET
+    since: Annotated[str, meaning("The time since when the outcome is so.")] | UnsetType = UNSET
+    remedy_actions: (
+        Annotated[tuple[str, ...], meaning("The actions that Remedies call for by its conditions.")] | UnsetType
+    ) = UNSET
+    applied: Applied | UnsetType = UNSET
+    known: Known | UnsetType = UNSET
+    reason: LateReason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    hint: Hint | UnsetType = UNSET
+    observation: Observation | UnsetType = UNSET
+
+
+class BindingPart(DocumentPart, frozen=True, kw_only=True):
+    """A binding: where an object is."""
+
+    object: ObjectName
+    policy: Annotated[str | None, meaning("The policy that claims it.")]
+    reason: Reason
+    clusters: Annotated[Mapping[str, int], meaning("Its clusters with their replicas; 0 if it has none to count.")]
+    required_by: Annotated[tuple[str, ...], meaning("The objects it follows.")] | UnsetType = UNSET
+    problems: Annotated[tuple[str, ...], meaning("What is wrong with it.")]
+
+
+class CronRunPart(DocumentPart, frozen=True, kw_only=True):
+    """A run of a rule."""
+
+    due: Annotated[str, meaning("The time at which it was due.")]
+    ran: Annotated[str, meaning("The time of the pass that ran it.")]
+    replicas: Annotated[int, meaning("The replicas that it set.")] | UnsetType = UNSET
+    minimum: Annotated[int, meaning("The minReplicas that it set for a FederatedHPA.")] | UnsetType = UNSET
+    maximum: Annotated[int, meaning("The maxReplicas that it set for a FederatedHPA.")] | UnsetType = UNSET
+    message: Annotated[str, meaning("Why it failed.")] | UnsetType = UNSET
+
+
+class CronRulePart(DocumentPart, frozen=True, kw_only=True):
+    """A rule that scales an object."""
+
+    name: Annotated[str, meaning("The rule.")]
+    in_force: Annotated[Mapping[str, Any], meaning("What it says; left out while it is suspended.")] | UnsetType = UNSET
+    next: Annotated[str, meaning("The time at which it fires next.")] | UnsetType = UNSET
+    runs: Annotated[tuple[CronRunPart, ...], meaning("Its latest runs, newest first.")] | UnsetType = UNSET
+    failed_runs: Annotated[tuple[CronRunPart, ...], meaning("Those that failed, newest first.")] | UnsetType = UNSET
+
+
+class CronPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that a CronFederatedHPA scales."""
+
+    object: ObjectName
+    autoscaler: Annotated[str, meaning("The CronFederatedHPA.")]
+    rules: Annotated[tuple[CronRulePart, ...], meaning("Its rules.")]
+
+
+class ObservedWorkloadPart(DocumentPart, frozen=True, kw_only=True):
+    """A workload of a rebalancer."""
+
+    workload: Annotated[Mapping[str, str], meaning("The workload as it is named there.")]
+    result: (
+        Annotated[str, meaning("`Successful` or `Failed`; left out while it is not rescheduled yet.")] | UnsetType
+    ) = UNSET
+    reason: Reason | UnsetType = UNSET
+
+
+class RebalancerPart(DocumentPart, frozen=True, kw_only=True):
+    """A rebalancer of the source."""
+
+    rebalancer: Annotated[str, meaning("The WorkloadRebalancer.")]
+    file: Annotated[str, meaning("The file it stands in.")]
+    observed_workloads: Annotated[tuple[ObservedWorkloadPart, ...], meaning("What became of its workloads.")]
+    finish_time: Annotated[str, meaning("The time of the pass that was done with all of them.")] | UnsetType = UNSET
+    expires: Annotated[str, meaning("The end of its time to live, after which the file may go.")] | UnsetType = UNSET
+
+
+class QuotaSharePart(DocumentPart, frozen=True, kw_only=True):
+    """A member's share of a quota."""
+
+    hard: Amounts
+    used: Amounts
+    unsettled_since: (
+        Annotated[str, meaning("Present if it changes more often than it is recorded: since when.")] | UnsetType
+    ) = UNSET
+    observed_at: (
+        Annotated[str, meaning("The time at which it was seen so; present with `unsettledSince`.")] | UnsetType
+    ) = UNSET
+
+
+class QuotaPart(DocumentPart, frozen=True, kw_only=True):
+    """A quota of the source."""
+
+    quota: Annotated[str, meaning("The FederatedResourceQuota, as `namespace/name`.")]
+    limits: Annotated[Amounts, meaning("Its limits, by resource.")]
+    used: Annotated[Amounts, meaning("What is used of them: requests of what is placed, or what members report.")]
+    clusters: Annotated[Mapping[str, QuotaSharePart], meaning("What members report of their shares.")]
+
+
+class UnwellPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that is not applied and healthy."""
+
+    object: ObjectName
+    cluster: ClusterName
+    reason: Reason
+    since: str
+    message: Message
+
+
+class FleetDeviationPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that is not as the commit says, and its cluster."""
+
+    cluster: ClusterName
+    object: ObjectName
+    action: DeviationAction
+    reason: Reason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    field: DeviatingField | UnsetType = UNSET
+    manager: DeviatingManager | UnsetType = UNSET
+
+
+class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
+    """A fleet: the rendered branch, and the observation of every member."""
+
+    kind = "FleetStatus"
+    about = "The state of the fleet."
+    printed_by = ("status",)
+
+    branch: Annotated[str, meaning("The rendered branch.")]
+    rendered: Rendered
+    source: Annotated[str, meaning("The source commit that is rendered.")]
+    newest: Annotated[str, meaning("The newest source commit that is known.")]
+    head: Annotated[str, meaning("The commit HEAD points to.")]
+    current: Annotated[bool, meaning("True if the newest source is known to be rendered.")]
+    engine: Annotated[str, meaning("The version of Argosy that rendered it.")]
+    next: NextChange | UnsetType = UNSET
+    clusters: Annotated[
+        Mapping[str, FleetClusterPart],
+        meaning("For each cluster: what is rendered for it, and what was seen of it."),
+    ]
+    bindings: Annotated[tuple[BindingPart, ...], meaning("The bindings.")]
+    pending: PendingObjects
+    cron: (
+        Annotated[
+            tuple[CronPart, ...],
+            meaning("What CronFederatedHPAs scale, with the latest runs of their rules."),
+        ]
+        | UnsetType
+    ) = UNSET
+    quotas: Annotated[tuple[QuotaPart, ...], meaning("The FederatedResourceQuotas of the source.")] | UnsetType = UNSET
+    rebalancers: (
+        Annotated[
+            tuple[RebalancerPart, ...],
+            meaning("The WorkloadRebalancers of the source, as passes that reach members recorded them."),
+        ]
+        | UnsetType
+    ) = UNSET
+    refused: Annotated[RefusalPart, meaning("Present if passes refuse the newest source: why.")] | UnsetType = UNSET
+    recorded_at: (
+        Annotated[
+            str,
+            meaning("The time of the newest commit of the status branch; without changes there is none."),
+        ]
+        | UnsetType
+    ) = UNSET
+    unwell: Annotated[tuple[UnwellPart, ...], meaning("The objects that are not applied and healthy.")] | UnsetType = (
+        UNSET
+    )
+    deviations: (
+        Annotated[
+            tuple[FleetDeviationPart, ...],
+            meaning("What the last pass kept, left in finalizers or yielded, so that it is not as the commit says."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
+    """Return the fleet as a document."""
+    from reconciler.pipeline.pending import pending_of
+    from render.timing import utc
+
+    fleet = branches.fleet
+    is_recorded = bool(branches.recorded.files)
+    return FleetStatusDocument(
+        branch=fleet.branch,
+        rendered=fleet.previous.commit,
+        source=fleet.previous.source,
+        newest=fleet.lag.newest,
+        head=fleet.lag.head,
+        current=fleet.lag.is_current,
+        engine=fleet.previous.version,
+        next=next_change(fleet.flip),
+        clusters=_clusters(branches),
+        bindings=tuple(map(_binding, fleet.bindings)),
+        pending=tuple(map(pending_part, pending_of(fleet.bindings))),
+        **_rules(branches),
+        refused=UNSET if branches.refusal is None else refusal_part(branches.refusal),
+        recorded_at=utc(branches.status_time) if is_recorded else UNSET,
+        unwell=tuple(_unwell(branches)) if is_recorded else UNSET,
+        deviations=tuple(_deviations(branches)) if is_recorded else UNSET,
+    )
+
+
+def _clusters(branches: "RecordedFleet") -> dict[str, FleetClusterPart]:
+    from reconciler.record.recorded_status import cluster_lines
+    from reconciler.status.blind_spots import blind_spots_of
+
+    fleet, recorded = branches.fleet, branches.recorded
+    lines = cluster_lines(recorded, fleet.members)
+    progress = branches.progress if branches.is_applied_by_passes else {}
+    spots = blind_spots_of(recorded, fleet.members) if progress else {}
+    return {
+        name: FleetClusterPart(
+            objects=fleet.objects.get(name, 0),
+            replicas=branches.replicas.get(name, 0),
+            connected=name in fleet.members,
+            taints=unless_empty(tuple(map(str, fleet.taints_of(name)))),
+            unbuilt=tuple(str(binding.ref) for binding in fleet.unbuilt.get(name, ())),
+            **_line_words(lines.get(name)),
+            **progress_words(progress.get(name)),
+            observation=observation_part(spots.get(name)),
+        )
+        for name in fleet.clusters
+    }
+
+
+def _line_words(line: "ClusterLine | None") -> dict[str, Any]:
+    """Return the fields that say what was seen of a cluster; none where nothing was."""
+    if line is None:
+        return {}
+    return {
+        "ready": line.ready,
+        "version": line.version,
+        "converged": line.converged or None,
+        "outcome": line.outcome,
+        "unhealthy": line.unhealthy,
+        "since": line.since,
+        "remedy_actions": unless_empty(tuple(line.remedies)),
+    }
+
+
+def _binding(binding: "Binding") -> BindingPart:
+    from reconciler.pipeline.readme import binding_state
+    from reconciler.record.binding_status import expected_clusters
+    from reconciler.status.fleet import binding_problems
+
+    replicas, absent = binding.placed_replicas, binding.undispatched
+    return BindingPart(
+        object=str(binding.ref),
+        policy=binding.policy or None,
+        reason=binding_state(binding),
+        clusters={name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
+        required_by=unless_empty(tuple(f"{each.namespace}/{each.name}" for each in binding.required_by)),
+        problems=tuple(binding_problems(binding)),
+    )
+
+
+def _rules(branches: "RecordedFleet") -> dict[str, Any]:
+    """Return what cron rules, quotas and rebalancers do, as far as there are any."""
+    from reconciler.record.quota_usage import unsettled_shares
+    from reconciler.status.rule_views import quotas_of, rebalancers_of
+
+    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
+    return {
+        "cron": unless_empty(tuple(each for binding in branches.fleet.bindings for each in _cron(binding))),
+        "quotas": unless_empty(tuple(_quota(usage, unsettled) for usage in quotas_of(branches))),
+        "rebalancers": unless_empty(tuple(_rebalancer(*each) for each in rebalancers_of(branches))),
+    }
+
+
+def _cron(binding: "Binding") -> Iterator[CronPart]:
+    from render.cron.records import plain_memories
+
+    for memory in plain_memories(binding.cron):
+        yield CronPart(object=str(binding.ref), autoscaler=memory["name"], rules=as_recorded(memory["rules"]))
+
+
+def _quota(usage: "QuotaUsage", unsettled: Unsettled) -> QuotaPart:
+    namespace, name, status = usage.quota.namespace, usage.quota.name, usage.status
+    shares = {}
+    for each in status.get("aggregatedStatus", ()):
+        since, seen = unsettled.get((namespace, name, each["clusterName"]), ("", ""))
+        shares[each["clusterName"]] = QuotaSharePart(
+            hard=each["hard"],
+            used=each["used"],
+            unsettled_since=unless_empty(since),
+            observed_at=seen if since else UNSET,
+        )
+    return QuotaPart(quota=f"{namespace}/{name}", limits=status["overall"], used=status["overallUsed"], clusters=shares)
+
+
+def _rebalancer(request: "RescheduleRequest", done: "RebalancerPass") -> RebalancerPart:
+    from reconciler.record.rebalancer_status import rebalancer_file
+    from render.timing import written
+
+    status = rebalancer_file(request, done).plain()["status"]
+    return RebalancerPart(
+        rebalancer=request.name,
+        file=request.path,
+        observed_workloads=as_recorded(status["observedWorkloads"]),
+        finish_time=status.get("finishTime", UNSET),
+        expires=written(done.expires) if done.expires else UNSET,
+    )
+
+
+def _unwell(branches: "RecordedFleet") -> Iterator[UnwellPart]:
+    from reconciler.status.fleet_views import unwell_objects
+
+    for each in unwell_objects(branches):
+        yield UnwellPart(
+            object=each.object, cluster=each.cluster, reason=each.reason, since=each.since, message=each.message
+        )
+
+
+def _deviations(branches: "RecordedFleet") -> Iterator[FleetDeviationPart]:
+    members = branches.fleet.members
+    for name, record in sorted(branches.recorded.clusters().items()):
+        if name in members:
+            yield from (FleetDeviationPart(cluster=name, **deviation_words(each)) for each in record.deviations)

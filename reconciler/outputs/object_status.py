@@ -1,0 +1,86 @@
+"""The document of ``argosy status KIND/NAME``."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, UnsetType, field
+
+from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .parts import Message, ObjectName, Reason
+from .status_parts import LiveObjectPart, as_recorded, live_object_part
+
+if TYPE_CHECKING:
+    from reconciler.status.branches import RecordedFleet
+    from render.binding import Binding, LastMove
+
+
+class ConditionPart(DocumentPart, frozen=True, kw_only=True):
+    """A condition, as in the API."""
+
+    type: str
+    status: str
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    last_transition_time: str | UnsetType = UNSET
+    observed_generation: int | UnsetType = UNSET
+
+
+class LastMovePart(DocumentPart, frozen=True, kw_only=True):
+    """The last time that an object left clusters by itself."""
+
+    at: Annotated[str, meaning("The time of the pass that decided it.")]
+    clusters: Annotated[tuple[str, ...], meaning("The clusters that it left.")] = field(name="from")
+    reason: Reason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    times: (
+        Annotated[
+            int,
+            meaning("How often in a row it left a cluster because it was not well there; left out for once."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
+    """An object, and how it is in each of its clusters."""
+
+    kind = "ObjectStatus"
+    about = "The state of an object."
+    printed_by = ("status KIND/NAME",)
+
+    object: ObjectName
+    policy: Annotated[str | None, meaning("The policy that claims it.")]
+    conditions: Annotated[tuple[ConditionPart, ...], meaning("The conditions of its binding.")]
+    clusters: Annotated[tuple[LiveObjectPart, ...], meaning("The object in each of its clusters.")]
+    disconnected: Annotated[tuple[str, ...], meaning("The clusters that left the source and keep it as it was.")]
+    template_status: Annotated[Any, meaning("The status the template would have in Karmada; null if none is known.")]
+    last_move: Annotated[LastMovePart, meaning("The last time that it left clusters by itself.")] | UnsetType = UNSET
+
+
+def object_status_document(branches: "RecordedFleet", binding: "Binding") -> ObjectStatusDocument:
+    """Return what is known of an object as a document."""
+    from reconciler.record.binding_status import expected_clusters
+    from reconciler.status.objects import conditions_of, objects_of_binding
+
+    recorded, members = branches.recorded, branches.progress
+    known = recorded.binding(binding.ref) or {}
+    return ObjectStatusDocument(
+        object=str(binding.ref),
+        policy=binding.policy or None,
+        conditions=as_recorded(conditions_of(binding, recorded, members)),
+        clusters=tuple(map(live_object_part, objects_of_binding(binding, recorded, members))),
+        disconnected=tuple(name for name in expected_clusters(binding) if name not in members),
+        template_status=known.get("templateStatus"),
+        last_move=_move(binding.moved),
+    )
+
+
+def _move(moved: "LastMove | None") -> LastMovePart | UnsetType:
+    if moved is None:
+        return UNSET
+    return LastMovePart(
+        at=moved.at,
+        clusters=moved.clusters,
+        reason=unless_empty(moved.reason),
+        message=unless_empty(moved.message),
+        times=moved.times if moved.times > 1 else UNSET,
+    )

@@ -1,0 +1,160 @@
+"""Parts that the documents of ``argosy status`` share: objects in clusters, deviations, and how clusters are seen."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, UnsetType
+
+from .document import DocumentPart, meaning, unless_empty
+from .parts import ClusterName, Message, ObjectName, Reason
+
+if TYPE_CHECKING:
+    from reconciler.ledger.cluster import Deviation
+    from reconciler.status.blind_spots import BlindSpot
+    from reconciler.status.objects import ObjectIn
+    from reconciler.status.staleness import MemberProgress
+
+Applied = Annotated[
+    bool,
+    meaning(
+        "True if the last look at it and the last run over it succeeded, that run for the newest rendered commit, and"
+        " left nothing otherwise than the commit says."
+    ),
+]
+Known = Annotated[bool, meaning("False if the last look or run failed, so that nobody knows how its objects are now.")]
+LateReason = Annotated[str, meaning("Why no run has got through the newest rendered commit, in a word.")]
+Hint = Annotated[str, meaning("What to do about it.")]
+
+
+DeviationAction = Annotated[
+    str, meaning("`kept`; `finalizing` for an object that is deleted and still there; `failed` for a deletion.")
+]
+DeviatingField = Annotated[str, meaning("The field it is about; left out if it is about the whole object.")]
+DeviatingManager = Annotated[str, meaning("The field manager that decides or added the field.")]
+
+
+class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
+    """An object in a cluster."""
+
+    cluster: ClusterName | UnsetType = UNSET
+    object: ObjectName | UnsetType = UNSET
+    replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
+    applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
+    health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
+    reason: Reason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    since: Annotated[str, meaning("The time since when this is so.")] | UnsetType = UNSET
+    observed_at: (
+        Annotated[str, meaning("The time at which it was seen with this status, which is recorded where it changes.")]
+        | UnsetType
+    ) = UNSET
+    unsettled_since: (
+        Annotated[
+            str,
+            meaning(
+                "Present if it changes more often than it is recorded, so that its status may differ by now: since"
+                " when."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    status: Annotated[Any, meaning("The status it has there.")] | UnsetType = UNSET
+    findings: (
+        Annotated[
+            tuple[Mapping[str, str], ...],
+            meaning("What ails it there: pods, containers and events, with their reasons."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class DeviationPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that is not as the commit says."""
+
+    object: ObjectName
+    action: DeviationAction
+    reason: Reason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    field: DeviatingField | UnsetType = UNSET
+    manager: DeviatingManager | UnsetType = UNSET
+
+
+class ObservationPart(DocumentPart, frozen=True, kw_only=True):
+    """The way in which a cluster is not seen."""
+
+    state: Annotated[
+        str,
+        meaning(
+            "The way in a word: `Unauthorized`, `Forbidden`, `NoCredentials`, `WrongCluster`, `NameNotResolved`,"
+            " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent`, `NoAgent`,"
+            " `ClockWrong`, `KindForbidden` or `NamespaceForbidden`."
+        ),
+    ]
+    message: Message | UnsetType = UNSET
+    hint: Hint | UnsetType = UNSET
+    since: Annotated[str, meaning("The time since when this is so.")] | UnsetType = UNSET
+
+
+Observation = Annotated[
+    ObservationPart,
+    meaning(
+        "The way in which passes do not see how it is; left out if they do. It is no sign that the cluster is unwell."
+    ),
+]
+
+
+def live_object_part(each: "ObjectIn") -> LiveObjectPart:
+    """Return an object in a cluster, as documents have it."""
+    return LiveObjectPart(
+        cluster=unless_empty(each.cluster),
+        object=unless_empty(each.object),
+        replicas=UNSET if each.replicas is None else each.replicas,
+        applied=each.applied == "True",
+        health=unless_empty(each.health),
+        reason=unless_empty(each.reason),
+        message=unless_empty(each.message),
+        since=unless_empty(each.since),
+        observed_at=unless_empty(each.observed_at),
+        unsettled_since=unless_empty(each.unsettled),
+        status=UNSET if each.status in (None, "", []) else each.status,
+        findings=unless_empty(each.findings),
+    )
+
+
+def deviation_words(each: "Deviation") -> dict[str, Any]:
+    """Return the fields of a deviation, without what is empty."""
+    words = {
+        "object": str(each.ref),
+        "action": each.action,
+        "reason": each.reason,
+        "message": each.message,
+        "field": each.field,
+        "manager": each.manager,
+    }
+    return {name: word for name, word in words.items() if word}
+
+
+def observation_part(spot: "BlindSpot | None") -> ObservationPart | UnsetType:
+    """Return the way in which a cluster is not seen; it is left out where it is seen."""
+    if spot is None:
+        return UNSET
+    return ObservationPart(
+        state=spot.state,
+        message=unless_empty(spot.message),
+        hint=unless_empty(spot.hint),
+        since=unless_empty(spot.since),
+    )
+
+
+def progress_words(progress: "MemberProgress | None") -> dict[str, Any]:
+    """Return the fields that say how far a member is; none where no pass applies to it."""
+    if progress is None:
+        return {}
+    words = {"reason": progress.reason, "message": progress.message, "hint": progress.hint}
+    given = {name: word for name, word in words.items() if word}
+    return {"applied": progress.is_applied, "known": progress.is_known, **given}
+
+
+def as_recorded(value: Any) -> Any:
+    """Return plain data that a pass recorded in the form of a part; it is printed as it was recorded."""
+    return value
