@@ -277,6 +277,32 @@ def parts_of_a_neighbour(house: House, most: int, ceiling: int) -> list[str]:
     return found
 
 
+def reached_by_tests_alone(house: House) -> list[str]:
+    """Name the functions and classes of modules that no production code mentions, not even as a text.
+
+    What a decorator registers is reached by way of that.
+    """
+    mentioned: set[str] = set()
+    defined: list[tuple[str, str]] = []
+    for module in house.modules.values():
+        mentioned.update(*map(_mentioned, ast.walk(module.tree)))
+        defined += (
+            (node.name, f"{module.path}:{node.lineno}")
+            for node in module.tree.body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list
+        )
+    return [f"{place}: {name}" for name, place in defined if name not in mentioned and not name.startswith("__")]
+
+
+def _mentioned(node: ast.AST) -> Iterable[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return (name,)
+        case ast.Constant(value=str(text)) if "\n" not in text:
+            return re.findall(r"\w+", text)
+    return ()
+
+
 def repeated_prefixes(house: House) -> list[str]:
     """Name the words that three files of a folder or more begin with."""
     counts: Counter[tuple[str, str]] = Counter()

@@ -21,7 +21,7 @@ from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import commit_outcome, run_pass
-from reconciler.publish.reading import ObservedInputs, read_again_with_facts, read_previous, read_source_without_facts
+from reconciler.publish.reading import ObservedInputs, checked_source, read_again_with_facts, read_loaded, read_previous
 from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.reconcile.applying import ApplyRun, Delivery
 from reconciler.reconcile.fleet_context import FleetContext
@@ -136,7 +136,8 @@ class MemoryFleet:
     ) -> tuple[ClusterReport, ...]:
         log = Log(stream=io.StringIO(), level=ERRORS_ONLY)
         with open_repository(str(self.repository.path)) as repository:
-            source = read_source_without_facts(repository, repository.resolve("HEAD"))
+            commit = repository.resolve("HEAD")
+            source = checked_source(commit, read_loaded(repository, commit, facts=None))
             fleet, members = source.desired.fleet, source.desired.clusters
             context = FleetContext(
                 publication=publication_of(repository, fleet),

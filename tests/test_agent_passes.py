@@ -12,7 +12,7 @@ import pytest
 from reconciler.cli import run
 from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import publication_of
-from reconciler.publish.reading import read_source_without_facts
+from reconciler.publish.reading import checked_source, read_loaded
 from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, observe_members
 from reconciler.repository import open_repository
@@ -67,7 +67,7 @@ def reported(reported_once: PulledFleet) -> PulledFleet:
 def observed(fleet: PulledFleet, now: float) -> Observation:
     """The observation of a pass at this time, before it renders."""
     with open_repository(str(fleet.source.path)) as repository:
-        desired = read_source_without_facts(repository, repository.resolve("HEAD")).desired
+        desired = checked_source("", read_loaded(repository, repository.resolve("HEAD"), facts=None)).desired
         context = FleetContext.of(desired.fleet, desired, publication_of(repository, desired.fleet))
         return observe_members(context, (), ObserveOptions(open_client=_nobody), lambda: now)
 

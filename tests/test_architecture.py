@@ -26,6 +26,7 @@ from tests.architecture import (
     module_cycles,
     parts_of_a_neighbour,
     private_words,
+    reached_by_tests_alone,
     repeated_prefixes,
     summary,
 )
@@ -136,6 +137,11 @@ def test_a_few_lines_that_one_neighbour_alone_needs_stand_in_it() -> None:
     assert parts_of_a_neighbour(HOUSE, FEW_LINES, MAX_MODULE_LINES) == []
 
 
+def test_nothing_is_there_for_tests_alone() -> None:
+    """A function that only tests call says nothing about what people run; it belongs to the tests."""
+    assert reached_by_tests_alone(HOUSE) == []
+
+
 def test_no_folder_repeats_the_first_word_of_its_files() -> None:
     """Three files that share a word are a folder, or one file."""
     assert repeated_prefixes(HOUSE) == []
@@ -207,6 +213,15 @@ class TestMeasuring:
             "headless docstrings": ["render/model.py:2: Whether it is looked at."],
             "headless docstrings of tests": ["tests/test_it.py:1: What holds."],
         }
+
+    def test_what_nothing_but_tests_mentions_is_found(self, tmp_path: Path) -> None:
+        text = "def called(): ...\ndef idle(): called()\n@command\ndef run(): ...\n"
+        (tmp_path / "render").mkdir()
+        (tmp_path / "render" / "rules.py").write_text(text)
+        (tmp_path / "render" / "face.py").write_text("from .rules import idle\n")
+        (tmp_path / "tests").mkdir()
+        (tmp_path / "tests" / "test_rules.py").write_text("idle()\n")
+        assert reached_by_tests_alone(House.at(tmp_path)) == ["render/rules.py:2: idle"]
 
     def test_few_lines_belong_to_their_neighbour_where_they_fit(self, sample: House) -> None:
         assert parts_of_a_neighbour(sample, 2, 9) == ["overrides/a_two.py: overrides/a_three.py: 1 and 5 lines"]

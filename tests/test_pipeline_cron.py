@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.pipeline.cron import Autoscaler, CronScaling, scaled_by_cron
-from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
+from render.autoscaling import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
 from render.cron.rules import CronAutoscaler, cron_autoscaler, cron_rule
 from render.interpreter import Interpreter

@@ -17,7 +17,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.autoscaling.bounds import FederatedAutoscaler, ReplicaBounds
+from render.autoscaling import FederatedAutoscaler, ReplicaBounds
 from render.binding import Binding
 from render.cron.execution import run_until, with_rules
 from render.cron.rules import CronAutoscaler, CronMemory, CronState, Execution, Scale, ScaledBounds, ScaledReplicas

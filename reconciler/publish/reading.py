@@ -129,14 +129,6 @@ def read_source(
     return checked_source(commit, loaded)
 
 
-def read_source_without_facts(repository: Repository, commit: str) -> Source:
-    """Load a source before its members are observed; ``read_again_with_facts`` completes it.
-
-    ``source.kind_scopes`` says why two steps are needed.
-    """
-    return checked_source(commit, read_loaded(repository, commit, facts=None))
-
-
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
     """Return a source with the scopes and the charts that facts tell, loaded again only if one depends on them."""
     if not source.desired.fact_scoped_kinds and not source.desired.is_built_by_facts:

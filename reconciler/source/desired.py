@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import field
 
 from overrides.policy import OverridePolicy
-from render.autoscaling.bounds import FederatedAutoscaler
+from render.autoscaling import FederatedAutoscaler
 from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler

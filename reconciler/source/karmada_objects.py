@@ -14,7 +14,7 @@ from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
-from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
+from render.autoscaling import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler, cron_autoscaler

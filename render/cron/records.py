@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from render.autoscaling.bounds import ReplicaBounds
+from render.autoscaling import ReplicaBounds
 from render.model import Manifest
 from render.timing import FIRST, parse_instant, written
 

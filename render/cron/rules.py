@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.autoscaling.bounds import ReplicaBounds
+from render.autoscaling import ReplicaBounds
 from render.model import Manifest, ObjectRef, group_of
 
 SUCCESSES_KEPT = 3

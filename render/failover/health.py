@@ -1,9 +1,8 @@
 """The Ready condition of a cluster, from what was seen of it, and the taints that follow from it.
 
-A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition. One that reports
-by itself is Unknown once its heartbeat stays away: that is Karmada's rule, which only its recordings ask, for agents
-here say when they will report next. Either way the result is a condition, and ``ready_taints`` keeps new placements
-from a cluster that is not ready; what is there stays.
+A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition. ``ready_taints``
+keeps new placements from a cluster that is not ready; what is there stays. Agents say when they will report next, so
+Karmada's heartbeats have no counterpart here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
-from render.timing import Flip, Timed, after, is_past, strictly_after, written
+from render.timing import Flip, Timed, after, written
 
 READY = "Ready"
 REPORTING = "AgentReporting"
@@ -37,27 +36,13 @@ NOT_HEALTHY = ClusterCondition(
     reason="ClusterNotReady",
     message="cluster is reachable but health endpoint responded without ok",
 )
-_NEVER_REPORTED = ClusterCondition(
-    type=READY,
-    status=UNKNOWN,
-    reason="ClusterStatusNeverUpdated",
-    message="Cluster status controller never posted cluster status.",
-)
-_STOPPED_REPORTING = ClusterCondition(
-    type=READY,
-    status=UNKNOWN,
-    reason="ClusterStatusUnknown",
-    message="Cluster status controller stopped posting cluster status.",
-)
 
 
 class HealthThresholds(Struct, frozen=True, kw_only=True):
-    """Seconds that a probe must say the same before it is believed, and that a heartbeat may stay away."""
+    """Seconds that a probe must say the same before it is believed."""
 
     failure: float = 30
     success: float = 30
-    heartbeat: float = 40
-    startup: float = 60
 
 
 class Probed(Struct, frozen=True):
@@ -121,61 +106,6 @@ def changed(current: ClusterCondition | None, found: ClusterCondition, now: date
     """Return a condition as it is recorded: its time stays where its status does."""
     is_same = current is not None and current.status == found.status and current.since
     return replace(found, since=current.since if current and is_same else written(now))
-
-
-class Heartbeat(Struct, frozen=True, kw_only=True):
-    """The memory of a cluster that reports by itself: its Ready condition, its lease, and the last sign of it.
-
-    ``is_lease_saved`` is told apart from ``renewed``: Karmada also saves a lease that it could not read, and counts no
-    later one as newer than that.
-    """
-
-    seen: datetime
-    condition: ClusterCondition | None = None
-    renewed: datetime | None = None
-    is_lease_saved: bool = False
-
-
-class SelfReport(Struct, frozen=True, kw_only=True):
-    """The posts of a cluster that reports by itself: its Ready condition, and the renewal of its lease."""
-
-    created: datetime
-    condition: ClusterCondition | None = None
-    renewed: datetime | None = None
-
-
-def ready_by_heartbeat(
-    report: SelfReport, heartbeat: Heartbeat | None, now: datetime, thresholds: HealthThresholds
-) -> Timed[tuple[ClusterCondition | None, Heartbeat]]:
-    """Return the Ready condition of a cluster that reports by itself, and what to remember of it.
-
-    It becomes Unknown when more than the grace period has gone by since the last sign of it: another condition, or a
-    renewed lease.
-    """
-    current = report.condition
-    grace = thresholds.startup if current is None else thresholds.heartbeat
-    is_first_lease = heartbeat is None or not heartbeat.is_lease_saved
-    saved = heartbeat.renewed if heartbeat else None
-    beat = _seen(report, heartbeat, now)
-    if report.renewed and (is_first_lease or (saved is not None and saved < report.renewed)):
-        beat = replace(beat, renewed=report.renewed, is_lease_saved=True, seen=now)
-    if not is_past(now, beat.seen, grace):
-        is_flipping = current is None or current.status != UNKNOWN
-        flip = Flip(strictly_after(beat.seen, grace), "Ready becomes Unknown") if is_flipping else None
-        return Timed((current, beat), flip)
-    if current is not None and current.status == UNKNOWN:
-        return Timed((current, beat))
-    lost = replace(_NEVER_REPORTED if current is None else _STOPPED_REPORTING, since=written(now))
-    return Timed((lost, replace(beat, condition=lost, renewed=report.renewed, is_lease_saved=True)))
-
-
-def _seen(report: SelfReport, heartbeat: Heartbeat | None, now: datetime) -> Heartbeat:
-    """Return what is remembered, begun again where the condition is another one; the lease is then forgotten."""
-    if report.condition is None:
-        return Heartbeat(seen=report.created) if heartbeat is None else replace(heartbeat, condition=None)
-    if heartbeat is None or heartbeat.condition != report.condition:
-        return Heartbeat(seen=now, condition=report.condition)
-    return heartbeat
 
 
 def ready_taints(taints: Sequence[Taint], ready: str | None, now: datetime | None = None) -> tuple[Taint, ...]:

@@ -6,8 +6,11 @@ from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.timed.autoscalers import mutate_autoscaler
-from render.autoscaling.limits import PolicySelection, ScalingMemory, ScalingPace, ScalingPolicy, ScalingRules, paced
-from render.autoscaling.metrics import (
+from render.quantity import milli, parse_quantity
+from render.timing import parse_instant
+
+from . import Case
+from .scaling_metrics import (
     MeasuredPod,
     MetricOptions,
     MetricProposal,
@@ -18,10 +21,7 @@ from render.autoscaling.metrics import (
     by_object_value,
     by_utilization,
 )
-from render.quantity import milli, parse_quantity
-from render.timing import parse_instant
-
-from . import Case
+from .scaling_pace import PolicySelection, ScalingMemory, ScalingPace, ScalingPolicy, ScalingRules, paced
 
 Plain = Mapping[str, Any]
 

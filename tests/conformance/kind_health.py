@@ -6,16 +6,14 @@ from render.cluster import ClusterCondition, Taint
 from render.failover.health import (
     READY,
     HealthThresholds,
-    Heartbeat,
     Probed,
-    SelfReport,
     probe_result,
-    ready_by_heartbeat,
     ready_by_probe,
     ready_taints,
 )
 
 from . import Case
+from .heartbeats import GracePeriods, Heartbeat, SelfReport, ready_by_heartbeat
 from .timed import condition_of, instant, plain_condition, plain_taints, taints_of
 
 
@@ -45,6 +43,8 @@ class _Cluster:
         self.thresholds = HealthThresholds(
             failure=flags.get("clusterFailureThresholdSeconds", 30),
             success=flags.get("clusterSuccessThresholdSeconds", 30),
+        )
+        self.grace = GracePeriods(
             heartbeat=flags.get("clusterMonitorGracePeriodSeconds", 40),
             startup=flags.get("clusterStartupGracePeriodSeconds", 60),
         )
@@ -85,7 +85,7 @@ class _Pulled(_Cluster):
         self.renewed = step.get("leaseRenewTime", self.renewed)
         renewed = instant(self.renewed) if self.renewed else None
         report = SelfReport(created=self.created, condition=self.ready, renewed=renewed)
-        timed = ready_by_heartbeat(report, self.heartbeat, instant(step["now"]), self.thresholds)
+        timed = ready_by_heartbeat(report, self.heartbeat, instant(step["now"]), self.grace)
         self.ready, self.heartbeat = timed.answer
 
 

@@ -1,4 +1,8 @@
-"""The bounds of a FederatedHPA: what its workload has at least and at most, whatever metrics say."""
+"""The bounds of a FederatedHPA: what its workload has at least and at most, whatever metrics say.
+
+A pass keeps replicas within the bounds alone. Metrics change by the second and are in no commit; members' own
+autoscalers follow them better.
+"""
 
 from msgspec import Struct
 

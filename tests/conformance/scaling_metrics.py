@@ -2,7 +2,8 @@
 
 A template's own number and that of its members may differ (several clusters run all of it); ``calibration`` is members'
 replicas for each of the template's. Pods that are not ready count as using nothing where more would be asked for; pods
-without a metric count as using all of their share where less would be asked for, and nothing where more.
+without a metric count as using all of their share where less would be asked for, and nothing where more. No pass asks
+this, only the recordings of Karmada: members' own autoscalers follow metrics better.
 """
 
 import math

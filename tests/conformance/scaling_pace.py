@@ -1,7 +1,8 @@
 """The pace of a FederatedHPA: recommendations are stabilised over windows, and changes limited for each period.
 
 Without ``behavior`` the highest recommendation of five minutes counts, and replicas at most double. With it, each
-direction has its window and its policies. Karmada keeps all that in memory; here it is a value.
+direction has its window and its policies. Karmada keeps all that in memory; here it is a value. No pass asks this, only
+the recordings of Karmada: a pass keeps replicas within the bounds alone.
 """
 
 import math
