@@ -181,7 +181,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     manifest = template.manifest
     targets = context.targets.of(manifest, binding)
     if template.text:
-        return _carried(template, clusters_of(targets), context.override)
+        return _works_of_opaque(template, clusters_of(targets), context.override)
     preserved = preserved_labels_of(binding)
     contents: list[Content] = []
     failures: list[WorkFailure] = []
@@ -202,12 +202,12 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     variants = [
         variant
         for content, text in zip(contents, texts, strict=True)
-        for variant in _filled(content, text, targets, blobs)
+        for variant in _fill_numbers(content, text, targets, blobs)
     ]
     return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
 
 
-def _carried(template: Template, clusters: Mask, override: Override) -> Works:
+def _works_of_opaque(template: Template, clusters: Mask, override: Override) -> Works:
     """Return the works of an opaque document: its own bytes wherever no override changes a field that is not signed.
 
     An overridden one is written as JSON, in which fields keep the order that SOPS signed them in.
@@ -379,7 +379,9 @@ def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
     return copied  # type: ignore[no-any-return]  # as above
 
 
-def _filled(content: Content, emitted: Emitted, targets: Sequence[Target], blobs: dict[bytes, Blob]) -> list[Variant]:
+def _fill_numbers(
+    content: Content, emitted: Emitted, targets: Sequence[Target], blobs: dict[bytes, Blob]
+) -> list[Variant]:
     """Fill in the numbers of every group of a class' clusters."""
     if not emitted.holes:
         blob = emitted.segments[0]

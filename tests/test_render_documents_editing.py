@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.documents import emit, parse_documents
-from render.documents.editing import REMOVED, Edit, edited, without_document
+from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
 from render.documents.editing.page import flow_text
 
@@ -125,16 +125,16 @@ CASES = [
 
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_a_change_in_place(case: Case) -> None:
-    assert edited(case.before.encode(), 0, [Edit(case.path, case.value)]).decode() == case.after
+    assert edit_file(case.before.encode(), 0, [Edit(case.path, case.value)]).decode() == case.after
 
 
 def test_the_second_document_of_a_file() -> None:
-    assert edited(CLUSTER.encode(), 1, [Edit(("a",), 2)]).decode() == CLUSTER.replace("a: 1", "a: 2")
+    assert edit_file(CLUSTER.encode(), 1, [Edit(("a",), 2)]).decode() == CLUSTER.replace("a: 1", "a: 2")
 
 
 def test_several_edits_follow_each_other() -> None:
     edits = [Edit(("spec", "taints", 0)), Edit(("spec", "taints", 0))]
-    assert edited(CLUSTER.encode(), 0, edits).decode() == CLUSTER.replace(BOTH, "  # until Friday\n")
+    assert edit_file(CLUSTER.encode(), 0, edits).decode() == CLUSTER.replace(BOTH, "  # until Friday\n")
 
 
 class Refused(NamedTuple):
@@ -187,7 +187,7 @@ REFUSED = [
 @each_row("case", REFUSED, ids=lambda case: case.why)
 def test_what_cannot_be_changed_in_place_is_refused(case: Refused) -> None:
     with pytest.raises(UneditableError) as refused:
-        edited(case.before.encode(), 0, [Edit(case.path, case.value)])
+        edit_file(case.before.encode(), 0, [Edit(case.path, case.value)])
     assert str(refused.value) == case.message
 
 
@@ -219,10 +219,10 @@ def test_any_document_of_ours_takes_any_new_entry(value: dict[str, Any], key: st
     lines = emit(value).decode().splitlines()
     commented = "".join(f"{line} # {number}\n" for number, line in enumerate(lines)).encode()
     path = ("new", key)
-    after = edited(commented, 0, [Edit(path, text), Edit(("items",), items)])
+    after = edit_file(commented, 0, [Edit(path, text), Edit(("items",), items)])
     assert parse_documents(after)[0].value == {**value, "new": {key: text}, "items": items}
     assert after.startswith(commented)
-    assert edited(after, 0, [Edit(path), Edit(("items",))]) == commented
+    assert edit_file(after, 0, [Edit(path), Edit(("items",))]) == commented
 
 
 @given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=4), WORDS, VALUES, st.booleans(), st.sampled_from([0, 1]))
@@ -234,7 +234,7 @@ def test_any_value_replaces_any_other_and_nothing_else(
     for text in (emit({"top": value}), f"{flow}\n".encode(), f"a: 1\nb: {flow}  # so\n".encode()):
         top = ("b", "top") if text.startswith(b"a: 1") else ("top",)
         path = (*top, key)[: len(top) + depth]
-        after = edited(text, 0, [Edit(path, new)])
+        after = edit_file(text, 0, [Edit(path, new)])
         want = {**value, key: new} if depth else new
         wanted = {"a": 1, "b": {"top": want}} if len(top) > 1 else {"top": want}
         assert parse_documents(after)[0].value == wanted

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from render.documents import emit, read_documents
 from render.documents.lines import KnownLines, NotOrdinary
-from render.documents.outline import outlined
+from render.documents.outline import value_of_chunk
 from render.documents.parsing import read_exactly, read_quickly
 from render.documents.reading import read_chunk, read_chunks
 
@@ -23,7 +23,7 @@ from .waiting import SECONDS
 
 def test_what_is_emitted_for_manifests_is_ordinary() -> None:
     for value in manifests(40):
-        assert outlined(emit(value).decode()) == (value, 0)
+        assert value_of_chunk(emit(value).decode()) == (value, 0)
 
 
 NOT_ORDINARY = {
@@ -60,11 +60,11 @@ NOT_ORDINARY = {
 @each_row("text", NOT_ORDINARY.values(), ids=tuple(NOT_ORDINARY))
 def test_text_for_a_parser(text: str) -> None:
     with pytest.raises(NotOrdinary):
-        outlined(text)
+        value_of_chunk(text)
 
 
 def test_only_comments_are_no_document() -> None:
-    assert [outlined(text) for text in ("", "\n", "--- # a\n", "# a\n\n  # b\n")] == [(None, 0)] * 4
+    assert [value_of_chunk(text) for text in ("", "\n", "--- # a\n", "# a\n\n  # b\n")] == [(None, 0)] * 4
 
 
 def test_lines_are_remembered_up_to_a_number_and_a_length() -> None:

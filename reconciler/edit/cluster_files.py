@@ -23,7 +23,7 @@ from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import LocatedManifest
 from render.documents import DocumentErrors, parse_documents
-from render.documents.editing import REMOVED, Edit, edited, without_document
+from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
 from render.gitobjects import BLOB_MODE, object_id
@@ -186,7 +186,7 @@ def refused_edit(path: str, error: UneditableError) -> InputError:
 
 def _edited_content(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
     try:
-        return edited(content, index, edits)
+        return edit_file(content, index, edits)
     except UneditableError as error:
         raise refused_edit(path, error) from error
     except DocumentErrors as error:

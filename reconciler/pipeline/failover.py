@@ -30,7 +30,7 @@ from render.failover.workload import (
     after_failures,
     after_taints,
     after_tasks,
-    stamped,
+    with_creation_times,
 )
 from render.layout import object_path
 from render.model import ObjectRef
@@ -175,7 +175,7 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
         if now is None or all(task.creation_timestamp for task in binding.eviction_tasks):
             yield binding
         else:
-            yield replace(binding, eviction_tasks=stamped(binding.eviction_tasks, now))
+            yield replace(binding, eviction_tasks=with_creation_times(binding.eviction_tasks, now))
 
 
 def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:

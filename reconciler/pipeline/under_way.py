@@ -12,7 +12,7 @@ from render.failover.application import REASON as FAILURE
 from render.failover.application import toleration_seconds
 from render.failover.eviction import Leaving
 from render.failover.moves import times_in_a_row
-from render.failover.recovery import SETTLING, Comeback, come_back, followed, is_direct
+from render.failover.recovery import SETTLING, Comeback, come_back, is_direct, with_policy_of_now
 from render.failover.tasks import HEALTHY, health_of
 from render.failover.workload import WorkloadHealth
 from render.settings.failover import FailoverSettings
@@ -44,7 +44,7 @@ def followed_policies(
     is_needed = settings.guard.keeps_last_copy and HEALTHY not in map(word_by_cluster.get, state.target_names)
     tasks, purged = [], []
     for task in state.tasks:
-        asked = followed(task, binding.failover or {}, settings.purge_mode)
+        asked = with_policy_of_now(task, binding.failover or {}, settings.purge_mode)
         if is_direct(task, asked):
             asked = task if is_needed else asked
             purged += [] if is_needed else [task.from_cluster]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from reconciler.repository import Repository
 from reconciler.source.manifests import LocatedManifest
 from render.documents import parse_documents
-from render.documents.editing import REMOVED, Edit, edited
+from render.documents.editing import REMOVED, Edit, edit_file
 from render.documents.editing.nodes import UneditableError
 from render.documents.positions import path_of
 from render.errors import InputError, Problem
@@ -80,7 +80,7 @@ def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
         for field, value in _edits(mismatch):
             document = parse_documents(content)[place.position].value
             path = path_of(document, f"{place.prefix}{field}")
-            content = edited(content, place.position, [Edit(path, value)])
+            content = edit_file(content, place.position, [Edit(path, value)])
     return content
 
 

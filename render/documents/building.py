@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .aliases import Anchors
-from .document import MAX_DEPTH, UnusableDocument, quoted
+from .document import MAX_DEPTH, UnusableDocument, quoted_key
 from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolve
 from .scanning import SyntaxProblem
 from .syntax import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
@@ -127,16 +127,16 @@ class Builder:
             else:
                 key = self._key(event)
             if key is _MERGE:
-                return self._merged(mapping)
+                return self._merge_mapping(mapping)
             if key in mapping:
-                raise UnusableDocument(f"duplicate key {quoted(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted_key(key)}", _KEPT_LAST)
             event = next_event()
             if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
                 mapping[key] = _VALUES[event.value] if event.implicit[0] else event.value
             else:
                 mapping[key] = self._node(event)
 
-    def _merged(self, mapping: dict[str, Any]) -> dict[str, Any]:
+    def _merge_mapping(self, mapping: dict[str, Any]) -> dict[str, Any]:
         """Finish a mapping after its first merge key: a merge replaces keys before it, keys after it replace it."""
         written = set(mapping)
         self._merge_into(mapping)
@@ -146,7 +146,7 @@ class Builder:
                 self._merge_into(mapping)
                 continue
             if key in written:
-                raise UnusableDocument(f"duplicate key {quoted(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted_key(key)}", _KEPT_LAST)
             written.add(key)
             mapping[key] = self._node(self.next_event())
         self.depth -= 1

@@ -54,7 +54,7 @@ def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:
     return chunks, errors
 
 
-def decoded(data: bytes) -> str | DocumentError:
+def decode_text(data: bytes) -> str | DocumentError:
     """Return a file as text without its byte order mark, or an error: it is too large, or broken at a byte.
 
     kubectl reads UTF-16 that starts with its mark, and takes everything else for UTF-8. Where that fails it replaces

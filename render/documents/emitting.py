@@ -31,16 +31,16 @@ def emit(value: Any) -> bytes:
     text = _document(value)
     if _HOLE in text:
         raise ValueError("a hole was not filled in")
-    return _finished(text).encode(errors="replace")
+    return _finish_text(text).encode(errors="replace")
 
 
 def as_emitted(text: str) -> Emitted:
     """Return a document's text as the bytes around its holes."""
-    parts = _finished(text).split(_HOLE)
+    parts = _finish_text(text).split(_HOLE)
     return Emitted(tuple([part.encode(errors="replace") for part in parts[::2]]), tuple(parts[1::2]))
 
 
-def _finished(text: str) -> str:
+def _finish_text(text: str) -> str:
     """Return a document's text without the line break it starts with, keys that need two lines over two lines."""
     return _LONG_KEY.sub(_over_two_lines, text[1:]) if LONG_KEY in text else text[1:]
 
@@ -280,7 +280,7 @@ def _around(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str
     """Return the text of a document in pieces: every other one is the number of the word that stands there."""
     for number, path in enumerate(paths):
         document = _with_word(document, path, Hole(str(number)))
-    return _finished(_document(document)).split(_HOLE)
+    return _finish_text(_document(document)).split(_HOLE)
 
 
 def _word_at(value: Any, path: _WordPath) -> str:

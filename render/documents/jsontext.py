@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from .document import MAX_DEPTH, UnusableDocument, quoted
+from .document import MAX_DEPTH, UnusableDocument, quoted_key
 from .scalars import json_value
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -70,11 +70,11 @@ class _JsonReader:
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value: dict[str, Any] = {}
         for key, member in pairs:
-            name = _repaired(key)
+            name = _replace_surrogates(key)
             if name in value:
                 hint = "kubectl would silently keep only the last one"
-                self.findings.append(UnusableDocument(f"duplicate key {quoted(name)}", hint))
-            value[name] = _repaired(member)
+                self.findings.append(UnusableDocument(f"duplicate key {quoted_key(name)}", hint))
+            value[name] = _replace_surrogates(member)
         return value
 
     def _integer(self, digits: str) -> Any:
@@ -88,11 +88,11 @@ class _JsonReader:
         return json_value(number)
 
 
-def _repaired(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     """Return a member with each half of a surrogate pair (an escape such as d800 alone) replaced, as Go does."""
     if isinstance(value, str):
         return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
-    return [_repaired(item) for item in value] if isinstance(value, list) else value
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
 def _constant(name: str) -> Any:

@@ -29,7 +29,7 @@ _WITH_TEXT = {Kind.KEY_AND_BLOCK: Kind.KEY_AND_SCALAR, Kind.DASH_AND_BLOCK: Kind
 Follow = Callable[[], LineEntry]
 
 
-def outlined(text: str) -> tuple[Any, int]:
+def value_of_chunk(text: str) -> tuple[Any, int]:
     """Return the value of a chunk and the line (from 0) it starts on; None where there are only comments.
 
     Raises ``NotOrdinary``.

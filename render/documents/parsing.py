@@ -56,23 +56,23 @@ class FastBuilder(Builder):
 
 
 def _without_question_marks(next_event: NextEvent) -> NextEvent:
-    def checked() -> Any:
+    def checked_event() -> Any:
         event = next_event()
         if type(event) is ScalarEvent and event.implicit[0] and "?" in event.value:
             raise AmbiguousText
         return event
 
-    return checked
+    return checked_event
 
 
 def _without_slash_escapes(next_event: NextEvent) -> NextEvent:
-    def checked() -> Any:
+    def checked_event() -> Any:
         event = next_event()
         if type(event) is ScalarEvent and event.style == '"' and "/" in event.value:
             raise AmbiguousText
         return event
 
-    return checked
+    return checked_event
 
 
 def read_quickly(chunk: Chunk) -> ParsedChunk:

@@ -71,7 +71,7 @@ def path_of(value: Any, field: str) -> Path:
     parts = [(bracketed.strip("\"'") or name, not bracketed) for bracketed, name in _PART.findall(field)]
     path: list[Step] = []
     while parts:
-        taken = _joined(value, parts)
+        taken = _parts_of_one_key(value, parts)
         name = ".".join(part for part, _ in parts[:taken])
         path.append(int(name) if isinstance(value, list) and name.isdecimal() else name)
         value = _child(value, path[-1])
@@ -79,7 +79,7 @@ def path_of(value: Any, field: str) -> Path:
     return tuple(path)
 
 
-def _joined(value: Any, parts: list[tuple[str, bool]]) -> int:
+def _parts_of_one_key(value: Any, parts: list[tuple[str, bool]]) -> int:
     """Return how many of the parts are one key of the value: as many as possible, else one."""
     dotted = next((number for number, (_, dotted) in enumerate(parts) if not dotted), len(parts))
     lengths = range(dotted, 1, -1) if isinstance(value, dict) else ()

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from .chunks import Chunk, ParsedChunk, decoded, position_in, split_chunks
+from .chunks import Chunk, ParsedChunk, decode_text, position_in, split_chunks
 from .document import Document, DocumentError, DocumentErrors, UnusableDocument
 from .jsontext import NotJson, next_json_value
 from .lines import NotOrdinary
-from .outline import outlined
+from .outline import value_of_chunk
 
 
 def parse_documents(data: bytes) -> tuple[Document, ...]:
@@ -47,7 +47,7 @@ def documents_and_errors(readings: Iterable[ParsedChunk]) -> tuple[tuple[Documen
 def read_chunk(chunk: Chunk) -> ParsedChunk:
     """Read one YAML document: by its lines if all are ordinary, else with libyaml, else exactly."""
     try:
-        value, line = outlined(chunk.text)
+        value, line = value_of_chunk(chunk.text)
     except NotOrdinary:
         from .parsing import read_quickly
 
@@ -60,7 +60,7 @@ ReadChunk = Callable[[Chunk], ParsedChunk]
 
 def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[ParsedChunk]:
     """Read a file chunk by chunk, first as JSON where it starts like JSON."""
-    text = decoded(data)
+    text = decode_text(data)
     if isinstance(text, DocumentError):
         yield ParsedChunk(Chunk("", 1), error=text)
     elif text.lstrip().startswith("{"):

@@ -14,7 +14,7 @@ from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.model import Manifest
 from render.timing import Flip, is_past, strictly_after
 
-from .eviction import GRACEFULLY, NEVER, Leaving, PreservationError, evicted, is_evicting, preserved_labels
+from .eviction import GRACEFULLY, NEVER, Leaving, PreservationError, evict_cluster, is_evicting, preserved_labels
 from .tasks import HEALTHY, UNHEALTHY, UNKNOWN_HEALTH
 
 REASON = "ApplicationFailure"
@@ -75,7 +75,7 @@ def application_failover(
     state = workload.state
     try:
         for cluster in left:
-            state = evicted(state, _task(cluster, workload, gates or FailoverGates()))
+            state = evict_cluster(state, _task(cluster, workload, gates or FailoverGates()))
     except PreservationError as error:
         return FailoverPass(state=workload.state, timers=running, error=str(error))
     kept = _kept(running, state, workload.reported)

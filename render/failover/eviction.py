@@ -29,7 +29,7 @@ class Leaving(Struct, frozen=True):
         return tuple(target.name for target in self.targets)
 
 
-def evicted(state: Leaving, task: GracefulEvictionTask) -> Leaving:
+def evict_cluster(state: Leaving, task: GracefulEvictionTask) -> Leaving:
     """Return targets and tasks after a cluster is left by a task, which gets the replicas that were there.
 
     A cluster that is no target changes nothing. One that has a task already gets no second one.

@@ -72,16 +72,16 @@ def ready_by_probe(
     end; without anything remembered, the probe is believed at once.
     """
     if probed is None:
-        return Timed((changed(current, found, now), Probed(found.status)))
+        return Timed((with_time_of_change(current, found, now), Probed(found.status)))
     if current is None:
-        return Timed((changed(current, found, now), probed))
+        return Timed((with_time_of_change(current, found, now), probed))
     if probed.status != found.status:
         probed = Probed(found.status, now)
     threshold = thresholds.success if found.status == TRUE else thresholds.failure
     is_crossing = (found.status == TRUE) != (current.status == TRUE)
     if is_crossing and probed.since is not None and now < (end := after(probed.since, threshold)):
         return Timed((current, probed), Flip(end, f"Ready becomes {found.status}"))
-    return Timed((changed(current, found, now), probed))
+    return Timed((with_time_of_change(current, found, now), probed))
 
 
 def is_heard(conditions: Iterable[ClusterCondition]) -> bool:
@@ -102,7 +102,7 @@ def is_known_well(conditions: Iterable[ClusterCondition]) -> bool:
     return status_by_type.get(READY) == TRUE and status_by_type.get(OBSERVED, TRUE) == TRUE
 
 
-def changed(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:
+def with_time_of_change(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:
     """Return a condition as it is recorded: its time stays where its status does."""
     is_same = current is not None and current.status == found.status and current.since
     return replace(found, since=current.since if current and is_same else written(now))

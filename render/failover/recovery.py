@@ -37,7 +37,7 @@ class Comeback(Struct, frozen=True):
     clusters: tuple[str, ...] = ()
 
 
-def followed(task: GracefulEvictionTask, failover: Manifest, purge_mode: str) -> GracefulEvictionTask:
+def with_policy_of_now(task: GracefulEvictionTask, failover: Manifest, purge_mode: str) -> GracefulEvictionTask:
     """Return a task as the policy asks for it by now; ``purge_mode`` is the fleet's for what taints evict.
 
     A policy that does not ask for failover any more leaves gracefully what is under way.
@@ -86,7 +86,7 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
             targets = (
                 _with_former_target((), task, health)
                 if _is_copied(binding)
-                else _exchanged(state.targets, task, health)
+                else _exchange_replicas(state.targets, task, health)
             )
         if targets is not None:
             others = tuple(each for each in state.tasks if each.from_cluster != task.from_cluster)
@@ -103,10 +103,10 @@ def _giving_back(
 ) -> Callable[[_Targets, GracefulEvictionTask, Mapping[str, str]], _Targets | None]:
     """Return how targets of a binding, which are so many, make place for a copy that is healthy again."""
     if not _is_copied(binding):
-        return _exchanged
+        return _exchange_replicas
     constraints = binding.placement.spread_constraints if binding.placement else ()
     most = next((each.max_groups for each in constraints if each.spread_by_field == "cluster"), 0)
-    return _replaced if 0 < most <= count else _with_former_target
+    return _replace_unhealthy if 0 < most <= count else _with_former_target
 
 
 def _gives(name: str, health: Mapping[str, str]) -> bool:
@@ -118,13 +118,13 @@ def _with_former_target(targets: _Targets, task: GracefulEvictionTask, _health: 
     return (*targets, TargetCluster(task.from_cluster, task.replicas or 0))
 
 
-def _replaced(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
+def _replace_unhealthy(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
     """Return targets with the cluster of a task in place of one that is not healthy yet; None: each is."""
     giving = next((target for target in targets if _gives(target.name, health)), None)
     return _with_former_target(tuple(each for each in targets if each is not giving), task, health) if giving else None
 
 
-def _exchanged(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
+def _exchange_replicas(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
     """Return targets of which those that are not healthy gave their replicas to the cluster of a task; None: none."""
     wanted, after = task.replicas or 0, list[TargetCluster]()
     for target in targets:

@@ -19,7 +19,7 @@ from render.model import Manifest
 from render.placement import Toleration
 from render.timing import FIRST, after, parse_instant
 
-from .eviction import GRACEFULLY, Leaving, evicted, preserved_labels
+from .eviction import GRACEFULLY, Leaving, evict_cluster, preserved_labels
 
 NO_EXECUTE = "NoExecute"
 PRODUCER = "TaintManager"
@@ -76,4 +76,4 @@ def taint_evicted(binding: TaintedBinding, cluster: str) -> Leaving:
     task = GracefulEvictionTask(
         from_cluster=cluster, purge_mode=mode, reason=REASON, producer=PRODUCER, preserved_label_state=labels
     )
-    return evicted(binding.state, task)
+    return evict_cluster(binding.state, task)

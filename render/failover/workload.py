@@ -4,8 +4,8 @@
 2. ``after_taints``: NoExecute taints evict;
 3. ``after_failures``: application failover evicts.
 
-Scheduling follows, and then ``stamped`` gives the tasks of this pass their time. A task never ends in the pass that
-made it.
+Scheduling follows, and then ``with_creation_times`` gives the tasks of this pass their time. A task never ends in
+the pass that made it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -109,6 +109,6 @@ def after_failures(
     return application_failover(failing, health.unhealthy_since, now, rules.gates)
 
 
-def stamped(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
+def with_creation_times(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
     """Return tasks with their time: those of this pass get ``now``."""
     return tuple(task if task.creation_timestamp else replace(task, creation_timestamp=written(now)) for task in tasks)

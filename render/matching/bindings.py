@@ -72,7 +72,7 @@ def make_binding(
         return kept and replace(kept, policy="" if _is_released(match) else kept.policy)
     if match.is_lazy and not is_changed:
         return kept
-    fresh = _claimed(template, match, match.policy, workload)
+    fresh = _new_binding(template, match, match.policy, workload)
     return fresh if kept is None else _with_kept_fields(fresh, kept)
 
 
@@ -80,7 +80,7 @@ def waiting_fields(template: Template, match: Match, workload: Workload, kept: B
     """Return the fields of a lazy policy that wait for its template to change; ``policy`` is its claim itself."""
     if match.policy is None:
         return ()
-    fresh = _claimed(template, match, match.policy, workload)
+    fresh = _new_binding(template, match, match.policy, workload)
     return tuple(field for field, name in _POLICY_FIELDS.items() if getattr(fresh, name) != getattr(kept, name))
 
 
@@ -93,7 +93,7 @@ def _is_released(match: Match) -> bool:
     return not match.is_selected
 
 
-def _claimed(template: Template, match: Match, policy: PropagationPolicy, workload: Workload) -> Binding:
+def _new_binding(template: Template, match: Match, policy: PropagationPolicy, workload: Workload) -> Binding:
     """Return the binding that a policy makes of a template, without a past."""
     fresh = _binding_of_policy(template, policy, workload)
     if not template.ref.namespace:

@@ -18,7 +18,7 @@ from render.selectors import best_selector
 from render.settings.switches import ClaimMode
 
 from .exclusions import Exclusions
-from .precedence import CandidatePolicy, RankedPolicy, candidates_of, claimed_policy, may_preempt, ranked
+from .precedence import CandidatePolicy, RankedPolicy, candidates_of, claimed_policy, may_preempt, rank_candidates
 from .selector_index import Met, SelectorIndex
 
 # Kubernetes creates these two in every cluster, so no source has to define them.
@@ -124,7 +124,7 @@ class PolicyIndex:
                 known = chosen.setdefault(id(entry.owner.policy), entry.owner)
                 if entry.owner.rank < known.rank:
                     chosen[id(entry.owner.policy)] = entry.owner
-        return ranked(chosen.values())
+        return rank_candidates(chosen.values())
 
     def best_two(self, template: Template) -> tuple[CandidatePolicy, ...]:
         """Return the best of the policies that select a template, and the one that comes after it."""
@@ -157,7 +157,7 @@ class PolicyIndex:
         best, own = _first(met), _first(Met(each.bucket, each.mask & self._masks.of(each, policy)) for each in met)
         if best is None or own is None:
             return None
-        return ranked([own])[0] if best.policy is policy else ranked([best, own])[1]
+        return rank_candidates([own])[0] if best.policy is policy else rank_candidates([best, own])[1]
 
     def _selects(self, policy: PropagationPolicy, template: Template, met: Iterable[Met[CandidatePolicy]]) -> bool:
         if policy.namespace not in {"", template.ref.namespace}:

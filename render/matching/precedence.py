@@ -62,7 +62,7 @@ def candidates_of(policies: Iterable[PropagationPolicy]) -> Iterator[CandidatePo
             yield CandidatePolicy(policy, selector, priority, rank)
 
 
-def ranked(chosen: Iterable[CandidatePolicy]) -> tuple[RankedPolicy, ...]:
+def rank_candidates(chosen: Iterable[CandidatePolicy]) -> tuple[RankedPolicy, ...]:
     """Return policies best first, each but the first with the reason why it lost."""
     candidates = sorted(chosen, key=lambda each: each.rank)
     return tuple(

@@ -7,7 +7,7 @@ r"""One value of a file changed where it stands: comments, order and every other
 
 A value with an anchor, an alias or a tag is left to its author.
 
->>> print(edited(b"labels:\n  env: test # for now\n", 0, [Edit(("labels", "env"), "prod")]).decode(), end="")
+>>> print(edit_file(b"labels:\n  env: test # for now\n", 0, [Edit(("labels", "env"), "prod")]).decode(), end="")
 labels:
   env: prod # for now
 """
@@ -23,10 +23,10 @@ from render.documents.reading import parse_documents, read_chunks
 
 from .page import BY_HAND, REMOVED, Edit, Page, changed_value, is_there
 
-__all__ = ["REMOVED", "Edit", "edited", "without_document"]
+__all__ = ["REMOVED", "Edit", "edit_file", "without_document"]
 
 
-def edited(data: bytes, index: int, edits: Iterable[Edit]) -> bytes:
+def edit_file(data: bytes, index: int, edits: Iterable[Edit]) -> bytes:
     """Return a file with edits made, one after another, in the document of that index.
 
     Raises ``UneditableError`` where the style of the file does not allow it, ``DocumentErrors`` if it cannot be read.
@@ -44,7 +44,7 @@ def _made(data: bytes, index: int, edit: Edit) -> bytes:
     if wanted[index] == emit(documents[index].value):
         return data
     page = Page.of(data, index)
-    result = page.changed(edit, documents[index].value)
+    result = page.with_edit(edit, documents[index].value)
     try:
         told = [emit(each.value) for each in parse_documents(result)]
     except DocumentErrors:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from render.documents.chunks import Chunk, ParsedChunk, decoded
+from render.documents.chunks import Chunk, ParsedChunk, decode_text
 from render.documents.document import DocumentError
 from render.documents.emitting import emit
 from render.documents.positions import Path, Step
@@ -43,7 +43,7 @@ class Page(Struct, kw_only=True):
     @classmethod
     def of(cls, data: bytes, index: int) -> "Page":
         """Return a file with the document of that index to change; UneditableError where that is not possible."""
-        text = decoded(data)
+        text = decode_text(data)
         readings: list[ParsedChunk] = [reading for reading in read_chunks(data) if reading.value is not None]
         chunk = readings[index].chunk
         if isinstance(text, DocumentError) or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -61,7 +61,7 @@ class Page(Struct, kw_only=True):
         """Return the refusal of a change, at a place in the document."""
         return UneditableError(DocumentError(place.line + self.first + 1, place.column + 1, message, hint))
 
-    def changed(self, edit: Edit, value: Any) -> bytes:
+    def with_edit(self, edit: Edit, value: Any) -> bytes:
         """Return the file with one edit made; ``value`` is the document's as it is."""
         way = entries_along(self.root, edit.path)
         nodes = [self.root, *(entry.node for entry in way)]
@@ -137,13 +137,13 @@ class Page(Struct, kw_only=True):
             raise self.refusal(parent.start, f"there is no item {step}", BY_HAND)
         column, line = parent.start.column, parent.last_line
         if parent.is_empty:
-            column, line = self._emptied(way, parent, is_list=isinstance(step, int))
+            column, line = self._remove_empty_value(way, parent, is_list=isinstance(step, int))
         elif parent.form is not (Form.LIST if isinstance(step, int) else Form.MAPPING):
             raise self.refusal(parent.start, f"it is {parent.form.value}", BY_HAND)
         text = emit([value] if isinstance(step, int) else {step: value}).decode().removesuffix("\n")
         self._insert(line + 1, [" " * column + each for each in text.split("\n")])
 
-    def _emptied(self, way: list[NodeEntry], parent: Node, *, is_list: bool) -> tuple[int, int]:
+    def _remove_empty_value(self, way: list[NodeEntry], parent: Node, *, is_list: bool) -> tuple[int, int]:
         """Remove the text of an empty value; return the column of its future content, and the line above it."""
         if not way or isinstance(way[-1].step, int) or way[-1].start.line != parent.end.line:
             raise self.refusal(parent.start, "nothing can be added here", BY_HAND)
