@@ -33,7 +33,7 @@ def test_what_was_rendered_is_what_is_read_back(name: str, tmp_path: Path) -> No
     shutil.copytree(EXAMPLES / name, tmp_path / "fleet", ignore=shutil.ignore_patterns("rendered", "README.md"))
     Repository.create(tmp_path / "fleet").commit({})
     outcome, commit = committed(tmp_path / "fleet")
-    known, read = outcome.committed(commit), read_previous(outcome.repository, commit)
+    known, read = outcome.as_previous(commit), read_previous(outcome.repository, commit)
     assert known is not None
     assert dict(known.bindings) == dict(read.bindings)
     assert (known.commit, known.source, known.version) == (read.commit, read.source, read.version)
@@ -81,4 +81,4 @@ def test_a_pass_that_commits_nothing_leaves_the_commit_before(tmp_path: Path) ->
     outcome, commit = committed(repository.path)
     previous = read_previous(outcome.repository, commit)
     again = run_pass(outcome.repository, outcome.source, previous, ObservedInputs(), Log(stream=io.StringIO()))
-    assert again.committed(commit) is previous
+    assert again.as_previous(commit) is previous

@@ -9,7 +9,7 @@ from overrides.changes import ChangedField
 from reconciler.console.log import Log
 from reconciler.diff.difference import ChangeAction
 from reconciler.diff.objects import Texts, changed_files
-from reconciler.explain.replay import replayed
+from reconciler.explain.replay import replay_pass
 from reconciler.publish.branches import publication_of
 from reconciler.publish.in_force import published_fleet
 from reconciler.publish.outcome import Outcome
@@ -72,7 +72,7 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if version != engine_version():
         detail = f"engine {version} wrote it, this is {engine_version()}"
         return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
-    outcome = replayed(repository, written, log).outcome
+    outcome = replay_pass(repository, written, log).outcome
     root = outcome.rendered.tree.root
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)

@@ -120,7 +120,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
     finds no place any more, else 0.
     """
-    from reconciler.diff.comparison import Revisions, check_comparison, compared, difference_of
+    from reconciler.diff.comparison import Revisions, check_comparison, compare_commits, difference_of
     from reconciler.publish.accepted_settings import Acceptance
     from reconciler.publish.memory import SourceMemory
     from reconciler.repository import open_repository
@@ -133,7 +133,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         revisions = Revisions(
             base=base, head=head, bootstrap=options.bootstrap, allowed=options.allowed, now=options.now
         )
-        comparison = compared(repository, revisions, memory or SourceMemory(), log)
+        comparison = compare_commits(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
         difference = difference_of(comparison)
     for text in _texts(difference, options, is_full=log.level >= VERBOSE):

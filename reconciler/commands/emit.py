@@ -93,7 +93,7 @@ def argocd(log: Log, /, **options: Any) -> int:
 
 def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> int:
     """Emit the objects, and print them or write them to files; what has no counterpart is said."""
-    from reconciler.reconcile.emitting import EmissionRequest, emitted
+    from reconciler.reconcile.emitting import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
 
     folder, output = options.pop("output_dir"), options.pop("output")
@@ -105,7 +105,7 @@ def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> i
         options=_emission_options(options),
     )
     with open_repository(log.repository, progress=log.transfer) as repository:
-        emission = emitted(repository, request)
+        emission = emit_objects(repository, request)
     show_emission(log, emission, folder=folder, output=output)
     return 0
 

@@ -67,13 +67,13 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
     """Print the ApplicationSet that delivers a rendered commit  [default: the newest]; argosy emit has more choices."""
     from reconciler.emission.model import EmissionOptions
-    from reconciler.reconcile.emitting import EmissionRequest, emitted
+    from reconciler.reconcile.emitting import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
     from render.settings.emission import Deployer
 
     request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
     with open_repository(log.repository, progress=log.transfer) as repository:
-        emission = emitted(repository, request)
+        emission = emit_objects(repository, request)
     return _shown(log, emission, shown)
 
 

@@ -38,13 +38,15 @@ class _Changed(Struct, frozen=True, kw_only=True):
     def between(cls, base: Desired, head: Desired, difference: Difference) -> "_Changed":
         """Return what is other in a head than in a base."""
         overrides: dict[_Api | None, list[tuple[ChangedInput, OverridePolicy]]] = {}
-        for cause, policies in _others(map(_placed, base.override_policies), map(_placed, head.override_policies)):
+        for cause, policies in _others(
+            map(_identity_and_content, base.override_policies), map(_identity_and_content, head.override_policies)
+        ):
             for policy in policies:
                 apis: set[_Api] = {(each.api_version, each.kind) for each in policy.resource_selectors}
                 for api in apis or _EVERYTHING:
                     overrides.setdefault(api, []).append((cause, policy))
         sides = (_interpreters(side) for side in (base, head))
-        claiming = _others(map(_placed, base.policies), map(_placed, head.policies))
+        claiming = _others(map(_identity_and_content, base.policies), map(_identity_and_content, head.policies))
         return cls(
             policies={cause.name: cause for cause, _ in claiming},
             overrides=overrides,
@@ -88,7 +90,7 @@ def with_causes(difference: Difference, base: Outcome, head: Outcome) -> Differe
     return replace(difference, causes=causes)
 
 
-def _placed(policy: Any) -> _Input:
+def _identity_and_content(policy: Any) -> _Input:
     """Return the name of a policy, its path, and what it says, wherever it stands."""
     return str(policy), policy.path, replace(policy, path="", document=0)
 

@@ -96,19 +96,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
     settings: tuple[SettingChange, ...] = ()
 
 
-def compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
+def compare_commits(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
     """Render two revisions from the same previous commit and facts: those of the base's own past.
 
     That past is published where the settings say that were in force for the base, and its limits judge the head where
     that one's are weaker.
     """
     try:
-        return _compared(repository, revisions, memory, log)
+        return _compare_revisions(repository, revisions, memory, log)
     except InputError as error:
         raise _with_its_settings(repository, revisions, error) from error
 
 
-def _compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
+def _compare_revisions(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
     home = fleet_source_at(repository, revisions.base)
     fleet = published_fleet(repository, revisions.base, home.fleet, is_first=revisions.bootstrap)
     with log.timed("read source"):
@@ -129,14 +129,14 @@ def _compared(repository: Repository, revisions: Revisions, memory: SourceMemory
         before = _source(repository, revisions.base, memory, None if home.problems else fleet)
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
-    head = _rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
+    head = _render_other(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
     check_rendered(head, log)
     return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))
 
 
 def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
     """Return a previous commit that has the head's names as the base knows it: with the names from before a rename."""
-    names = _renamed(base, head)
+    names = _new_names(base, head)
     is_done = previous is not None and not names.keys() & previous.tree.clusters.keys()
     return previous_named(previous, {new: old for old, new in names.items()}) if previous and is_done else previous
 
@@ -185,7 +185,9 @@ def changed_settings(
     )
 
 
-def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log) -> Outcome:
+def _render_other(
+    base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log
+) -> Outcome:
     """Render the other side, unless its source means the same."""
     is_by_cluster = source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     if source.desired == base.source.desired and not is_by_cluster:
@@ -196,7 +198,7 @@ def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: 
 def difference_of(comparison: Comparison) -> Difference:
     """Return the difference between the two sides of a comparison."""
     base, head = comparison.base, comparison.head
-    renamed = _renamed(base.source, head.source)
+    renamed = _new_names(base.source, head.source)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
@@ -245,7 +247,7 @@ def _allowances(base: Outcome, head: Outcome) -> tuple[Allowance, ...]:
     return tuple(Allowance(commit=commit, trailer=trailer) for commit, trailer in found)
 
 
-def _renamed(base: Source, head: Source) -> NewNames:
+def _new_names(base: Source, head: Source) -> NewNames:
     """Return the names that the head gives to clusters of the base."""
     known = {cluster.name for cluster in base.desired.clusters}
     named = new_names(head.desired.clusters, known)
@@ -333,7 +335,7 @@ def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Accep
 def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
-    renamed = _renamed(base.source, head.source)
+    renamed = _new_names(base.source, head.source)
     folders = by_new_names(base.rendered.tree.clusters, renamed)
     removed = removals(folders, head.rendered.tree.clusters, tree_reader(comparison), guard)
     held = (each for each in head.rendered.held if each not in base.rendered.held)

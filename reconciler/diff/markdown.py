@@ -53,7 +53,7 @@ def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
     sections = [section for section in _sections(difference) if section.lines]
     for number, section in enumerate(sections):
         room = max_bytes - _ROOM_FOR_END - len(text.encode())
-        fitted = _fitted(section, room if number == len(sections) - 1 else room // 2)
+        fitted = _fit_section(section, room if number == len(sections) - 1 else room // 2)
         if fitted:
             text += f"\n{fitted}"
         else:
@@ -63,7 +63,7 @@ def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
     return text
 
 
-def _fitted(section: MarkdownSection, room: int) -> str:
+def _fit_section(section: MarkdownSection, room: int) -> str:
     """Return a section with as many lines as there is room for; nothing when there is room for none."""
     is_open = section.is_open and len(section.lines) <= _FEW_LINES
     title = f"{section.title} ({len(section.lines)})"

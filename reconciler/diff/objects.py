@@ -26,46 +26,46 @@ Text = tuple[bytes, ...]
 
 def field_changes(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
     """Return the fields in which two manifests differ, by path; nothing for manifests that say the same."""
-    changes = changes_of(_named(before), _named(after)) or changes_of(before, after)
+    changes = changes_of(_lists_as_mappings(before), _lists_as_mappings(after)) or changes_of(before, after)
     return tuple(
         ChangedField(
-            path=dotted(change.path),
+            path=dotted_path(change.path),
             operator=change.operator,
-            before=_listed(change.before),
-            after=_listed(change.after),
+            before=_mappings_as_lists(change.before),
+            after=_mappings_as_lists(change.after),
         )
         for change in changes
     )
 
 
-def _named(value: Any) -> Any:
+def _lists_as_mappings(value: Any) -> Any:
     """Return a copy in which a list of items with distinct names is a mapping by name."""
     if isinstance(value, dict):
-        return {key: _named(item) for key, item in value.items()}
+        return {key: _lists_as_mappings(item) for key, item in value.items()}
     if not isinstance(value, list):
         return value
-    items = [_named(item) for item in value]
+    items = [_lists_as_mappings(item) for item in value]
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     if items and all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
         return {f"{_NAMED}{name}": item for name, item in zip(names, items, strict=True)}
     return items
 
 
-def _listed(value: Any) -> Any:
-    """Undo ``_named``."""
+def _mappings_as_lists(value: Any) -> Any:
+    """Undo ``_lists_as_mappings``."""
     if isinstance(value, list):
-        return [_listed(item) for item in value]
+        return [_mappings_as_lists(item) for item in value]
     if not isinstance(value, dict):
         return value
     if any(isinstance(key, str) and key.startswith(_NAMED) for key in value):
-        return [_listed(item) for item in value.values()]
-    return {key: _listed(item) for key, item in value.items()}
+        return [_mappings_as_lists(item) for item in value.values()]
+    return {key: _mappings_as_lists(item) for key, item in value.items()}
 
 
-def dotted(pointer: str) -> str:
+def dotted_path(pointer: str) -> str:
     r"""Return a JSON pointer as people write paths.
 
-    >>> dotted("/spec/containers/\0web/env/0"), dotted("/metadata/labels/example.com~1team")
+    >>> dotted_path("/spec/containers/\0web/env/0"), dotted_path("/metadata/labels/example.com~1team")
     ('spec.containers[web].env[0]', 'metadata.labels["example.com/team"]')
     """
     path = ""

@@ -116,7 +116,7 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said(change: ObjectChange) -> tuple[object, ...]:
         return (*_said_of_object(change), cause_words(difference, change.ref))
 
-    for group in grouped(told, said, is_full=is_full):
+    for group in group_items(told, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
         where = cluster_words(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""
@@ -135,7 +135,7 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
 
 
 def _taken(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    for group in grouped(sorted(difference.taken.items()), itemgetter(1), is_full=is_full):
+    for group in group_items(sorted(difference.taken.items()), itemgetter(1), is_full=is_full):
         yield f"  {_what([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
 
 
@@ -144,7 +144,7 @@ def _said_of_object(change: ObjectChange) -> tuple[object, ...]:
 
 
 def _takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    for group in grouped(difference.takeovers, takeover_words, is_full=is_full):
+    for group in group_items(difference.takeovers, takeover_words, is_full=is_full):
         refs = [each.ref for each in group]
         yield f"  {_what(refs)}: {takeover_words(group[0])}\n"
 
@@ -155,7 +155,7 @@ def _what(refs: Sequence[ObjectRef]) -> str:
 
 
 def _problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
-    for group in grouped(problems, _said_of_problem, is_full=is_full):
+    for group in group_items(problems, _said_of_problem, is_full=is_full):
         first, refs = group[0], [each.ref for each in group]
         if len(refs) == 1:
             yield f"  {first}{origin_note(difference, first.ref)}\n"
@@ -175,11 +175,11 @@ def _pending(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said_of_ended(change: PendingChange) -> str:
         return ended_words(change, difference.members)
 
-    for group in grouped(difference.pending, said, is_full=is_full):
+    for group in group_items(difference.pending, said, is_full=is_full):
         change, count = group[0], len(group)
         yield f"  ! {_are(group)} {pending_words(change, difference.members, count)}\n"
         yield from (f"      {field_words(field)}\n" for field in change.fields)
-    for group in grouped(difference.ended, said_of_ended, is_full=is_full):
+    for group in group_items(difference.ended, said_of_ended, is_full=is_full):
         yield f"    {_are(group)} {said_of_ended(group[0])}\n"
 
 
@@ -196,7 +196,7 @@ def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said(movement: Movement) -> tuple[object, ...]:
         return (*_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
 
-    for group in grouped(difference.movements, said, is_full=is_full):
+    for group in group_items(difference.movements, said, is_full=is_full):
         each, refs = group[0], [movement.ref for movement in group]
         word = "replica" if each.before == each.after == 1 else "replicas"
         what, of_each = (
@@ -212,12 +212,12 @@ def _said_of_movement(movement: Movement) -> tuple[object, ...]:
     return movement.before, movement.after, moved_words(movement), movement_words(movement)
 
 
-def grouped(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_full: bool) -> Iterator[list[Item]]:
+def group_items(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_full: bool) -> Iterator[list[Item]]:
     """Yield items alone or, where the same is said of many, together, where the first of them stands.
 
     ``is_full``: each alone.
 
-    >>> [len(each) for each in grouped("abababaaaaaaaaa", str, is_full=False)]
+    >>> [len(each) for each in group_items("abababaaaaaaaaa", str, is_full=False)]
     [12, 1, 1, 1]
     """
     everything = list(items)

@@ -92,7 +92,7 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
     outcome = replay.outcome
     ref = _named_object(request, outcome)
     explanation = object_explanation(ref, outcome.source.desired, outcome.rendered)
-    decided = replay.decided(ref) if explanation.decision else None
+    decided = replay.deciding_pass(ref) if explanation.decision else None
     if observed := [room.cluster for room in explanation.rooms if room.origin is CapacityOrigin.OBSERVED]:
         explanation = replace(explanation, facts=_recorded_at(decided or replay, observed))
     if decided is not None:

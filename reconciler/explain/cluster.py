@@ -68,7 +68,7 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
     refs = {each.ref for each in held}
     elsewhere = {binding.ref: binding for binding in built.bindings if binding.ref not in refs}
     explained = {each.ref: each for each in built.schedule.explanations(elsewhere)}
-    absent = (_absent(name, binding, explained.get(ref)) for ref, binding in elsewhere.items())
+    absent = (_absent_object(name, binding, explained.get(ref)) for ref, binding in elsewhere.items())
     return ClusterExplanation(
         name=name,
         path=cluster.path,
@@ -128,7 +128,7 @@ def _held_back(binding: Binding) -> frozenset[str]:
     return frozenset(name for each in binding.conditions if each.type == RENDERED for name in each.clusters)
 
 
-def _absent(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
+def _absent_object(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
     if name in binding.undispatched:
         return AbsentObject(ref=binding.ref, why=f"{binding.policy} suspends dispatching to the cluster")

@@ -39,13 +39,13 @@ def overridden_clusters(
     override = OverrideEngine(desired.override_policies, built.index).override
     runs: list[tuple[Manifest, tuple[Overridden, ...]]] = []
 
-    def recorded(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
+    def recorded_overrides(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
         overridden = override(manifest, clusters)
         runs.append((manifest, overridden))
         return overridden
 
     work = built.work_context
-    context = WorkContext(targets=work.targets, interpreter=work.interpreter, override=recorded)
+    context = WorkContext(targets=work.targets, interpreter=work.interpreter, override=recorded_overrides)
     works = render_works(template, binding, context)
     targets = work.targets.of(template.manifest, binding)
     for manifest, classes in runs:

@@ -144,7 +144,7 @@ def override_policy_explanation(policy: OverridePolicy, desired: Desired, built:
     """Explain an override policy of the source."""
     bindings = {binding.ref: binding for binding in built.bindings}
     scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
-    affected = (_affected(policy, template, bindings.get(template.ref), desired, built) for template in scope)
+    affected = (_affected_object(policy, template, bindings.get(template.ref), desired, built) for template in scope)
     return OverridePolicyExplanation(
         policy=str(policy),
         path=policy.path,
@@ -161,7 +161,7 @@ def _targets(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
         yield RuleTargets(rule=rule.path, clusters=names_of(mask, built))
 
 
-def _affected(
+def _affected_object(
     policy: OverridePolicy, template: Template, binding: Binding | None, desired: Desired, built: Built
 ) -> AffectedObject | None:
     """Say what a policy does to an object; None where it does not select it.
@@ -172,7 +172,7 @@ def _affected(
     if kinds and template.ref.kind not in kinds:
         return None
     overridden = overridden_clusters(template, binding, desired, built) if binding else ()
-    classes = tuple(_merged([_own(policy, each) for each in overridden]))
+    classes = tuple(_merged_classes([_own(policy, each) for each in overridden]))
     if classes:
         return AffectedObject(ref=template.ref, classes=classes)
     if not priority_of(policy, template):
@@ -185,7 +185,7 @@ def _own(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenCl
     return OverriddenClusters(clusters=overridden.clusters, steps=steps)
 
 
-def _merged(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
+def _merged_classes(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
     """Yield classes in which this policy does something, those in which it does the same as one."""
     steps_by_outcome: dict[str, tuple[RuleEffect, ...]] = {}
     clusters: dict[str, list[str]] = {}

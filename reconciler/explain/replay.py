@@ -41,7 +41,7 @@ class Replay(Struct, frozen=True, kw_only=True):
     commit: str = ""
     facts: CommitInfo | None = None
 
-    def decided(self, ref: ObjectRef) -> "Replay | None":
+    def deciding_pass(self, ref: ObjectRef) -> "Replay | None":
         """Return the earlier pass that decided what this one kept; None when this one decided, or none is known."""
         decision = self.outcome.rendered.built.schedule.decisions.get(ref)
         if decision is None or decision.trigger is not Trigger.NONE or self.outcome.previous is None:
@@ -50,7 +50,7 @@ class Replay(Struct, frozen=True, kw_only=True):
         made = _last_moved(self.repository, ref, history, names_of_now(self.outcome))
         if made is None:
             return None
-        replay = replayed(self.repository, made, self.log)
+        replay = replay_pass(self.repository, made, self.log)
         earlier = replay.outcome.rendered.built.schedule.decisions.get(ref)
         return replay if earlier is not None and earlier.trigger is not Trigger.NONE else None
 
@@ -65,14 +65,14 @@ def replay_of(
     commit = "" if worktree else repository.resolve(revision or "HEAD")
     written = written_commit(repository, commit) if commit else None
     if written and len(written.trailer(SOURCE)) == 1:
-        return replayed(repository, written, log)
+        return replay_pass(repository, written, log)
     source = read_source(repository, commit)
     fleet = published_fleet(repository, commit, source.desired.fleet)
     publication = publication_of(repository, fleet)
     tip = publication.known_tip(fleet.rendered_branch)
     made = _made_from(repository, commit, tip)
     if made is not None and now is None:
-        return replayed(repository, made, log)
+        return replay_pass(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
     status = publication.repository.tip(publication.ref(fleet.status_branch))
     inputs = replace(read_observed_inputs(repository, status), now=time_of_pass(now))
@@ -88,7 +88,7 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
     return next((info for info in history if info.trailer(SOURCE) == (source,)), None)
 
 
-def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
+def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
     inputs = replace(read_observed_inputs(repository, info.id), allowed=allowed_by([info]), now=_time_of(info))
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: inputs.facts)

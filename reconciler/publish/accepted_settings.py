@@ -93,7 +93,7 @@ def check_settings(
     """Raise GuardRefused for settings that wait for a person; ``path`` is the file they stand in."""
     if not waiting:
         return
-    lines = [f"{_ARE_TO_CHANGE}{consequence}", *_listed(waiting, path)]
+    lines = [f"{_ARE_TO_CHANGE}{consequence}", *_lines_of_changes(waiting, path)]
     accepting = "if they are meant: argosy reconcile --accept-settings, or say them in the file of --accepted-settings"
     raise GuardRefused("\n".join(lines), hint=f"{accepting}; {hint}" if hint else accepting)
 
@@ -102,11 +102,11 @@ def with_settings(error: InputError, waiting: Sequence[SettingChange], path: str
     """Return the error of a source with the settings that change beside its problems, which would hide them."""
     if not waiting:
         return error
-    summary = "\n".join([f"{_ARE_TO_CHANGE}, too", *_listed(waiting, path), error.summary])
+    summary = "\n".join([f"{_ARE_TO_CHANGE}, too", *_lines_of_changes(waiting, path), error.summary])
     return InputError(error.problems, summary=summary, warnings=error.warnings)
 
 
-def _listed(waiting: Sequence[SettingChange], path: str) -> Iterator[str]:
+def _lines_of_changes(waiting: Sequence[SettingChange], path: str) -> Iterator[str]:
     yield from (f"  {_place(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
     if len(waiting) > _MOST_LISTED:
         yield f"  and {len(waiting) - _MOST_LISTED} more"

@@ -61,12 +61,12 @@ class CheckedTemplate:
         """Return the versions for which what rules made of the template is known to be right."""
         if not _is_harmed(content):
             return self._right
-        verdict = self._checks.verdict(content.manifest, known=self._unchanged(content.manifest))
+        verdict = self._checks.verdict(content.manifest, known=self._ids_left_unchanged(content.manifest))
         if verdict.findings.problems or not self._right:
             return NO_MINOR if verdict.findings.problems else verdict.right
         return range(max(self._right.start, verdict.right.start), min(self._right.stop, verdict.right.stop))
 
-    def _unchanged(self, manifest: Manifest) -> frozenset[int]:
+    def _ids_left_unchanged(self, manifest: Manifest) -> frozenset[int]:
         """Return the ids of the objects that rules left as they are in the template, if that is right."""
         before = self._manifest
         if not self._right or manifest["apiVersion"] != before["apiVersion"]:

@@ -111,7 +111,7 @@ def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange
     Passwords in addresses are left out of them here, for they are told in many forms.
     """
     changes = tuple(
-        replace(each, before=_masked(each.before), after=_masked(each.after))
+        replace(each, before=_mask_passwords(each.before), after=_mask_passwords(each.after))
         for each in setting_changes(before.fleet, after.fleet)
     )
     if before.folder == after.folder:
@@ -134,10 +134,10 @@ def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
     )
 
 
-def _masked(value: Any) -> Any:
+def _mask_passwords(value: Any) -> Any:
     """Return a value of a setting without the passwords of addresses in it."""
     if isinstance(value, tuple):
-        return tuple(map(_masked, value))
+        return tuple(map(_mask_passwords, value))
     return masked(value) if type(value) is str else value
 
 
@@ -150,7 +150,7 @@ def settings_in_force(
     """
     found = None
     for place in _places(repository, commit, accepted):
-        found = _followed(repository, place, tip_of)
+        found = _follow_places(repository, place, tip_of)
         if found is not None:
             break
     return found
@@ -233,7 +233,7 @@ def _all_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) 
         yield BranchPlace.of(home.fleet)
 
 
-def _followed(repository: Repository, place: BranchPlace, tip_of: TipOf) -> SettingsInForce | None:
+def _follow_places(repository: Repository, place: BranchPlace, tip_of: TipOf) -> SettingsInForce | None:
     """Return what is rendered at a place, or at the last of those to which its tips lead."""
     found: SettingsInForce | None = None
     seen: set[BranchPlace] = set()

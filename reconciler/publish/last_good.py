@@ -59,11 +59,11 @@ def _source_of(repository: Repository, rendered: str) -> Source:
     try:
         repository.resolve(source)
     except GitError as error:
-        raise _absent(repository, source, rendered) from error
+        raise _error_for_missing_source(repository, source, rendered) from error
     return read_source(repository, source, facts=lambda _fleet: facts)
 
 
-def _absent(repository: Repository, source: str, rendered: str) -> GitError:
+def _error_for_missing_source(repository: Repository, source: str, rendered: str) -> GitError:
     """Return the error for a rendered commit whose source commit is not in this clone, as after a rewritten history."""
     remote = source_remote(repository)
     if repository.is_shallow:

@@ -87,7 +87,7 @@ def update_mirrors(outcome: Outcome, publication: Publication, commit: str | Non
         if name in commits or base.fault
     }
     note_left(repository, publication, {branches[name]: base.commit for name, base in bases.items() if not base.fault})
-    return _moved(repository, publication, moves)
+    return _move_mirrors(repository, publication, moves)
 
 
 def _commits(
@@ -130,7 +130,7 @@ def _folders(outcome: Outcome) -> dict[str, bytes]:
     return mirrored_clusters(desired.fleet, outcome.rendered.tree.clusters, members, pulling)
 
 
-def _moved(repository: Repository, publication: Publication, moves: Mapping[str, MirrorMove]) -> Mirrored:
+def _move_mirrors(repository: Repository, publication: Publication, moves: Mapping[str, MirrorMove]) -> Mirrored:
     """MirrorMove mirrors: all at once, but for those that are put back, each of which the remote may refuse."""
     plain = {branch: move for branch, move in moves.items() if not move.fault}
     move_mirrors(repository, publication, plain)

@@ -163,14 +163,16 @@ def check_movements(
     lines += [f"  {each.message}" for each in refused[:_MOST]]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")
-    trailers = ", ".join(f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in _wanted(refused).items())
+    trailers = ", ".join(
+        f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in _needed_allowances(refused).items()
+    )
     raise GuardRefused(
         "\n".join(lines),
         hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-movement",
     )
 
 
-def _wanted(refused: Iterable[Breach]) -> dict[str, int]:
+def _needed_allowances(refused: Iterable[Breach]) -> dict[str, int]:
     """Return what would let breaches pass, by subject: each of a few, or one word for all but what is pinned."""
     wanted: dict[str, int] = {}
     summed: dict[str, int] = {}

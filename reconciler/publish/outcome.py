@@ -168,7 +168,7 @@ class Outcome(Struct, frozen=True, dict=True):
         """The objects of which something is decided and not carried out."""
         return tuple(pending_of(self.rendered.built.bindings))
 
-    def committed(self, commit: str) -> Previous | None:
+    def as_previous(self, commit: str) -> Previous | None:
         """Return the commit of this pass as it would be read back; None where it looked at a part of it only."""
         if self.previous is not None and self.previous.commit == commit:
             return self.previous

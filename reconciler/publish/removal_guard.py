@@ -31,11 +31,11 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
 
 def allowing_hint(counts: Mapping[str, int]) -> str:
     """Return what to do to let so many objects leave clusters, if it is meant."""
-    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(counts))
+    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _needed_allowances(counts))
     return f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal"
 
 
-def _wanted(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:
+def _needed_allowances(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:
     """Return what would let removals pass: an allowance for each of a few clusters, or one for all of many."""
     if len(counts) > _FEW:
         return (RemovalAllowance(cluster=EACH, count=max(counts.values())),)

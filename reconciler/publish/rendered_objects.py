@@ -137,7 +137,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
                     if isinstance(edition, str):
                         mistake.is_observed = True
                         mistake.takers |= self._takers(template, content, cause.finding)
-        return [*found.values(), *self._undelivered(templates)]
+        return [*found.values(), *self._mistakes_delivered_nowhere(templates)]
 
     def _causes(self, template: CheckedTemplate, content: Content) -> Iterator[tuple[AttributedFinding, Edition, Mask]]:
         """Yield what is wrong with a content, each finding with its cause, and with the clusters of an edition."""
@@ -152,7 +152,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         right = desired.right_minors.get(template.ref, EVERY_MINOR)
         return CheckedTemplate(template, right, self._checks, is_new=template.ref in desired.judged_by_clusters)
 
-    def _undelivered(self, templates: Mapping[ObjectRef, Template]) -> Iterator[_Mistake]:
+    def _mistakes_delivered_nowhere(self, templates: Mapping[ObjectRef, Template]) -> Iterator[_Mistake]:
         """Yield what is wrong with templates that an override could correct, and that go to no cluster."""
         if self.outcome.scope is not None:
             return
@@ -239,7 +239,7 @@ def _where(mistake: _Mistake, outcome: Outcome) -> str:
     if not mistake.clusters:
         return ""
     if mistake.is_observed:
-        return _observed(mistake, outcome)
+        return _where_schema_was_observed(mistake, outcome)
     return _left(mistake, outcome) if mistake.cause.is_left else _running(mistake, outcome)
 
 
@@ -251,7 +251,7 @@ def _left(mistake: _Mistake, outcome: Outcome) -> str:
     return f" in {names}, also after {rule.rule} of {rule.policy}"
 
 
-def _observed(mistake: _Mistake, outcome: Outcome) -> str:
+def _where_schema_was_observed(mistake: _Mistake, outcome: Outcome) -> str:
     """Return where the schema was observed that finds a mistake, and where one that does not."""
     kind = mistake.refs[0].group_kind
     said = f", by the schema of {kind} observed in {_names(mistake.clusters, outcome)}"

@@ -69,11 +69,11 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         """Return the files of a commit of the branch in the ``wanted`` entries of its root."""
         if commit is None:
             return {}
-        ids = self._listed(commit, wanted)
+        ids = self._blob_ids(commit, wanted)
         contents = self.repository.read_blobs(set(ids.values()))
         return renamed_files({path: contents[id_] for path, id_ in ids.items()}, self._new_names(commit))
 
-    def _listed(self, commit: str, wanted: Container[str]) -> dict[str, bytes]:
+    def _blob_ids(self, commit: str, wanted: Container[str]) -> dict[str, bytes]:
         """Return the blob ids of the files in some entries of the root, by path."""
         trees = StoredTrees(self.repository.read_trees)
         found: dict[str, bytes] = {}
@@ -113,12 +113,12 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         known = {entry.text.removesuffix(".yaml") for tree in trees for entry in found[tree]}
         return {old: new for old, new in new_names(self.clusters, known).items() if old in known}
 
-    def _moved(self, commit: str) -> Files:
+    def _files_under_new_names(self, commit: str) -> Files:
         """Return the files that record members under former names, as they are recorded under their names of now."""
         names = self._new_names(commit)
         if not names:
             return {}
-        paths = self._listed(commit, _BY_CLUSTER)
+        paths = self._blob_ids(commit, _BY_CLUSTER)
         moved = {path: id_ for path, id_ in paths.items() if renamed_path(path, names) != path}
         contents = self.repository.read_blobs(set(moved.values()))
         files = renamed_files({path: contents[id_] for path, id_ in moved.items()}, names)
@@ -143,7 +143,7 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         return None
 
     def _commit_files(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
-        files = {**self._moved(tip), **files} if tip else files
+        files = {**self._files_under_new_names(tip), **files} if tip else files
         store, blobs = TreeStore(), dict[bytes, Blob]()
         before = self.repository.commit_info(tip).tree if tip else None
         changes: dict[tuple[str, ...], bytes | None] = {}

@@ -191,7 +191,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     mirror = Mirror(agent.repository, agent.options.cluster, accepted) if accepted else None
     try:
         if away is None:
-            mirror = _accepted(agent, branch, tip, mirror)
+            mirror = _accepted_mirror(agent, branch, tip, mirror)
     except (GitError, GuardRefused, ConfigError) as error:
         if mirror is None:
             if tip is not None:
@@ -199,7 +199,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
             raise
         refusal = error
     assert mirror is not None
-    report, link = _applied(agent, mirror, branch.link, log, refusal)
+    report, link = _apply_mirror(agent, mirror, branch.link, log, refusal)
     maintain_repository(agent.repository, log)
     return AgentPass(commit=mirror.rendered, report=report, refusal=refusal, away=away or link.failure)
 
@@ -220,7 +220,7 @@ def _beaten(agent: Agent) -> AgentPass:
     return AgentPass(commit="", report=None, away=branch.link.failure)
 
 
-def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, before: Mirror | None) -> Mirror:
+def _accepted_mirror(agent: Agent, branch: AgentBranch, tip: str | None, before: Mirror | None) -> Mirror:
     """Return the mirror at its newest commit, once it is known that it may be applied; GuardRefused where it may not.
 
     ``before`` is the mirror at the commit that was taken last.
@@ -262,7 +262,7 @@ def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: s
             raise GuardRefused(error.message, hint=error.hint) from error
 
 
-def _applied(
+def _apply_mirror(
     agent: Agent, mirror: Mirror, link: Link, log: Log, refusal: ReconcileError | None
 ) -> tuple[ClusterReport | None, Link]:
     """Observe the cluster, apply the mirrored commit, and push what was recorded and what is refused."""

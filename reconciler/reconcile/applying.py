@@ -86,13 +86,13 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
-    for line in (*unconfirmed(run.delivery.options.confirmed, reports), *_unobserved(run.record, reports)):
+    for line in (*unconfirmed(run.delivery.options.confirmed, reports), *_lines_of_unobserved(run.record, reports)):
         log.warning(line)
     blind = run.record.observation.blind if run.record is not None else {}
     return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
 
 
-def _unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:
+def _lines_of_unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:
     """Yield a line for each member that was applied to and not observed: nobody knows how it is."""
     failures = record.observation.failures if record is not None else {}
     for report in reports:
@@ -229,7 +229,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         }
         return {**silent, **{name: observed.failure for name, observed in observation.late.items()}}
 
-    def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
+    def plan_members(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
         """Observe every chosen member and plan by these inventories; nothing is written."""
         identities = self._identities(inventories)
         observing = replace(self._fleet_options(identities), is_observing=True)
@@ -240,7 +240,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
         if not (self.delivery.options.orphans and self.delivery.writes):
             return None
-        orphans = found_orphans(self.planned(inventories))
+        orphans = found_orphans(self.plan_members(inventories))
         self.agree(orphans)
         return orphans
 
@@ -270,7 +270,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             RestingJob(
                 cluster=name,
                 inventory=inventories[name],
-                report=partial(self._repeated, resting[name]),
+                report=partial(self._report_of_resting, resting[name]),
                 job=partial(made_later, name),
             )
             if name in resting
@@ -304,7 +304,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             if not self._commits.is_before(self.commit, known.commit)
         }
 
-    def _repeated(self, known: RestingMember, client: Client) -> ClusterReport | None:
+    def _report_of_resting(self, known: RestingMember, client: Client) -> ClusterReport | None:
         """Return the report of a member that is as it was left, None for any other."""
         return known.report(self.commit) if is_still_at_rest(client, known.answers) else None
 

@@ -41,7 +41,7 @@ class EmissionRequest(Struct, frozen=True, kw_only=True):
     address: str = ""
 
 
-def emitted(repository: Repository, request: EmissionRequest) -> Emission:
+def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     """Return the objects by which a tool delivers a rendered commit."""
     context, _desired, commit = applied_commit(repository, request.revision)
     commits = RenderedCommits(repository, context.members)

@@ -40,13 +40,13 @@ def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: Recorde
         said = Said(
             commit=tip,
             time=max(at, int(beat.timestamp()) if beat else 0),
-            asked=_asked(context, name, record.applied),
+            asked=_commit_time_of_agent(context, name, record.applied),
         )
         words[name] = word_after(before.get(name), said, now, recorded.time)
     return words
 
 
-def _asked(context: FleetContext, name: str, applied: str) -> int:
+def _commit_time_of_agent(context: FleetContext, name: str, applied: str) -> int:
     """Return the time of the mirror's commit that an agent says it applied; 0 where that is not the newest one."""
     mirror = _mirror(context, name)
     return mirror.time if mirror is not None and applied and mirror.trailer(RENDERED) == (applied,) else 0

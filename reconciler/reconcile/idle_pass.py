@@ -132,7 +132,7 @@ def _failing_as_before(observation: Observation, rest: RestingFleet) -> Observat
     """Return an observation with what came late; None where a member that failed fails no more, or another way."""
     if not rest.failed.keys() >= observation.late.keys():
         return None
-    whole = observation.with_late(observation.awaited(RETRY_SECONDS + GRACE))
+    whole = observation.with_late(observation.await_late(RETRY_SECONDS + GRACE))
     return whole if {name: whole.failures.get(name) for name in rest.failed} == rest.failed else None
 
 

@@ -83,7 +83,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             recorded_folders=rest.recorded_folders,
         )
         run = replace(self._run(commit, record, log), resting=rest.members)
-        return apply_and_log(replace(run, previous=outcome.committed(commit), manifests=outcome.manifests()), log)
+        return apply_and_log(replace(run, previous=outcome.as_previous(commit), manifests=outcome.manifests()), log)
 
     def apply_again(
         self, desired: Desired, commit: str, refusal: SourceRefusal | None, log: Log

@@ -122,7 +122,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         """The time of its visit that each member has had by now, in seconds."""
         return {**self.seconds, **{name: late.seconds for name, late in self.late.items()}}
 
-    def awaited(self, seconds: float) -> "Observation":
+    def await_late(self, seconds: float) -> "Observation":
         """Wait for the members that answer late, for so long in all, and return the observation of those that have."""
         until = time.monotonic() + seconds
         for late in self.late.values():

@@ -67,7 +67,7 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     check_continuity(repository, source, previous)
     is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)
     if previous and not is_rewound:
-        previous = _upgraded(publication, previous, source, options, log)
+        previous = _commit_upgrade(publication, previous, source, options, log)
     return PassInputs(
         tip=tip,
         source=source,
@@ -95,7 +95,7 @@ def read_current_previous(
     return read_previous(publication.repository, tip) if tip else None
 
 
-def _upgraded(
+def _commit_upgrade(
     publication: Publication, previous: Previous, source: Source, options: ReconcileOptions, log: Log
 ) -> Previous:
     """Commit what a new engine version alone changes first, so that it is never mixed with a change of the source."""

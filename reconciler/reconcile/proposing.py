@@ -20,7 +20,7 @@ from reconciler.console.log import Log
 from reconciler.console.text import one_line
 from reconciler.diff.comparison import Comparison, difference_of
 from reconciler.diff.markdown import difference_markdown
-from reconciler.explain.replay import replayed
+from reconciler.explain.replay import replay_pass
 from reconciler.forge.address import Forge, forge_of
 from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
 from reconciler.publish.branches import Publication, remote_names
@@ -69,8 +69,8 @@ def propose(outcome: Outcome, publication: Publication, log: Log) -> Proposal | 
     commit = stored_commit(outcome)
     try:
         forge = _forge(publication, fleet)
-        tip = _pushed(outcome.repository, publication, fleet.proposed_branch, commit)
-        state, request = _asked(outcome, forge, tip, log)
+        tip = _push_proposal(outcome.repository, publication, fleet.proposed_branch, commit)
+        state, request = _ask_for_merge(outcome, forge, tip, log)
     except SourceMoved:
         raise
     except (GitError, ConfigError) as error:
@@ -87,7 +87,7 @@ def _forge(publication: Publication, fleet: Fleet) -> Forge:
     return forge_of(address or repository.mirrors, fleet.rendered.forge, os.environ)
 
 
-def _pushed(repository: Repository, publication: Publication, branch: str, commit: NewCommit) -> str:
+def _push_proposal(repository: Repository, publication: Publication, branch: str, commit: NewCommit) -> str:
     """Let the proposed branch hold a commit, and return its tip: that of another run that holds the same stays."""
     tip = publication.current_tip(branch)
     if tip is not None and _says(repository, tip) == _says(repository, commit.id):
@@ -103,7 +103,7 @@ def _says(repository: Repository, commit: str) -> tuple[object, ...]:
     return info.tree, info.parents, info.trailers
 
 
-def _asked(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tuple[ProposalState, PullRequest]:
+def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tuple[ProposalState, PullRequest]:
     """Have one pull request ask for a commit to be merged."""
     fleet = outcome.source.desired.fleet
     wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
@@ -162,7 +162,7 @@ def _difference(outcome: Outcome, most: int, log: Log) -> str:
     previous, silent = outcome.previous, replace(log, level=log.level - 1)
     assert previous is not None
     try:
-        before = replayed(outcome.repository, written_commit(outcome.repository, previous.commit), silent).outcome
+        before = replay_pass(outcome.repository, written_commit(outcome.repository, previous.commit), silent).outcome
         accepted = tuple(replace(each, waits=False) for each in outcome.new_settings)
         comparison = Comparison(base=before, head=outcome, settings=accepted)
         return difference_markdown(difference_of(comparison), max_bytes=most)

@@ -124,7 +124,7 @@ def _run_pass(
         inputs = read_inputs(repository, tip, options, log)
         _check_names(inputs, options)
         _warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
-        members = _reached(inputs, options, log)
+        members = _reach_members(inputs, options, log)
         result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
         from .refused_pass import SourceRefused, keep_last_good
@@ -165,7 +165,7 @@ def _warn_of_ended_delivery(
         log.warning(f"{_SAID}\n  hint: {WAYS} say how; 'argosy cluster unjoin' takes out one that shall be left alone")
 
 
-def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
+def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
     """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
     desired = inputs.source.desired
     is_told = desired.fleet.is_told_by_tools or any(map(is_pulling, desired.clusters))
@@ -189,7 +189,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     observed = replace(observed, scope=scope, allowed=options.allowed)
     outcome = run_pass(repository, source, previous, observed, log)
     check_rendered(outcome, log)
-    result = _committed(outcome, inputs, options, log)
+    result = _commit_pass(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, SeenFacts(folder=observed.folder))
     return result
@@ -207,7 +207,7 @@ def render_for_members(
     outcome = run_pass(repository, source, inputs.previous, observed, log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
-    return replace(_committed(outcome, inputs, options, log), behind=behind)
+    return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
 
 
 def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInputs) -> Scope | None:
@@ -302,7 +302,7 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
     return source
 
 
-def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
+def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Guard a pass and commit it, mirrors included."""
     settings = inputs.settings
     outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes)
@@ -319,7 +319,7 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
-    merged = settings.merged(outcome.previous, commit)
+    merged = settings.merged_commit(outcome.previous, commit)
     settings.record(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
     mirrored.tell(log)
     return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)

@@ -55,7 +55,7 @@ def observe_rejoining(run: ApplyRun, name: str) -> Rejoining:
     """Observe a member as if nothing were known of its cluster; ClusterError when that cannot be done."""
     status = run.context.status
     known = read_inventories(status, status.tip()).get(name, Inventory(cluster=name))
-    report = next(iter(run.planned({})), None)
+    report = next(iter(run.plan_members({})), None)
     if report is None:
         raise ClusterError(f"{name} pulls for itself", hint="its agent takes it in again")
     if report.failure is not None:

@@ -73,8 +73,8 @@ class EndedPass(Struct, frozen=True, kw_only=True):
         """Return the fleet as the pass leaves it, with the members that are at rest."""
         if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
             return RestingFleet()
-        members = sorted((*self._skipped(), *self._found()), key=lambda member: member.cluster)
-        failed = self._failed()
+        members = sorted((*self._skipped_members(), *self._found()), key=lambda member: member.cluster)
+        failed = self._failures_by_member()
         answering = [member for member in members if member.cluster not in failed]
         is_idle = self.is_idle and bool(answering) and len(answering) + len(failed) == len(self.reports)
         lines = tuple(line for report in self.reports for line in report_lines(report)) if is_idle else ()
@@ -90,12 +90,12 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             code=exit_code(self.reports) if is_idle else 0,
         )
 
-    def _failed(self) -> dict[str, str]:
+    def _failures_by_member(self) -> dict[str, str]:
         """Return the members that could not be observed and were not applied to, with the reason."""
         names = (report.cluster for report in self.reports if report.applied is None and report.failure is not None)
         return {name: self.failures[name] for name in names if name in self.failures}
 
-    def _skipped(self) -> Iterator[RestingMember]:
+    def _skipped_members(self) -> Iterator[RestingMember]:
         """Yield the members that were at rest: those that still are hold this commit now, others did not answer."""
         for report in self.reports:
             known = self.known.get(report.cluster)

@@ -106,7 +106,7 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         if self.in_force is not None and self.in_force.place != BranchPlace.of(fleet):
             record_place(repository, fleet, self.in_force.place)
 
-    def merged(self, previous: Previous | None, commit: str | None) -> str | None:
+    def merged_commit(self, previous: Previous | None, commit: str | None) -> str | None:
         """Return the commit of a pass, or the one before where that was merged by the settings of this pass."""
         if commit is not None or previous is None or self.in_force is None:
             return commit

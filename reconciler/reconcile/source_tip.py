@@ -41,7 +41,7 @@ def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
         warn_of_uncommitted(repository, log)
         return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD")
     with log.timed("fetch source"):
-        return SourceTip(commit=_fetched(repository, remote, branch), remote=remote, ref=branch)
+        return SourceTip(commit=_fetch_tip(repository, remote, branch), remote=remote, ref=branch)
 
 
 def source_branch(repository: Repository) -> tuple[str, str | None]:
@@ -87,7 +87,7 @@ def _is_rendered(ref: str) -> bool:
     return name == "rendered" and prefix.rpartition("/")[2].startswith("argosy")
 
 
-def _fetched(repository: Repository, remote: str, branch: str) -> str:
+def _fetch_tip(repository: Repository, remote: str, branch: str) -> str:
     """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
     tip = repository.known_tips(remote, [branch])[branch]
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"

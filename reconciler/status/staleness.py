@@ -70,15 +70,17 @@ def progress_of_members(
     records = recorded.clusters()
     return {
         member.name: _reached_before(
-            _recorded(records[member.name], recorded.converged(member.name), commits[member.name], now), member, fleet
+            _progress_of_record(records[member.name], recorded.converged(member.name), commits[member.name], now),
+            member,
+            fleet,
         )
         if member.name in records
-        else _unrecorded(member, fleet)
+        else _progress_without_record(member, fleet)
         for member in members
     }
 
 
-def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
+def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
         return MemberProgress(reason="NoAgent", message=NO_AGENT, hint=NO_AGENT_HINT, is_known=False)
     if fleet.is_told_by_tools and fleet.reached is not None and member.name not in fleet.reached:
@@ -99,14 +101,14 @@ def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> 
     return replace(progress, hint=hint)
 
 
-def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
+def _progress_of_record(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
     if record.outcome and record.outcome not in _FINISHED:
-        return _failed(record, now)
+        return _progress_of_failure(record, now)
     if record.refused:
         message = f"its agent refuses what its mirror has: {record.refused}"
         return MemberProgress(reason="Refused", message=message, hint=record.refused_hint, is_known=False)
     if record.state.unseen:
-        return _unseen(record, now)
+        return _progress_of_unseen(record, now)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
         return _silent(record, now)
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
@@ -119,7 +121,7 @@ def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) ->
     return MemberProgress(since=record.since, is_complete=is_complete)
 
 
-def _failed(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_failure(record: ClusterRecord, now: float) -> MemberProgress:
     why = f"{record.outcome}: {record.message}" if record.message else record.outcome
     return MemberProgress(
         reason=record.outcome,
@@ -130,7 +132,7 @@ def _failed(record: ClusterRecord, now: float) -> MemberProgress:
     )
 
 
-def _unseen(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
     """Return the progress of a cluster that we cannot see: it may be well, and nothing leaves it for that."""
     unseen = record.state.unseen
     reason, since = str(unseen.get("reason") or ""), str(unseen.get("lastTransitionTime") or "")

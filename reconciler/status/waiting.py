@@ -115,14 +115,14 @@ def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
     """Wait until the wish came true or the time is over."""
     begun, seen = pacing.now(), _Seen()
     while True:
-        seen = _observed(wish, log, seen, pacing)
+        seen = _read_missing(wish, log, seen, pacing)
         if not seen.missing or pacing.now() + POLL_SECONDS > begun + timeout:
             seconds = pacing.now() - begun
             return Waited(missing=seen.missing, seconds=seconds, rendered=seen.rendered, pending=seen.pending)
         pacing.pause(POLL_SECONDS)
 
 
-def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
+def _read_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
     """Return what is missing now; nothing is read where no branch moved.
 
     A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time. A
