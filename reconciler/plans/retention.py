@@ -9,7 +9,7 @@ rule of the source - Retain of a customization, a webhook or a bundled kind - an
 from the cluster is treated in the same way.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from render.interpretation.retention import EACH, Retained
@@ -43,18 +43,19 @@ def retained(
 
     ``fields`` are those we own.
     """
-    for field in _retained_fields(ref, want, live, autoscaled=autoscaled):
-        if not field.is_united:
-            want = _kept(want, live, fields, field, field.path)
-        elif not field.is_map:
-            want = _with_united(want, live, fields, field.path[0])
+    for field in retained_of(ref):
+        if field.condition(want):
+            want = _with_retained(want, live, fields, field)
+    if autoscaled or asks_to_retain_replicas(want) or asks_to_retain_replicas(live):
+        want = _with_retained(want, live, fields, _REPLICAS)
     return _handed_over(want, live, fields)
 
 
-def _retained_fields(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscaled: bool) -> Iterator[Retained]:
-    yield from (field for field in retained_of(ref) if field.condition(want))
-    if autoscaled or asks_to_retain_replicas(want) or asks_to_retain_replicas(live):
-        yield _REPLICAS
+def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, field: Retained) -> dict[str, Any]:
+    if field.is_united:
+        return want if field.is_map else _with_united(want, live, fields, field.path[0])
+    kept: dict[str, Any] = _kept(want, live, fields, field, field.path)
+    return kept
 
 
 def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:

@@ -85,7 +85,14 @@ def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
 
 def asks_to_retain_replicas(manifest: Manifest) -> bool:
     """Say whether an object's label leaves its replicas to the member."""
-    return mapping_at(manifest, "metadata", "labels").get(RETAIN_REPLICAS) == "true"
+    metadata = manifest.get("metadata")
+    # Plans ask this twice of every object, so the ordinary ones are not walked with the care that finds wrong types.
+    if type(metadata) is dict and not metadata.get("labels"):
+        return False
+    labels = metadata.get("labels") if type(metadata) is dict else None
+    if type(labels) is not dict:
+        labels = mapping_at(manifest, "metadata", "labels")
+    return labels.get(RETAIN_REPLICAS) == "true"
 
 
 def live_replicas(observed: Manifest, *path: str) -> int:
