@@ -89,3 +89,30 @@ def test_an_autoscaler_of_the_first_version_is_taken_over(real_cluster: Cluster)
     assert outcomes(cluster.apply({**wanted, "spec": less}))[name].startswith("configured")
     live = cluster.read("horizontalpodautoscalers", "web", "apis/autoscaling/v2")
     assert live["spec"]["minReplicas"] == 1
+
+
+def test_objects_of_one_kind_are_compared_each_in_the_version_of_its_manifest(real_cluster: Cluster) -> None:
+    """All were listed in the version of the first; the others were sent again in each pass, and shown as drift."""
+    cluster = real_cluster
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 60}}}
+    by_version: dict[str, Any] = {"v1": {"targetCPUUtilizationPercentage": 50}, "v2": {"metrics": [cpu]}}
+    wanted = [
+        {
+            "apiVersion": f"autoscaling/{version}",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": version, "namespace": cluster.space},
+            "spec": {"scaleTargetRef": target, "maxReplicas": 5, **field},
+        }
+        for version, field in by_version.items()
+    ]
+    for order in (wanted, wanted[::-1]):
+        cluster.apply(*order)
+        again = cluster.client()
+        assert set(outcomes(cluster.apply(*order, client=again)).values()) == {"unchanged UpToDate"}
+        assert [each for each in again.writes if "horizontalpodautoscalers" in each] == []
+        assert [item.changes for item in cluster.plan(order)[1].objects] == [(), ()]
+    observed = cluster.plan(wanted)[0]
+    assert {ref.name: live["apiVersion"] for ref, live in observed.live.items()} == {
+        version: f"autoscaling/{version}" for version in by_version
+    }

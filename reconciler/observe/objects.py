@@ -52,10 +52,11 @@ def observe_cluster(
         sets = f"{PART_OF} in ({applyset.id},{applyset.former.id})"
         listings = {kind: replace(listing, selector=sets) for kind, listing in listings.items()}
     scalers = _scalers(desired, listings, discovery)
+    wanted = _wanted_resources(desired, discovery)
     observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
-    observed = _listed(client, observed, listings, scalers)
+    observed = _listed(client, observed, [*_in_each_version(listings, wanted), *scalers], wanted)
     if not client.stopped:
-        missing = _unlisted_refs(desired, inventory, observed, listings)
+        missing = _unlisted_refs(wanted, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
         if _needs_admission(desired, inventory):
@@ -107,7 +108,7 @@ def read_uid(client: Client) -> str | Failure:
 def _listings(
     desired: ClusterDesired, inventory: Inventory, discovery: Discovery, applyset: ApplySet, parent: Manifest | None
 ) -> dict[str, Listing]:
-    """Return one listing per kind in use: wanted kinds in the manifests' version, the others by metadata alone.
+    """Return one listing per kind in use: wanted kinds in a version of the manifests, the others by metadata alone.
 
     Metadata has managed fields and labels, which is all that pruning asks about.
     """
@@ -136,6 +137,31 @@ def _listings(
     return {group_kind: item for group_kind, item in listings.items() if "list" in item.resource.verbs}
 
 
+def _wanted_resources(desired: ClusterDesired, discovery: Discovery) -> dict[ObjectRef, Resource]:
+    """Return the kind of each wanted object in the version of its manifest, as far as it is served."""
+    wanted: dict[ObjectRef, Resource] = {}
+    for item in desired.objects:
+        resource = discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
+        if resource:
+            ref = item.ref if resource.is_namespaced else replace(item.ref, namespace="")
+            wanted[ref] = resource
+    return wanted
+
+
+def _in_each_version(listings: dict[str, Listing], wanted: dict[ObjectRef, Resource]) -> list[Listing]:
+    """Return listings of kinds, and again in each further version that a manifest of the kind has.
+
+    An object is compared in the version of its manifest, for the same field may be elsewhere in another.
+    """
+    further = {
+        resource: replace(listings[resource.group_kind], resource=resource)
+        for resource in dict.fromkeys(wanted.values())
+        if resource.group_kind in listings and "list" in resource.verbs
+    }
+    every = {listing.resource: listing for listing in listings.values()} | further
+    return [every[resource] for resource in sorted(every)]
+
+
 def _namespaces_by_kind(desired: ClusterDesired, inventory: Inventory) -> dict[str, set[str]]:
     """Return where each kind is, or was: an account with roles in namespaces may list it there and nowhere else."""
     namespaces: dict[str, set[str]] = defaultdict(set)
@@ -159,27 +185,26 @@ def is_scalable(item: DesiredObject) -> bool:
 
 
 def _listed(
-    client: Client, observed: ObservedCluster, listings: dict[str, Listing], scalers: list[Listing]
+    client: Client, observed: ObservedCluster, work: list[Listing], wanted: dict[ObjectRef, Resource]
 ) -> ObservedCluster:
-    """List every kind in use, and the autoscalers."""
+    """List every kind in use, and the autoscalers; wanted objects are taken in the version of their manifests."""
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
     places: dict[tuple[str, str], Failure] = {}
-    work = [*sorted(listings.values(), key=lambda item: item.resource), *scalers]
     scaled, is_complete = frozenset[ObjectRef](), "autoscaling" not in observed.discovery.unavailable
     for listing, listed in zip(
         work, in_parallel(lambda item: list_by_place(client, item), work, limit=client.concurrency), strict=True
     ):
-        group_kind = listing.resource.group_kind
+        resource = listing.resource
         if not listing.selector:
             # Without the right to list autoscalers, managed fields still tell whose the replicas are.
             is_complete = is_complete and listed.first_failure is None
             scaled |= scaled_objects(listed.objects.values())
         elif listed.failure is not None:
-            unlisted[group_kind] = listed.failure
+            unlisted[resource.group_kind] = listed.failure
         else:
-            live.update(listed.objects)
-            places |= {(group_kind, namespace): failure for namespace, failure in listed.unlisted.items()}
+            live.update((ref, each) for ref, each in listed.objects.items() if wanted.get(ref, resource) == resource)
+            places |= {(resource.group_kind, namespace): failure for namespace, failure in listed.unlisted.items()}
     return replace(
         observed,
         live=live,
@@ -199,15 +224,10 @@ def listable(client: Client, resource: Resource, applyset: ApplySet) -> Answer |
 
 
 def _unlisted_refs(
-    desired: ClusterDesired, inventory: Inventory, observed: ObservedCluster, listings: dict[str, Listing]
+    wanted: dict[ObjectRef, Resource], inventory: Inventory, observed: ObservedCluster, listings: dict[str, Listing]
 ) -> dict[ObjectRef, Resource]:
     """Return the objects that may exist without our label: wanted ones and those of the inventory that no list has."""
-    missing: dict[ObjectRef, Resource] = {}
-    for item in desired.objects:
-        resource = observed.discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
-        if resource:
-            ref = item.ref if resource.is_namespaced else replace(item.ref, namespace="")
-            missing[ref] = resource
+    missing = dict(wanted)
     for ref in inventory.held:
         if ref.group_kind in listings and ref not in missing:
             missing[ref] = listings[ref.group_kind].resource
