@@ -7,8 +7,8 @@ import click
 
 from reconciler.cli import COMMANDS, argosy
 from reconciler.commands.options.global_options import GLOBAL_HINT
-from reconciler.reference.outputs import OUTPUTS
-from reconciler.reference.schemas import KINDS, json_schema
+from reconciler.outputs.documents import DOCUMENTS
+from reconciler.reference.schemas import json_schema
 from reconciler.reference.topics import TOPICS, topic
 
 _HEAD = """\
@@ -27,7 +27,9 @@ def page() -> str:
 def _contents() -> Iterator[str]:
     yield "* [Commands](#commands): " + ", ".join(f"[{name}](#argosy-{name})" for name in COMMANDS)
     yield "* Topics: " + ", ".join(f"[{name}](#{_anchor(name)})" for name in TOPICS)
-    yield "* [JSON documents](#json-documents): " + ", ".join(f"[{kind}](#{kind.lower()})" for kind in OUTPUTS)
+    yield "* [JSON documents](#json-documents): " + ", ".join(
+        f"[{each.kind}](#{each.kind.lower()})" for each in DOCUMENTS
+    )
     yield ""
 
 
@@ -104,9 +106,9 @@ def _name(topic_name: str, text: str) -> str:
 
 def _documents() -> Iterator[str]:
     yield "## JSON documents\n"
-    for kind in OUTPUTS:
-        yield f"### {kind}\n\n{KINDS[kind]} Printed by {_lines(OUTPUTS[kind].printed_by)}.\n"
-        shape = json_schema(kind)
+    for each in DOCUMENTS:
+        yield f"### {each.kind}\n\n{each.about} Printed by {_lines(each.printed_by)}.\n"
+        shape = json_schema(each.kind)
         fields = {name: each for name, each in shape["properties"].items() if name not in {"apiVersion", "kind"}}
         yield from _table(
             ("field", "type", "meaning"), [(f"`{name}`", _type(each), _about(each)) for name, each in fields.items()]

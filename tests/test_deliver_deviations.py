@@ -14,7 +14,7 @@ from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResul
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.outputs.cluster_reports import report_parts
+from reconciler.outputs.apply_reports import report_parts
 from reconciler.outputs.cluster_status import recorded_cluster
 from reconciler.outputs.document import plain_document
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject

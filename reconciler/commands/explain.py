@@ -1,7 +1,7 @@
 """``argosy explain``: why an object is where it is, what a cluster holds and why, what a policy selects."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -12,6 +12,9 @@ from reconciler.console.printing import print_data, print_output
 
 from .options.now_option import with_now_option
 from .options.subject_options import with_namespace_options
+
+if TYPE_CHECKING:
+    from reconciler.explain.answers import ExplainAnswer
 
 
 class ExplainOptions(Struct, frozen=True, kw_only=True):
@@ -52,7 +55,6 @@ def command(log: Log, /, **options: Any) -> int:
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
-    from reconciler.console.json_values import as_json
     from reconciler.console.text import sections_markdown, sections_text
     from reconciler.explain.answers import ExplainRequest, answer_to
     from reconciler.explain.replay import replay_of
@@ -71,11 +73,23 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
         replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree, now=options.now)
         answer = answer_to(request, replay)
     if options.output == "json":
-        print_data(as_json(answer.value))
+        print_data(_json_text(answer))
     else:
         write = sections_markdown if options.output == "markdown" else sections_text
         print_output(write(answer.sections), options.output)
     return 0
+
+
+def _json_text(answer: "ExplainAnswer") -> str:
+    from reconciler.outputs.cluster_explanation import ClusterExplanationDocument
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.explanation_parts import explanation_document
+    from reconciler.outputs.object_explanation import ObjectExplanationDocument
+    from reconciler.outputs.policy_explanation import PolicyExplanationDocument
+
+    kinds = (ObjectExplanationDocument, ClusterExplanationDocument, PolicyExplanationDocument)
+    (kind,) = (each for each in kinds if each.kind == answer.kind)
+    return document_text(explanation_document(kind, answer.value))
 
 
 def _refuse_idle(noun: str, options: ExplainOptions) -> None:

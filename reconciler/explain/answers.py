@@ -13,7 +13,7 @@ from reconciler.console.text import Section
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
 from reconciler.publish.outcome import Outcome
-from render.model import ARGOSY_API_VERSION, ObjectRef
+from render.model import ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
@@ -39,8 +39,9 @@ class ExplainRequest(Struct, frozen=True, kw_only=True):
 
 
 class ExplainAnswer(Struct, frozen=True, kw_only=True):
-    """An explanation as plain data and as sections."""
+    """An explanation: the kind of its document, its fields as plain data, and its sections."""
 
+    kind: str
     value: dict[str, Any]
     sections: tuple[Section, ...]
 
@@ -50,27 +51,26 @@ def answer_to(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
     outcome = replay.outcome
     check_clusters(filter(None, [request.cluster]), outcome.rendered.built.index.names)
     if is_cluster_noun(request.noun):
-        value, sections = _about_cluster(request.name, outcome)
+        kind, (value, sections) = "ClusterExplanation", _about_cluster(request.name, outcome)
     elif is_policy_noun(request.noun):
-        value, sections = _about_policies(request, outcome)
+        kind, (value, sections) = "PolicyExplanation", _about_policies(request, outcome)
     else:
-        value, sections = _about_object(request, replay)
+        kind, (value, sections) = "ObjectExplanation", _about_object(request, replay)
     origin = {
         "source": outcome.source.commit or None,
         "previous": outcome.previous.commit if outcome.previous else None,
     }
-    head = {"apiVersion": ARGOSY_API_VERSION, "kind": value["kind"], **origin}
-    return ExplainAnswer(value={**head, **value}, sections=tuple(sections))
+    return ExplainAnswer(kind=kind, value={**origin, **value}, sections=tuple(sections))
 
 
 def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
     if name in outcome.rendered.tree.disconnected:
         sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
         left = Section(title=f"Cluster {name}", before=(sentence,))
-        return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [left]
+        return {"name": name, "disconnected": True}, [left]
     check_clusters([name], outcome.rendered.built.index.names)
     explanation = cluster_explanation(name, outcome.rendered)
-    return {"kind": "ClusterExplanation", **plain_value(explanation)}, cluster_sections(explanation)
+    return plain_value(explanation), cluster_sections(explanation)
 
 
 def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
@@ -85,7 +85,7 @@ def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str
     sections = [section for each in policies for section in policy_sections(each)]
     sections += [section for each in overriding for section in override_policy_sections(each)]
     value = {"policies": plain_value(policies), "overridePolicies": plain_value(overriding)}
-    return {"kind": "PolicyExplanation", **value}, sections
+    return value, sections
 
 
 def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
@@ -109,7 +109,7 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
         )
     sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
     seats = {"seats": _seats_of(explanation.decision)} if request.seats and explanation.decision else {}
-    return {"kind": "ObjectExplanation", **plain_value(explanation), **seats}, sections
+    return {**plain_value(explanation), **seats}, sections
 
 
 def _named_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:

@@ -1,4 +1,4 @@
 """The documents that ``-o json`` prints: a module for each, with its fields, their sentences, and how it is made.
 
-The schema that ``argosy schema`` prints, and what ``argosy help outputs`` and the reference say, come from there.
+The schema that ``argosy schema`` prints, and what ``argosy help output`` and the reference say, come from there.
 """

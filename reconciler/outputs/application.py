@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from .cluster_reports import ClusterReportPart, report_parts
+from .apply_reports import ClusterReportPart, report_parts
 from .document import OutputDocument, meaning
 from .parts import Rendered
 

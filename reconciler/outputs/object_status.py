@@ -5,23 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType, field
 
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
-from .parts import Message, ObjectName, Reason
+from .parts import ConditionPart, Message, ObjectName, Reason
 from .status_parts import LiveObjectPart, as_recorded, live_object_part
 
 if TYPE_CHECKING:
     from reconciler.status.branches import RecordedFleet
     from render.binding import Binding, LastMove
-
-
-class ConditionPart(DocumentPart, frozen=True, kw_only=True):
-    """A condition, as in the API."""
-
-    type: str
-    status: str
-    reason: str | UnsetType = UNSET
-    message: str | UnsetType = UNSET
-    last_transition_time: str | UnsetType = UNSET
-    observed_generation: int | UnsetType = UNSET
 
 
 class LastMovePart(DocumentPart, frozen=True, kw_only=True):

@@ -84,6 +84,17 @@ class UnplacedPart(DocumentPart, frozen=True, kw_only=True):
 UnplacedObjects = Annotated[tuple[UnplacedPart, ...], meaning("What could not be placed or built, and why.")]
 
 
+class ConditionPart(DocumentPart, frozen=True, kw_only=True):
+    """A condition, as in the API."""
+
+    type: str
+    status: str
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    last_transition_time: str | UnsetType = UNSET
+    observed_generation: int | UnsetType = UNSET
+
+
 class FailurePart(DocumentPart, frozen=True, kw_only=True):
     """A cluster that could not be asked, or not to the end."""
 

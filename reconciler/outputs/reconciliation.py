@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .cluster_reports import ClusterReportPart, report_parts
+from .apply_reports import ClusterReportPart, report_parts
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
 from .parts import (
     ClusterName,

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from reconciler.outputs.document import document_schema
+from reconciler.outputs.documents import DOCUMENTS
 from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
@@ -12,9 +14,8 @@ from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
-from .outputs import OUTPUTS, output_schema
-from .shapes import Shape
 
+Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Told = Callable[[str], Field | None]
 """Return what there is to say about the field at a path."""
@@ -97,14 +98,15 @@ INPUTS: Mapping[str, InputKind] = {
 
 KINDS: Mapping[str, str] = {
     **{kind: each.about for kind, each in INPUTS.items()},
-    **{kind: each.about for kind, each in OUTPUTS.items()},
+    **{each.kind: each.about for each in DOCUMENTS},
 }
 """Every kind that ``argosy schema`` knows, with its sentence."""
 
 
 def json_schema(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind."""
-    found = _input_schema(INPUTS[kind]) if kind in INPUTS else output_schema(kind)
+    documents = {each.kind: each for each in DOCUMENTS}
+    found = _input_schema(INPUTS[kind]) if kind in INPUTS else document_schema(documents[kind])
     properties = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": kind}, **found["properties"]}
     return {"$schema": DIALECT, "title": kind, **found, "properties": properties}
 

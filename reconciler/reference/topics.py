@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from reconciler.outputs.documents import DOCUMENTS
 from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
 from render.fleet_settings import setting_of
 from render.scheduling.filters import FILTERS
@@ -12,7 +13,6 @@ from render.settings.setting import SettingReach
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
-from .outputs import OUTPUTS
 from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, TopicSection
 from .schemas import INPUTS, paths_of
 
@@ -153,8 +153,8 @@ def _outputs() -> tuple[TopicSection, ...]:
         " may be added within `v1alpha1`, but none is renamed. `argosy schema KIND` prints the JSON Schema of a kind."
     )
     entries = (
-        Entry(kind, f"{each.about} Printed by {' and '.join(f'`argosy {line}`' for line in each.printed_by)}.")
-        for kind, each in OUTPUTS.items()
+        Entry(each.kind, f"{each.about} Printed by {' and '.join(f'`argosy {line}`' for line in each.printed_by)}.")
+        for each in DOCUMENTS
     )
     return (TopicSection(before=before, entries=tuple(entries)),)
 

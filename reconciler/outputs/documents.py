@@ -1,0 +1,40 @@
+"""Every document that ``-o json`` prints, in the order of the reference."""
+
+from .application import ApplicationDocument
+from .cluster_explanation import ClusterExplanationDocument
+from .cluster_status import ClusterStatusDocument
+from .diagnosis import DiagnosisDocument
+from .difference import DifferenceDocument
+from .document import OutputDocument
+from .fleet_status import FleetStatusDocument
+from .import_report import ImportReportDocument
+from .live_difference import LiveDifferenceDocument
+from .object_explanation import ObjectExplanationDocument
+from .object_status import ObjectStatusDocument
+from .policy_explanation import PolicyExplanationDocument
+from .policy_test_results import PolicyTestResultsDocument
+from .reconciliation import ReconciliationDocument
+from .rendering import RenderingDocument
+from .validation import ValidationDocument
+from .verification import VerificationDocument
+from .waiting import WaitingDocument
+
+DOCUMENTS: tuple[type[OutputDocument], ...] = (
+    RenderingDocument,
+    DifferenceDocument,
+    LiveDifferenceDocument,
+    ObjectExplanationDocument,
+    ClusterExplanationDocument,
+    PolicyExplanationDocument,
+    ValidationDocument,
+    PolicyTestResultsDocument,
+    ReconciliationDocument,
+    ApplicationDocument,
+    FleetStatusDocument,
+    ClusterStatusDocument,
+    ObjectStatusDocument,
+    WaitingDocument,
+    VerificationDocument,
+    DiagnosisDocument,
+    ImportReportDocument,
+)

@@ -1,0 +1,240 @@
+"""The document of ``argosy explain KIND/NAME``."""
+
+from typing import Annotated
+
+from msgspec import UNSET, UnsetType
+
+from .document import DocumentPart, OutputDocument, meaning
+from .explanation_parts import OverriddenPart, TargetPart, UnmetPart
+from .parts import ClusterName, ConditionPart, FailurePart, ObjectName, Previous, Source
+
+
+class SelectingPolicyPart(DocumentPart, frozen=True, kw_only=True):
+    """A propagation policy that selects an object."""
+
+    policy: str
+    path: str
+    selects_by: Annotated[str, meaning("`name`, `labels` or `kind`.")]
+    priority: int
+    holds: Annotated[bool, meaning("True if it claims the object.")]
+    why: Annotated[str, meaning("The reason why it does not.")] | UnsetType = UNSET
+
+
+class RequirementPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that another one follows."""
+
+    namespace: str | UnsetType = UNSET
+    name: str
+    clusters: (
+        Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType
+    ) = UNSET
+
+
+class RejectedClusterPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster that filters refused."""
+
+    cluster: ClusterName
+    reasons: Annotated[tuple[tuple[str, ...], ...], meaning("Each filter that refused the cluster, with its reason.")]
+
+
+class CandidatePart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster that filters let pass."""
+
+    cluster: ClusterName
+    tier: int
+    score: int
+    room: int | UnsetType = UNSET
+    held: int | UnsetType = UNSET
+    is_selected: bool
+    replicas: int
+
+
+class RegionPart(DocumentPart, frozen=True, kw_only=True):
+    """A region of candidates."""
+
+    name: str
+    clusters: tuple[str, ...]
+    score: int
+    is_chosen: bool
+
+
+class VotePart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster and its votes in a division."""
+
+    cluster: ClusterName
+    base: int
+    votes: int
+    more: int
+
+
+class DivisionPart(DocumentPart, frozen=True, kw_only=True):
+    """A division of replicas among clusters."""
+
+    mode: str
+    replicas: int
+    votes: tuple[VotePart, ...] | UnsetType = UNSET
+    is_descending: bool
+
+
+class AttemptPart(DocumentPart, frozen=True, kw_only=True):
+    """An affinity group that was tried."""
+
+    affinity: Annotated[str, meaning("The name of the affinity group.")] | UnsetType = UNSET
+    rejected: tuple[RejectedClusterPart, ...] | UnsetType = UNSET
+    candidates: tuple[CandidatePart, ...] | UnsetType = UNSET
+    regions: tuple[RegionPart, ...] | UnsetType = UNSET
+    divisions: tuple[DivisionPart, ...] | UnsetType = UNSET
+    refusal: FailurePart | UnsetType = UNSET
+
+
+class DecisionOutcomePart(DocumentPart, frozen=True, kw_only=True):
+    """The outcome of a scheduling decision."""
+
+    ref: ObjectName
+    trigger: str
+    targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
+        UNSET
+    )
+    condition: ConditionPart | UnsetType = UNSET
+    observed_affinity: str | UnsetType = UNSET
+    last_scheduled_at: str | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+    has_components: bool
+
+
+class DecisionPart(DocumentPart, frozen=True, kw_only=True):
+    """A scheduling decision, with all it rests on."""
+
+    ref: ObjectName
+    trigger: Annotated[str, meaning("The event that asked for the decision, or `None`.")]
+    strategy: Annotated[str, meaning("How replicas are assigned.")]
+    decision: Annotated[DecisionOutcomePart, meaning("What was decided.")]
+    attempts: (
+        Annotated[
+            tuple[AttemptPart, ...],
+            meaning("Each affinity group that was tried: filters, candidates, regions, divisions."),
+        ]
+        | UnsetType
+    ) = UNSET
+    terminating: Annotated[tuple[str, ...], meaning("The clusters that are being deleted.")] | UnsetType = UNSET
+
+
+class ResourceRoomPart(DocumentPart, frozen=True, kw_only=True):
+    """The room of a cluster for one resource."""
+
+    resource: str
+    request: int
+    allocatable: int
+    used: int
+    fits: int
+
+
+class RoomPart(DocumentPart, frozen=True, kw_only=True):
+    """The room of a candidate."""
+
+    cluster: ClusterName
+    origin: Annotated[str, meaning("`declared`, `observed` or `unknown`.")]
+    by_summary: int
+    taken: int
+    held: int
+    room: int
+    resources: tuple[ResourceRoomPart, ...] | UnsetType = UNSET
+    by_grades: (
+        Annotated[bool, meaning("True if `bySummary` counts node by node, and is not what fits the scarcest resource.")]
+        | UnsetType
+    ) = UNSET
+
+
+class KeptBytesPart(DocumentPart, frozen=True, kw_only=True):
+    """Clusters that keep older bytes."""
+
+    clusters: tuple[str, ...] | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class SeatPart(DocumentPart, frozen=True, kw_only=True):
+    """One replica of a division."""
+
+    number: int
+    cluster: ClusterName
+    average: float
+    tied: tuple[str, ...] | UnsetType = UNSET
+
+
+class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
+    """An object, and all that its place rests on."""
+
+    kind = "ObjectExplanation"
+    about = "Why an object is where it is."
+    printed_by = ("explain KIND/NAME",)
+
+    source: Source
+    previous: Previous
+    ref: ObjectName
+    path: Annotated[str, meaning("The file of the template.")] | UnsetType = UNSET
+    verdict: Annotated[str, meaning("What claims the object, in one sentence.")]
+    policies: (
+        Annotated[tuple[SelectingPolicyPart, ...], meaning("The propagation policies that select it.")] | UnsetType
+    ) = UNSET
+    replicas: Annotated[int, meaning("How many replicas it asks for.")] | UnsetType = UNSET
+    targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
+        UNSET
+    )
+    required_by: Annotated[tuple[RequirementPart, ...], meaning("What it follows.")] | UnsetType = UNSET
+    decision: Annotated[DecisionPart, meaning("The scheduling decision, with all it rests on.")] | UnsetType = UNSET
+    decided_in: (
+        Annotated[str, meaning("The rendered commit in which it was taken, if that is an earlier one.")] | UnsetType
+    ) = UNSET
+    decided_from: Annotated[str, meaning("The source commit of that one.")] | UnsetType = UNSET
+    rooms: (
+        Annotated[tuple[RoomPart, ...], meaning("The room of each candidate, and what it is made of.")] | UnsetType
+    ) = UNSET
+    facts: (
+        Annotated[str, meaning("In which commit what was observed of the members is recorded, and when it was seen.")]
+        | UnsetType
+    ) = UNSET
+    overrides: (
+        Annotated[tuple[OverriddenPart, ...], meaning("What override rules change, by class of clusters.")] | UnsetType
+    ) = UNSET
+    kept: Annotated[tuple[KeptBytesPart, ...], meaning("The clusters with older bytes.")] | UnsetType = UNSET
+    unmet: (
+        Annotated[tuple[UnmetPart, ...], meaning("What the placement asks for and no cluster meets, or too few.")]
+        | UnsetType
+    ) = UNSET
+    pending: (
+        Annotated[
+            tuple[str, ...],
+            meaning("What is decided and not carried out, because it is suspended or a lazy policy waits."),
+        ]
+        | UnsetType
+    ) = UNSET
+    origin: (
+        Annotated[
+            str, meaning("The file and line that a tool made the object from, where `path` is what asks for that.")
+        ]
+        | UnsetType
+    ) = UNSET
+    scaled: (
+        Annotated[str, meaning("The rule of a CronFederatedHPA that set its replicas, and the one that fires next.")]
+        | UnsetType
+    ) = UNSET
+    descheduled: Annotated[str, meaning("What the descheduler last took from clusters.")] | UnsetType = UNSET
+    moved: Annotated[str, meaning("When it last left clusters by itself, and why.")] | UnsetType = UNSET
+    left: (
+        Annotated[tuple[str, ...], meaning("The clusters that it left by itself in the pass that decided.")] | UnsetType
+    ) = UNSET
+    waits: (
+        Annotated[str, meaning("What becomes of it by itself, and when, because clusters or the object in them fail.")]
+        | UnsetType
+    ) = UNSET
+    interpreters: (
+        Annotated[
+            tuple[str, ...], meaning("The customizations and webhooks of the source that are asked about its kind.")
+        ]
+        | UnsetType
+    ) = UNSET
+    seats: (
+        Annotated[tuple[tuple[SeatPart, ...], ...], meaning("With `-v`: each division, replica by replica.")]
+        | UnsetType
+    ) = UNSET
