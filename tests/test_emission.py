@@ -86,6 +86,19 @@ DECIDED = [
     ),
     Decided("an autoscaler of what is not in the tree", (an_autoscaler("api"),), {}),
     Decided(
+        "an autoscaler of Kubernetes finds nothing unless it says the API",
+        (
+            a_deployment("web", namespace="shop"),
+            an_object(
+                "autoscaling/v2",
+                "HorizontalPodAutoscaler",
+                "web",
+                spec={"scaleTargetRef": {"kind": "Deployment", "name": "web"}},
+            ),
+        ),
+        {},
+    ),
+    Decided(
         "KEDA scales Deployments unless it says otherwise",
         (
             a_deployment("web", namespace="shop"),

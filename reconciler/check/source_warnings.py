@@ -16,7 +16,8 @@ from reconciler.source.lines import template_problem
 from render.errors import Problem
 from render.interpretation.fields import value_at
 from render.interpreter.pruning import pruned
-from render.kinds import BUILT_IN
+from render.kinds import BUILT_IN, KUBERNETES
+from render.kinds.kind import PrunedField
 from render.model import ObjectRef, Template, is_opaque
 from render.rescheduling.descheduling import is_divided_by_room
 from render.words import nearest
@@ -27,14 +28,12 @@ _VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
 _DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
 _ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
 _PRUNED_FIELD = "PrunedField"
-_HEADLESS = "for a headless Service, write None"
-# Of what pruning takes, the fields that a person writes on purpose; by kind alone ("" for any), as pruning goes.
-_PRUNED = (
-    ("Service", "spec.clusterIP", "each cluster gives the Service an address of its own", _HEADLESS),
-    ("Job", "spec.ttlSecondsAfterFinished", "a cluster would delete what the next pass creates again", ""),
-    ("", "metadata.finalizers", "they belong to the controllers of each cluster", ""),
-    ("", "metadata.ownerReferences", "each cluster knows the owner by another UID", ""),
+_OF_ANY_KIND = (
+    PrunedField(path="metadata.finalizers", why="they belong to the controllers of each cluster"),
+    PrunedField(path="metadata.ownerReferences", why="each cluster knows the owner by another UID"),
 )
+# By kind alone, as pruning goes.
+_PRUNED = {kind.kind: kind.pruned_fields for kind in KUBERNETES if kind.pruned_fields}
 _UNMATCHED_WORKLOAD = "UnmatchedWorkload"
 _IDLE_RULE = "IdleRule"
 _FIELD = "spec.descheduler.enabled"
@@ -83,11 +82,11 @@ def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None)
         left = None if is_opaque(template.manifest) else pruned(template.manifest)
         if left is None or left is template.manifest:
             continue
-        for kind, field, why, hint in _PRUNED:
-            path = tuple(field.split("."))
-            is_taken = value_at(template.manifest, *path) and not value_at(left, *path)
-            if kind in {"", template.ref.kind} and is_taken:
-                problem = Problem(template.path, 0, field, f"no cluster gets it: {why}", hint, _PRUNED_FIELD)
+        for field in (*_PRUNED.get(template.ref.kind, ()), *_OF_ANY_KIND):
+            path = tuple(field.path.split("."))
+            if value_at(template.manifest, *path) and not value_at(left, *path):
+                message = f"no cluster gets it: {field.why}"
+                problem = Problem(template.path, 0, field.path, message, field.hint, _PRUNED_FIELD)
                 yield template_problem(template, problem, line_of)
 
 

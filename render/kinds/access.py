@@ -21,7 +21,7 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         clean=clean_role,
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} defaults filled_in prune",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} defaults filled_in prune pruned_fields",
     ),
     BuiltInKind(
         group=_ROLES,

@@ -23,7 +23,7 @@ from render.interpretation.statuses import collected, reflected, summed, without
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import NO_DELIVERY_RULES, BuiltInKind, Default
+from .kind import NO_DELIVERY_RULES, BuiltInKind, Default, PrunedField
 from .pod_defaults import POD_DEFAULTS, below
 from .workloads import POD_TEMPLATE, template_dependencies
 
@@ -178,6 +178,11 @@ KINDS = (
         kind="Job",
         version="v1",
         is_namespaced=True,
+        pruned_fields=(
+            PrunedField(
+                path="spec.ttlSecondsAfterFinished", why="a cluster would delete what the next pass creates again"
+            ),
+        ),
         defaults={**below(("spec",), JOB_DEFAULTS), **below(POD_TEMPLATE, POD_DEFAULTS)},
         clean=clean_job,
         prune=without_identity,
@@ -216,7 +221,8 @@ KINDS = (
         pod_spec=("spec", "jobTemplate", *POD_TEMPLATE),
         short_names=("cj",),
         interpretation=Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
-        has_no=f"{NO_DELIVERY_RULES} retained progress has_edited_containers is_scaled counts filled_in clean prune",
+        has_no=f"{NO_DELIVERY_RULES} retained progress has_edited_containers is_scaled counts filled_in clean"
+        " prune pruned_fields",
     ),
 )
 """The kinds that run pods until these are done."""

@@ -63,7 +63,7 @@ KINDS = (
         takes_others_along=True,
         progress=namespace_progress,
         short_names=("ns",),
-        has_no=f"{NO_PODS} interpretation retained defaults clean prune is_recreatable maps is_transient",
+        has_no=f"{NO_PODS} interpretation retained defaults clean prune is_recreatable maps is_transient pruned_fields",
     ),
     BuiltInKind(
         group="",
@@ -86,7 +86,8 @@ KINDS = (
         is_recreatable=True,
         maps={"data": "", "stringData": ""},
         retained=(Retained(path=("data",), condition=is_token),),
-        has_no=f"{NO_PODS} interpretation progress defaults filled_in clean takes_others_along is_transient",
+        has_no=f"{NO_PODS} interpretation progress defaults filled_in clean"
+        " takes_others_along is_transient pruned_fields",
     ),
     BuiltInKind(
         group="",
@@ -102,7 +103,7 @@ KINDS = (
             Retained(path=("imagePullSecrets",), is_united=True),
         ),
         has_no=f"{NO_PODS} interpretation progress defaults filled_in"
-        " takes_others_along is_recreatable is_transient maps",
+        " takes_others_along is_recreatable is_transient maps pruned_fields",
     ),
     BuiltInKind(
         group="",

@@ -73,7 +73,7 @@ KINDS = (
             health=is_daemon_set_available,
             dependencies=template_dependencies,
         ),
-        has_no=f"{NO_DELIVERY_RULES} retained is_scaled counts clean prune",
+        has_no=f"{NO_DELIVERY_RULES} retained is_scaled counts clean prune pruned_fields",
     ),
 )
 """The kind of workloads that nodes have, and nobody counts."""

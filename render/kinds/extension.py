@@ -60,7 +60,7 @@ KINDS = (
         progress=definition_progress,
         short_names=("crd", "crds"),
         retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
-        has_no=f"{NO_PODS} interpretation clean prune is_recreatable is_transient",
+        has_no=f"{NO_PODS} interpretation clean prune is_recreatable is_transient pruned_fields",
     ),
     BuiltInKind(
         group="apiregistration.k8s.io",
@@ -80,7 +80,7 @@ KINDS = (
         is_namespaced=False,
         defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
-        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune",
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune pruned_fields",
     ),
     BuiltInKind(
         group="admissionregistration.k8s.io",
@@ -89,7 +89,7 @@ KINDS = (
         is_namespaced=False,
         defaults=_HOOKS,
         retained=_injected("webhooks", EACH, *_CERTIFICATE),
-        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune",
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune pruned_fields",
     ),
     *plain_kinds(
         "admissionregistration.k8s.io",

@@ -41,9 +41,17 @@ COMMON_MAPS: Mapping[str, str] = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_
 """The maps of most kinds whose keys are anybody's to choose, by field, each with what a server makes of null in it."""
 
 
+class PrunedField(Struct, frozen=True, kw_only=True):
+    """A field that people write on purpose, though no cluster gets it: why it is pruned, and what to write instead."""
+
+    path: str
+    why: str
+    hint: str = ""
+
+
 NO_PODS = "pod_spec has_edited_containers is_scaled counts"
 NO_LIVE_RULES = "interpretation retained progress"
-NO_TEMPLATE_RULES = "defaults filled_in clean prune"
+NO_TEMPLATE_RULES = "defaults filled_in clean prune pruned_fields"
 NO_DELIVERY_RULES = "stage takes_others_along is_recreatable is_transient maps"
 NO_RULES = f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES}"
 """The fields of a kind that is no more than a name with a scope."""
@@ -63,7 +71,8 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     Of a live object that becomes a template, the ``defaults`` that a server fills in are left out, and the fields that
     are ``filled_in`` by clusters; ``clean`` takes out of the copy what goes by more than a path.
 
-    ``prune`` takes out of a template what only a cluster may set, beyond the fields that every object loses. ``stage``
+    ``prune`` takes out of a template what only a cluster may set, beyond the fields that every object loses;
+    people are warned of the ``pruned_fields``. ``stage``
     is when an object is applied, where its group does not tell. ``takes_others_along``: with an object of the kind much
     more may be gone. ``is_recreatable``: an object may be deleted and created again, for it holds no data of its own.
     ``is_transient``: controllers write objects of the kind by themselves, and nobody misses one.
@@ -90,6 +99,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
     filled_in: tuple[Path, ...] = ()
     clean: Callable[[dict[str, Any]], None] | None = None
     prune: Callable[[Manifest], Manifest] | None = None
+    pruned_fields: tuple[PrunedField, ...] = ()
     stage: ApplyStage | None = None
     takes_others_along: bool = False
     is_recreatable: bool = False

@@ -19,6 +19,7 @@ from .kind import (
     NO_TEMPLATE_RULES,
     ApplyStage,
     BuiltInKind,
+    PrunedField,
     plain_kinds,
 )
 
@@ -129,6 +130,13 @@ KINDS = (
         kind="Service",
         version="v1",
         is_namespaced=True,
+        pruned_fields=(
+            PrunedField(
+                path="spec.clusterIP",
+                why="each cluster gives the Service an address of its own",
+                hint="for a headless Service, write None",
+            ),
+        ),
         defaults={
             ("spec", "type"): "ClusterIP",
             ("spec", "sessionAffinity"): "None",
@@ -191,7 +199,7 @@ KINDS = (
         is_namespaced=True,
         defaults={("spec", way, "*", "ports", "*", "protocol"): "TCP" for way in ("ingress", "egress")},
         short_names=("netpol",),
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} filled_in clean prune",
+        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} filled_in clean prune pruned_fields",
     ),
     *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
     *plain_kinds(

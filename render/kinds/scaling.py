@@ -75,7 +75,7 @@ KINDS = (
         progress=autoscaler_progress,
         short_names=("hpa",),
         interpretation=Interpretation(reflect=reflect_autoscaler, aggregate=aggregated_autoscaler),
-        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} retained filled_in clean prune",
+        has_no=f"{NO_PODS} {NO_DELIVERY_RULES} retained filled_in clean prune pruned_fields",
     ),
 )
 """The kinds that change how many pods of others there are, or keep them there."""

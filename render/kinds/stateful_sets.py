@@ -71,7 +71,7 @@ KINDS = (
         interpretation=scaled_interpretation(
             STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
         ),
-        has_no="retained clean prune stage takes_others_along maps is_transient",
+        has_no="retained clean prune stage takes_others_along maps is_transient pruned_fields",
     ),
 )
 """The kind of workloads whose pods are told apart."""

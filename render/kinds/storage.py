@@ -78,7 +78,7 @@ KINDS = (
         short_names=("pvc",),
         interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
-        has_no=f"{NO_PODS} clean is_recreatable maps is_transient",
+        has_no=f"{NO_PODS} clean is_recreatable maps is_transient pruned_fields",
     ),
     BuiltInKind(
         group="",
@@ -92,7 +92,7 @@ KINDS = (
         short_names=("pv",),
         interpretation=Interpretation(aggregate=aggregated_volume),
         retained=(Retained(path=("spec", "claimRef"), is_fixed=True),),
-        has_no=f"{NO_PODS} progress clean prune is_recreatable maps is_transient",
+        has_no=f"{NO_PODS} progress clean prune is_recreatable maps is_transient pruned_fields",
     ),
     BuiltInKind(
         group="storage.k8s.io",

@@ -264,7 +264,7 @@ KINDS = (
         short_names=("deploy",),
         interpretation=scaled_interpretation(DEPLOYMENT),
         retained=(Retained(path=REPLICA_FIELD, condition=asks_to_retain_replicas, read=live_replicas),),
-        has_no="filled_in clean stage takes_others_along maps is_transient",
+        has_no="filled_in clean stage takes_others_along maps is_transient pruned_fields",
     ),
     BuiltInKind(
         group="apps",
@@ -279,7 +279,7 @@ KINDS = (
         progress=replica_set_progress,
         short_names=("rs",),
         interpretation=scaled_interpretation(REPLICA_SET, health=is_replica_set_available),
-        has_no=f"{NO_DELIVERY_RULES} retained filled_in clean prune",
+        has_no=f"{NO_DELIVERY_RULES} retained filled_in clean prune pruned_fields",
     ),
     BuiltInKind(
         group="",
@@ -292,7 +292,7 @@ KINDS = (
         maps={**COMMON_MAPS, "selector": ""},
         short_names=("rc",),
         has_no=f"{NO_LIVE_RULES} has_edited_containers counts filled_in clean prune is_transient"
-        " stage takes_others_along is_recreatable",
+        " stage takes_others_along is_recreatable pruned_fields",
     ),
     *plain_kinds("apps", "ControllerRevision", is_namespaced=True, not_written="controllers write it"),
     *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
