@@ -59,7 +59,7 @@ class DescheduledReplicas(Struct, frozen=True, kw_only=True):
 
 
 class LastMove(Struct, frozen=True, kw_only=True):
-    """The last time that an object left ``clusters`` by itself, as RFC 3339 text, and why.
+    """The last time that an object was evicted from ``clusters``, as RFC 3339 text, and why.
 
     ``times``: it was so often in a row that it left a cluster because it was not well there.
     """
@@ -117,7 +117,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     which the template is not made, so that none of them is a target; it is the template's, and not written down.
     ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
     rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
-    is what the descheduler last took, ``moved`` the last time that it left clusters by itself; ``avoided`` are the
+    is what the descheduler last took, ``moved`` the last time that it was evicted; ``avoided`` are the
     clusters that get no more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows
     to be well, where something is moved away from others in this pass. Neither is written down.
     """

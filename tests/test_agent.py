@@ -61,7 +61,7 @@ def test_it_fetches_nothing_of_other_clusters_or_of_the_source(fleet: PulledFlee
     stored = fleet.agent().repository
     text = stored.git.text("cat-file", "--batch-all-objects", "--batch-check=%(objecttype)")
     assert sorted(text.split()) == sorted(
-        ["commit"] * 3  # the mirror's, an attempt, and what came of it
+        ["commit"] * 3  # the mirror's, an attempt, and its report
         + ["tree"] * stored.git.text("cat-file", "--batch-all-objects", "--batch-check").count(" tree ")
         + ["blob"] * 9  # two objects and the settings, then the cluster's own files and its inventory twice
     )

@@ -93,7 +93,7 @@ def test_a_cluster_that_is_down_for_longer_than_tolerated_is_left_and_the_commit
 
     ended = argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:10Z")
     assert ended.code == 0
-    assert "Deployment.apps default/web leaves paris by itself" in ended.err
+    assert "Deployment.apps default/web is evicted from paris" in ended.err
     assert targets(fleet) == {"oslo": 3, "rome": 3}
     assert binding(fleet)["spec"]["gracefulEvictionTasks"] == [
         {
@@ -243,7 +243,7 @@ def test_what_is_replaced_already_goes_in_the_next_pass_and_is_not_said_to_leave
     observed(fleet, ready=PARIS_DOWN, health=well)
     assert argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:00:10Z").code == 0
     ended = argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:10Z", "-o", "json")
-    assert "leaves paris by itself" in ended.err
+    assert "is evicted from paris" in ended.err
     assert parse_documents(ended.out.encode())[0].value["next"] == {
         "at": "2026-03-01T09:05:11Z",
         "what": "web ends in paris",

@@ -230,12 +230,12 @@ def test_the_binding_tells_of_the_last_move_when_it_is_over(tmp_path: Path, caps
     assert read.moved == LastMove(
         at="2026-03-01T09:05:01Z", clusters=("paris",), reason="ApplicationFailure", message=message
     )
-    words = f"moved: it left paris by itself at 2026-03-01T09:05:01Z (ApplicationFailure): {message}\n"
+    words = f"moved: it was evicted from paris at 2026-03-01T09:05:01Z (ApplicationFailure): {message}\n"
     assert words in argosy(fleet, capsys, "status", "deploy/web").out
     value = parse_documents(argosy(fleet, capsys, "status", "deploy/web", "-o", "json").out.encode())[0].value
     assert value["lastMove"] == move
     said = argosy(fleet, capsys, "explain", "deploy/web").out
-    assert f"It left paris by itself at 2026-03-01T09:05:01Z (ApplicationFailure): {message}." in said
+    assert f"It was evicted from paris at 2026-03-01T09:05:01Z (ApplicationFailure): {message}." in said
     assert "its replicas have changed" not in said
 
 

@@ -23,7 +23,7 @@ RED, BLUE = {"color": "red"}, {"color": "blue"}
 
 
 class Row(NamedTuple):
-    """A ConfigMap as two commits have it, what is done to it in between, what came of it in three passes, and its end.
+    """A ConfigMap as two commits have it, what is done to it in between, the outcome of three passes, and its end.
 
     ``by`` is who does that (empty: it is deleted). ``placed`` are fields of its policy. The third pass has nothing new.
     """

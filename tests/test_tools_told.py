@@ -471,7 +471,7 @@ def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
     assert [ready_after(600), ready_after(601)] == [[], unknown]
     condition["lastTransitionTime"] = utc(asked + 1)
     assert [ready_after(601), ready_after(602)] == [[], unknown]
-    # A tool that tried the commit is not silent, whatever came of it.
+    # A tool that tried the commit is not silent, whether it succeeded or not.
     found["status"]["lastAttemptedRevision"] = f"argosy/rendered@sha1:{tip}"
     condition |= {"status": "False", "reason": "BuildFailed", "message": "no such file"}
     assert ready_after(86400) == []

@@ -61,7 +61,7 @@ def command(log: Log, /, **options: Any) -> int:
 
 
 def apply_and_show(log: Log, options: ApplyOptions) -> int:
-    """Apply a rendered commit to the members and print what came of it; return the exit code."""
+    """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
     from reconciler.publish.branches import maintain_repository

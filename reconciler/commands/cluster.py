@@ -342,7 +342,7 @@ def rename(log: Log, name: str, new: str, *, commit: bool) -> int:
 
 
 def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:
-    """Edit a member's Cluster and print what came of it."""
+    """Edit a member's Cluster and print the outcome."""
     from reconciler.edit.cluster_files import opened_source, write_change
     from reconciler.edit.labels import member_change
 

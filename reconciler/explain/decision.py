@@ -49,7 +49,7 @@ _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode
 class DecisionView(Struct, frozen=True, kw_only=True):
     """The part of a decision to show: one cluster ("": all), divisions seat by seat, and a sentence ``before`` it.
 
-    ``facts`` says when facts were recorded. ``left`` are the clusters that it has left by itself in this pass.
+    ``facts`` says when facts were recorded. ``left`` are the clusters that it was evicted from in this pass.
     ``is_packed``: replicas go to as few clusters as hold them.
     """
 
@@ -71,7 +71,7 @@ def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], vi
 
 
 def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
-    why = f"it has left {listed(left)} by itself" if left else _WHY[explanation.trigger]
+    why = f"it was evicted from {listed(left)}" if left else _WHY[explanation.trigger]
     yield f"{explanation.trigger}: {why}."
     condition = explanation.decision.condition
     if condition is not None and condition.message != SUCCESS_MESSAGE:

@@ -71,7 +71,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
     out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
     which rule of a CronFederatedHPA set its replicas, and which fires next. ``descheduled`` says what the descheduler
-    last took from clusters. ``moved`` says when it last left clusters by itself, and why; ``left`` are those that it
+    last took from clusters. ``moved`` says when it was last evicted, and why; ``left`` are those that it
     left so in the pass that decided. ``waits`` says what becomes of it by itself, and when, because clusters or the
     object in them fail. ``interpreters`` are the customizations and webhooks of the source that are asked
     about its kind.
@@ -278,7 +278,7 @@ def _kept(binding: Binding, built: Built) -> Iterator[Kept]:
 
 
 def _left(binding: Binding) -> Iterator[Kept]:
-    """Yield the clusters that a binding leaves by itself, and those that it would leave if it could."""
+    """Yield the clusters that a binding is evicted from, and those that it would leave if it could."""
     for task in binding.eviction_tasks:
         if task.purge_mode != DIRECTLY:
             until = "its policy says otherwise, or it is healthy again" if task.suppress_deletion else _REPLACED

@@ -51,7 +51,7 @@ class Visit(Struct, Generic[_Result], kw_only=True):
             self.first_heard = self.last_heard
 
     def end(self, call: Callable[["Visit[_Result]"], _Result]) -> None:
-        """Carry the visit out and keep what came of it."""
+        """Carry the visit out and keep its result."""
         try:
             self.result = call(self)
         except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited

@@ -220,9 +220,10 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     descheduled: Annotated[str, meaning("What the descheduler last took from clusters.")] | UnsetType = UNSET
-    moved: Annotated[str, meaning("When it last left clusters by itself, and why.")] | UnsetType = UNSET
+    moved: Annotated[str, meaning("When it was last evicted from clusters, and why.")] | UnsetType = UNSET
     left: (
-        Annotated[tuple[str, ...], meaning("The clusters that it left by itself in the pass that decided.")] | UnsetType
+        Annotated[tuple[str, ...], meaning("The clusters that it was evicted from in the pass that decided.")]
+        | UnsetType
     ) = UNSET
     waits: (
         Annotated[str, meaning("What becomes of it by itself, and when, because clusters or the object in them fail.")]

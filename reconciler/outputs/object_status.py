@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LastMovePart(DocumentPart, frozen=True, kw_only=True):
-    """The last time that an object left clusters by itself."""
+    """The last time that an object was evicted from clusters."""
 
     at: Annotated[str, meaning("The time of the pass that decided it.")]
     clusters: Annotated[tuple[str, ...], meaning("The clusters that it left.")] = field(name="from")
@@ -42,7 +42,7 @@ class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     clusters: Annotated[tuple[LiveObjectPart, ...], meaning("The object in each of its clusters.")]
     disconnected: Annotated[tuple[str, ...], meaning("The clusters that left the source and keep it as it was.")]
     template_status: Annotated[Any, meaning("The status the template would have in Karmada; null if none is known.")]
-    last_move: Annotated[LastMovePart, meaning("The last time that it left clusters by itself.")] | UnsetType = UNSET
+    last_move: Annotated[LastMovePart, meaning("The last time that it was evicted from clusters.")] | UnsetType = UNSET
 
 
 def object_status_document(branches: "RecordedFleet", binding: "Binding") -> ObjectStatusDocument:

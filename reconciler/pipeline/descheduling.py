@@ -125,7 +125,7 @@ def _kept(before: Binding, lowered: Binding) -> Binding:
 
 
 class _DeschedulingRound:
-    """One round over the bindings of a pass, and what came of it."""
+    """One round over the bindings of a pass, and its outcome."""
 
     def __init__(self, fleet: Fleet, inputs: FailoverInputs, now: datetime, sight: Sight) -> None:
         self._sight = sight

@@ -1,4 +1,4 @@
-"""Failover in a pass: what leaves clusters by itself, what stays there meanwhile, and when that changes by itself.
+"""Failover in a pass: what is evicted from clusters, what stays there meanwhile, and when that changes by itself.
 
 1. clusters get the taints that follow from their conditions (``taints``);
 2. tasks of earlier passes end, NoExecute taints and failing workloads evict (``render.failover.workload``);
@@ -185,7 +185,7 @@ def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
 
 
 class _Round:
-    """One round of the rules over all bindings of a pass, and what came of it."""
+    """One round of the rules over all bindings of a pass, and its outcome."""
 
     def __init__(
         self, tainted: TaintedClusters, fleet: Fleet, inputs: FailoverInputs, now: datetime, begun: list[datetime]

@@ -81,7 +81,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
     ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
     it decides how long a pass takes, and nothing else. ``allowed_removals`` are the objects that may leave a cluster
     beyond the limits of the removal guard, where it holds back clusters one by one. ``failover`` has the time and
-    the health that what leaves clusters by itself depends on.
+    the health that evictions depend on.
     """
 
     desired: Desired
@@ -239,7 +239,7 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
 def _schedule(
     inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
 ) -> tuple[FailedOver, Descheduling, Schedule]:
-    """Take from clusters what leaves them by itself, and schedule the rest."""
+    """Take from clusters what is evicted or descheduled, and schedule the rest."""
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
     context = _batch_context(inputs, claims, before)
     staying: dict[ObjectRef, tuple[str, ...]] = {}

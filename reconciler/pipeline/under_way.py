@@ -91,10 +91,10 @@ def move_of(
 
 
 def moving_words(binding: Binding) -> str:
-    """Return when an object last left clusters by itself, and why; nothing where it never did."""
+    """Return when an object was last evicted from clusters, and why; nothing where it never did."""
     moved = binding.moved
     if moved is None:
         return ""
     times = f", {moved.times} times in a row" if moved.times > 1 else ""
     message = f": {moved.message}" if moved.message else ""
-    return f"It left {listed(moved.clusters)} by itself at {moved.at}{times} ({moved.reason}){message}"
+    return f"It was evicted from {listed(moved.clusters)} at {moved.at}{times} ({moved.reason}){message}"

@@ -118,7 +118,7 @@ def _unread_problems(files: Iterable[Unread]) -> Iterator[Problem]:
 def _made_nowhere(
     repository: Repository, source: Source, previous: Previous, unchanged: Sequence[Broken]
 ) -> Iterator[Problem]:
-    """Yield what is broken by another file than its own, or for some clusters, if objects came of it before.
+    """Yield what is broken by another file than its own, or for some clusters, if it had objects before.
 
     The source before is read only where some binding has no template any more.
     """

@@ -127,14 +127,14 @@ class Outcome(Struct, frozen=True, dict=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings beside the problems of an outcome: what lasts, and what leaves clusters by itself now."""
+        """Warnings beside the problems of an outcome: what lasts, and what is evicted now."""
         return (*self.lasting_warnings, *self._left_lines())
 
     def _left_lines(self) -> Iterable[str]:
-        """Yield what leaves clusters by itself in this pass."""
+        """Yield what is evicted from clusters, or descheduled, in this pass."""
         built = self.rendered.built
         for ref, clusters in sorted(built.failover.left.items()):
-            yield f"{ref} leaves {', '.join(clusters)} by itself"
+            yield f"{ref} is evicted from {', '.join(clusters)}"
         for ref, taken in sorted(built.descheduling.taken.items()):
             places = (f"{counted(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
             yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"

@@ -1,4 +1,4 @@
-"""One pass of an agent: the mirror of its cluster fetched, checked and applied, and what came of it pushed.
+"""One pass of an agent: the mirror of its cluster fetched, checked and applied, and the report pushed.
 
 1. fetch the mirror and the agent's own branch, and nothing else of the repository;
 2. take the mirror's newest commit if it follows the last one taken and is signed where that is asked for; refused, or

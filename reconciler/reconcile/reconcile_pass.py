@@ -4,7 +4,7 @@
 2. look at the members, where the fleet says how to reach them; otherwise use the facts on the status branch;
 3. render: a pure function of the source, the facts and the previous commit;
 4. guard, commit and push by compare-and-swap: where somebody else was faster, everything is done again;
-5. apply to the members and record what came of it; and write the checkpoint for the next pass (``idle_pass``).
+5. apply to the members and record the reports; and write the checkpoint for the next pass (``idle_pass``).
 
 A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """
@@ -232,7 +232,7 @@ class _Applied(NamedTuple):
 def _with_reports(
     result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
 ) -> PassResult:
-    """Run the second part of a pass that reaches members: apply to them and record what came of it.
+    """Run the second part of a pass that reaches members: apply to them and record the reports.
 
     What was rendered is applied, or what is merged while a newer commit is proposed. The checkpoint tells the next pass
     what this one rendered by and which members were left at rest, so that it skips them where it finds them so, and

@@ -224,7 +224,7 @@ TRAILERS = (
                 "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
             ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
-            Entry("Argosy-Now", "The time of the pass, where something that leaves clusters by itself asked for it."),
+            Entry("Argosy-Now", "The time of the pass, where something that may be evicted asked for it."),
             Entry(
                 "Argosy-Evicted",
                 "A cluster, and how many objects rules of failover take from it, which the guard lets go.",

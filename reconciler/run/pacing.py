@@ -135,7 +135,7 @@ class SourceRead(Struct, frozen=True):
 
 
 class PassEnded(Struct, frozen=True, kw_only=True):
-    """A pass ended: what came of it, the source it was for ("": not known), and when a time rule asks for the next."""
+    """A pass ended: its ending, the source it was for ("": not known), and when a time rule asks for the next."""
 
     ending: Ending
     source: str = ""

@@ -106,7 +106,7 @@ class Build(Protocol):
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
     ) -> BuiltSource:
-        """Return what came of it."""
+        """Return the outcome of the build."""
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Return what came of these folders, in order."""
@@ -262,7 +262,7 @@ def with_charts(
     reading: SourceReading,
     made: Sequence[LocatedManifest] = (),
 ) -> ReadFiles:
-    """Render the charts that manifests ask for, and ``made`` beside them; return the others with what came of it."""
+    """Render the charts that manifests ask for, and ``made`` beside them; return the others with the outcome."""
     manifests, (read, caches, build, facts) = found.contents.manifests, reading
     places, every = [*argosy_objects(CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
     if not places or build is None:

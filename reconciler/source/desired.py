@@ -111,7 +111,7 @@ def interprets(extension: Template, api_version: str, kind: str) -> bool:
 
 
 def is_failing_over(desired: Desired) -> bool:
-    """Say whether something may leave clusters by itself: the fleet or a policy asks for it."""
+    """Say whether something may be evicted from clusters: the fleet or a policy asks for it."""
     fleet = desired.fleet
     by_fleet = fleet.feature_gates.failover or fleet.descheduler.is_enabled
     return by_fleet or any(policy.failover for policy in desired.policies)

@@ -1,4 +1,4 @@
-"""``spec.failover``: the settings of what leaves clusters by itself."""
+"""``spec.failover``: the settings of what is evicted from clusters."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -16,7 +16,7 @@ class NoExecuteEviction(StrEnum):
 
 
 class EvictionGuard(Struct, frozen=True, kw_only=True):
-    """The limits on what leaves clusters by itself.
+    """The limits on what is evicted from clusters.
 
     Nothing is evicted by taints while more than ``mass_failure`` percent of the clusters, and more than one, are not
     ready: they may be well, and we the blind. At most ``per_minute`` evictions begin within a minute (None: no limit).
@@ -129,4 +129,4 @@ class FailoverSettings(Struct, frozen=True, kw_only=True):
     guard: Annotated[EvictionGuard, FleetSetting("", "")] = field(default_factory=EvictionGuard)
 
 
-FAILOVER = FleetSetting("failover", "The settings of what leaves clusters by itself.", is_tried=True)
+FAILOVER = FleetSetting("failover", "The settings of what is evicted from clusters.", is_tried=True)

@@ -52,7 +52,7 @@ _READ = (".yaml", ".yml", ".json", ".lock", ".tpl", ".txt", "ignore")
 
 
 class Found(NamedTuple):
-    """A bug: the kind of file, the number of the case, and what came of it."""
+    """A bug: the kind of file, the number of the case, and its outcome."""
 
     kind: str
     case: int

@@ -1,4 +1,4 @@
-"""A folder that an object of another tool deploys, as it is to be built, and what came of it."""
+"""A folder that an object of another tool deploys, as it is to be built, and the outcome."""
 
 import hashlib
 import json
