@@ -319,11 +319,30 @@ def test_a_fetch_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert str(caught.value) == "git fetch: couldn't find remote ref refs/heads/nope"
 
 
-def test_a_folder_that_goes_away_before_a_fetch_is_told_as_git_tells_it(
+class Unchanging(dict[str, str]):
+    """Variables that nobody may change."""
+
+    def __setitem__(self, name: str, value: str) -> None:
+        raise AssertionError(f"{name} is set for all threads")
+
+    def __delitem__(self, name: str) -> None:
+        raise AssertionError(f"{name} is taken from all threads")
+
+
+def test_a_transfer_leaves_the_environment_of_other_threads_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """GitPython looks whether there is one, and then starts git in it."""
-    monkeypatch.setattr(os, "access", lambda *_words, **_named: True)
+    """Threads that apply to members start programs meanwhile, which need what git may not see."""
+    an_upstream(tmp_path)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    opened = open_repository(tmp_path / "work")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "environ", Unchanging(os.environ))
+        opened.fetch("origin", Fetching(refspecs=["+refs/heads/main:refs/remotes/origin/again"]))
+    assert opened.tip("refs/remotes/origin/again") == opened.tip("refs/heads/main")
+
+
+def test_a_folder_that_goes_away_before_a_fetch_is_told_as_git_tells_it(tmp_path: Path) -> None:
     git = GitCommand(folder=tmp_path / "gone")
     said = []
     for run in (lambda: git.run("fetch", "origin"), lambda: run_with_progress(git, ["fetch", "origin"], None)):

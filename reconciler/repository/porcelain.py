@@ -1,26 +1,27 @@
-"""Fetch and push with progress, which GitPython does.
+"""Fetch and push with progress, which GitPython reads from what git says.
 
 Importing it costs more than a pass in which nothing changed may take, so this module alone imports it, and only when
-something is fetched or pushed. GitPython starts git with the whole environment of our own process; for as long as it
-does, ``_shielded`` takes out of that what ``command`` takes out for every other call.
+something is fetched or pushed. git is started as for every other call: GitPython would hand it the whole environment of
+our own process, which threads that apply to members share.
 """
 
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from shutil import which
 from types import ModuleType
 from typing import Any
+
+from render.errors import GitError
 
 from .command import GitCommand
 from .failures import git_error, not_installed, too_slow
 
 Progress = Callable[[str, int, int], None]
 """Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
-
-_ENVIRONMENT = threading.Lock()
-"""Held by whoever changes the environment of this process, which all of its threads share."""
 
 _STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: "resolving", 128: "finding sources"}
 """Stages of a transfer by the codes of GitPython's RemoteProgress."""
@@ -31,33 +32,39 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
     library = _library()
     reporter = _reporter(library, progress)
     printed: list[str] = []
-    with _shielded(git, network=True) as environment:
-        try:
-            process = library.Git(git.folder).execute(
-                git.command_line(arguments),
-                env=environment,
-                as_process=True,
-                universal_newlines=True,
-                start_new_session=True,
-            )
-        except library.GitCommandNotFound as error:
-            # It is told of a folder that is not there, too, which git itself would say.
-            gone = f"cannot change to '{git.folder}': No such file or directory".encode(errors="surrogateescape")
-            raise (not_installed() if git.folder.is_dir() else git_error(arguments[0], gone, 128)) from error
+    process = _started(git, arguments)
     group, lines = process.pid, list[str]()
+    with process:
+        try:
+            with _deadline(group, git.network_timeout) as expired:
+                handler = reporter.new_message_handler()
+                library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
+                lines += (*printed, *reporter.error_lines, *reporter.other_lines)
+                code = process.wait()
+        except BaseException:
+            _kill(group)
+            raise
+    if code and expired.is_set():
+        raise too_slow(arguments[0], git.network_timeout, network=True)
+    if code:
+        raise git_error(arguments[0], "\n".join(lines).encode("utf-8", "replace"), code)
+
+
+def _started(git: GitCommand, arguments: Sequence[str]) -> subprocess.Popen[str]:
+    """Start git in a session of its own, with no other environment than that of every call."""
     try:
-        with _deadline(group, git.network_timeout) as expired:
-            handler = reporter.new_message_handler()
-            library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
-            lines += (*printed, *reporter.error_lines, *reporter.other_lines)
-            process.wait(stderr="")
-    except library.GitCommandError as error:
-        if expired.is_set():
-            raise too_slow(arguments[0], git.network_timeout, network=True) from error
-        raise git_error(arguments[0], "\n".join(lines).encode("utf-8", "replace"), error.status) from error
-    except BaseException:
-        _kill(group)
-        raise
+        return subprocess.Popen(
+            git.command_line(arguments),
+            env=git.clean(network=True),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise not_installed() from error
 
 
 @contextmanager
@@ -96,32 +103,15 @@ def _reporter(library: ModuleType, progress: Progress | None) -> Any:
 
 
 def _library() -> ModuleType:
-    """Import GitPython, which must neither complain about a missing git nor log to the terminal."""
-    with _ENVIRONMENT:
-        refresh = os.environ.get("GIT_PYTHON_REFRESH")
-        os.environ["GIT_PYTHON_REFRESH"] = "quiet"
-        try:
-            import git as library
-        finally:
-            if refresh is None:
-                del os.environ["GIT_PYTHON_REFRESH"]
-            else:
-                os.environ["GIT_PYTHON_REFRESH"] = refresh
+    """Import GitPython, which must not log to the terminal, and complains there about a git that is missing."""
+    if which("git") is None:
+        raise not_installed()
     import logging
 
+    try:
+        import git as library
+    except ImportError as error:
+        # It looks for git once more when it is loaded, by variables of its own.
+        raise GitError(f"GitPython cannot be loaded: {error}", hint="see GIT_PYTHON_GIT_EXECUTABLE") from error
     logging.getLogger("git").setLevel(logging.CRITICAL)
     return library
-
-
-@contextmanager
-def _shielded(git: GitCommand, *, network: bool = False) -> Iterator[dict[str, str]]:
-    """Take every variable out of our own environment that git may not see, and yield those it must."""
-    environment = git.clean(network=network)
-    with _ENVIRONMENT:
-        hidden = {name: value for name, value in os.environ.items() if environment.get(name) != value}
-        for name in hidden:
-            del os.environ[name]
-        try:
-            yield environment
-        finally:
-            os.environ.update(hidden)
