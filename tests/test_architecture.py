@@ -50,7 +50,7 @@ IMPORTERS = [
     Importer("yaml", ("render/documents",)),
     Importer("git", ("reconciler/repository/porcelain",)),
     Importer("kubernetes", ("reconciler/members/auth_providers",)),
-    Importer("urllib3", ("reconciler/members/proxies", "reconciler/locked/download")),
+    Importer("urllib3", ("reconciler/members/proxies", "reconciler/locked/download", "reconciler/locked/timed_http")),
     Importer("httptools", ("reconciler/members/bounded_reading",)),
     Importer("lupa", ("render/interpreter/",)),
 ]

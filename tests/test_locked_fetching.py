@@ -4,9 +4,12 @@ import gzip
 import hashlib
 import io
 import json
+import socket
 import tarfile
+import threading
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +18,7 @@ from msgspec.structs import replace
 
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.credentials import Credentials, read_credentials
-from reconciler.locked.download import Downloads
+from reconciler.locked.download import Downloads, address_from
 from reconciler.locked.fetching import Fetcher
 from reconciler.locked.model import ExternalSource, UnavailableSource
 from reconciler.locked.store import ContentStore
@@ -24,6 +27,7 @@ from render.errors import ConfigError
 from tests.artifact_servers import ArtifactServer, Reply, a_tar, an_archive, serving_artifacts
 from tests.build import Repository
 from tests.tables import each_row
+from tests.waiting import SECONDS, joined
 
 CHART = {"Chart.yaml": b"name: web\n", "templates/web.yaml": b"kind: Service\n"}
 SERVICE = b"kind: Service\n"
@@ -358,6 +362,61 @@ def test_an_answer_that_leads_to_what_is_no_address_is_refused(
     with pytest.raises(UnavailableSource) as refused:
         fetcher.resolved(ExternalSource(name="web", spec=places[path]))
     assert refused.value.message.endswith(" leads to what is no address")
+
+
+def dripping(head: bytes, drop: bytes) -> Callable[[socket.socket], None]:
+    """Send the rest of an answer a little at a time, and no end of it."""
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(head)
+        never = threading.Event()
+        while not never.wait(0.05):
+            client.sendall(drop)
+
+    return answer
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+SLOW = {
+    "interim answers without end": dripping(b"", b"HTTP/1.1 100 Continue\r\nA: b\r\n\r\n"),
+    "the line of the status": dripping(b"HTTP/1.1 200 ", b"O"),
+    "a header": dripping(b"HTTP/1.1 200 OK\r\nA: ", b"x"),
+    "content": dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", b"x"),
+    "the size of a chunk": dripping(CHUNKED, b"0"),
+    "trailers": dripping(CHUNKED + b"0\r\n", b"a: b\r\n"),
+}
+
+
+@pytest.mark.parametrize("why", SLOW)
+def test_an_answer_that_comes_little_by_little_has_one_limit_of_time(why: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with suppress(OSError):
+                listener.settimeout(SECONDS)
+                client, _ = listener.accept()
+                with client:
+                    client.settimeout(SECONDS)
+                    client.recv(1 << 16)
+                    SLOW[why](client)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/a"
+        with pytest.raises(UnavailableSource) as refused:
+            Downloads(seconds=0.5).get(url, most_bytes=10_000_000)
+        assert refused.value.message == f"{url} takes too long"
+        joined(thread)
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:8080/a", "https://localhost/a", "//[::1]:443/a", "//LOCALHOST/"])
+def test_no_server_elsewhere_leads_to_this_machine(target: str) -> None:
+    """Redirects, next pages, places of tokens and archives are all read by this."""
+    with pytest.raises(UnavailableSource) as refused:
+        address_from("https://charts.example.com/a?signature=x", target)
+    assert refused.value.message == "https://charts.example.com/a leads to this machine"
+    assert address_from("https://charts.example.com/a", "//files.example.com/b") == "https://files.example.com/b"
+    assert address_from("http://127.0.0.1:1/a", "http://127.0.0.1:2/b") == "http://127.0.0.1:2/b"
 
 
 def test_redirects_end(server: ArtifactServer) -> None:

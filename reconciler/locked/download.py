@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import urllib3
 
 SECONDS = 120.0
-_CONNECT_SECONDS, _READ_SECONDS = 10.0, 30.0
+_CONNECT_SECONDS = 10.0
 _MOST_REDIRECTS = 5
 _CHUNK = 1 << 16
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -79,10 +79,15 @@ class Downloads:
     def _once(self, url: str, headers: Mapping[str, str], most_bytes: int, deadline: float) -> Downloaded:
         import urllib3
 
+        from .timed_http import timed_pools
+
         checked_url(url)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise UnavailableSource(f"{shown(url)} takes too long")
         if self._pool is None:
-            self._pool = urllib3.PoolManager(retries=False, maxsize=4)
-        limit = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+            self._pool = timed_pools()
+        limit = urllib3.Timeout(total=left, connect=_CONNECT_SECONDS)
         said = {"User-Agent": "argosy", "Accept-Encoding": "identity", **headers}
         try:
             with self._pool.request(
@@ -91,6 +96,8 @@ class Downloads:
                 content = _content(response, url, most_bytes, deadline)
                 known = {name.lower(): value for name, value in response.headers.items()}
                 return Downloaded(response.status, known, content, url)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise UnavailableSource(f"{shown(url)} takes too long") from error
         except urllib3.exceptions.HTTPError as error:
             raise UnavailableSource(f"{shown(url)} cannot be reached: {_reason(error)}") from error
 
@@ -124,12 +131,17 @@ def checked_url(url: str) -> str:
 
 
 def address_from(url: str, text: str) -> str:
-    """Return the address that a server means by some text in what it answers; UnavailableSource where it is none."""
+    """Return the address that a server means by some text in what it answers; UnavailableSource where it is none.
+
+    A server elsewhere leads nobody to the services of this machine, for which a firewall would not stand in its way.
+    """
     try:
         found = urljoin(url, text)
-        _ = urlsplit(found).port
+        host, _ = urlsplit(found).hostname or "", urlsplit(found).port
     except ValueError as error:
         raise UnavailableSource(f"{shown(url)} leads to what is no address") from error
+    if _is_here(host) and not _is_here(urlsplit(url).hostname or ""):
+        raise UnavailableSource(f"{shown(url)} leads to this machine")
     return found
 
 

@@ -1,18 +1,17 @@
 """Sockets to an API server through a proxy: a plain one, one that tunnels, or one that speaks SOCKS."""
 
-import io
 import re
 import ssl
-import time
 from collections.abc import Iterator, Mapping
 from functools import partial
-from http.client import HTTPResponse
 from importlib.util import find_spec
 from socket import gaierror, socket
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import urllib3
+
+from reconciler.locked.timed_http import TimedResponse
 
 from .endpoint import Endpoint, NotReached, ProxyError, UnsupportedEndpoint
 from .kubeconfig import unusable_context
@@ -58,7 +57,7 @@ class _OpeningPool(urllib3.HTTPConnectionPool):
         """Return a new connection; a proxy that cannot be reached or does not lead on is a broken connection."""
         connection: Any = self._new_conn()
         connection.timeout = seconds
-        connection.response_class = partial(_TimedResponse, seconds=seconds)
+        connection.response_class = partial(TimedResponse, seconds=seconds)
         try:
             if self.proxy is not None and is_tunnelled:
                 self._prepare_proxy(connection)
@@ -70,43 +69,6 @@ class _OpeningPool(urllib3.HTTPConnectionPool):
             connection.close()
             raise _fault_of_proxy(error, is_lost=is_lost) or _as_system_error(error) from error
         return connection
-
-
-class _TimedResponse(HTTPResponse):
-    """The answer of a proxy, which has to have arrived, whole, within some seconds.
-
-    ``http.client`` limits each read from the socket; whoever sends a byte twice a second never exceeds such a limit.
-    """
-
-    def __init__(self, sock: socket, *args: Any, seconds: float, **options: Any) -> None:
-        super().__init__(sock, *args, **options)
-        self.fp = io.BufferedReader(_TimedReads(sock, self.fp.detach(), time.monotonic() + seconds))
-
-
-class _TimedReads(io.RawIOBase):
-    """The bytes from a socket until a time of the monotonic clock."""
-
-    def __init__(self, sock: socket, raw: io.RawIOBase, until: float) -> None:
-        self._sock = sock
-        self._raw = raw
-        self._until = until
-
-    def readable(self) -> bool:
-        """Return True: bytes are only read here."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        """Read what is there, waiting no longer than the answer as a whole may take."""
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the answer takes too long")
-        self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._raw.close()
-        super().close()
 
 
 def _fault_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
