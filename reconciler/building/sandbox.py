@@ -137,7 +137,7 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     """Read what a process prints until it ends, or a bound is met."""
     assert process.stdout is not None
     assert process.stderr is not None
-    _bound_resources(process.pid, limits)
+    bound_resources(process.pid, limits)
     late, said = threading.Event(), bytearray()
 
     def stop() -> None:
@@ -189,7 +189,7 @@ def _listen(pipe: IO[bytes], said: bytearray) -> None:
             said += chunk[: max(0, _MOST_SAID - len(said))]
 
 
-def _bound_resources(pid: int, limits: RunLimits) -> None:
+def bound_resources(pid: int, limits: RunLimits) -> None:
     """Bound the memory and CPU time of a process where the system can do that to another one.
 
     The time is for a process whose parent is killed where nothing else ends it then: all that every core can do within

@@ -27,6 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.building.confinement import NOT_RUN, Confinement, confined_command
+from reconciler.building.sandbox import RunLimits, bound_resources
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
@@ -51,6 +52,9 @@ _ARGUMENTS = ("--decrypt", "--input-type", "yaml", "--output-type", "json", "--d
 _ORDER = ("age", "pgp", *SERVICES)
 _SECONDS, _ALL_SECONDS = 15.0, 60.0
 """The time for one document, and for all together that are not decrypted in the end."""
+_LIMITS = RunLimits(seconds=_SECONDS)
+"""The memory of sops and of what it starts: whoever encrypts for a key may have packed any amount of it small."""
+_KEY_SIGN = "AGE-SECRET-KEY-"
 _SECRETS = Resource(group="", version="v1", kind="Secret", plural="secrets", is_namespaced=True)
 _KEY_HINT = f"{KEY_FILE} names a file of age keys, and spec.decryption.secret a Secret in the member that has some"
 _REFUSALS = (
@@ -192,6 +196,7 @@ def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tup
         start_new_session=True,
     ) as process:
         try:
+            bound_resources(process.pid, _LIMITS)
             output, errors = process.communicate(data, timeout=_SECONDS)
         except BaseException:
             with suppress(ProcessLookupError):
@@ -212,11 +217,14 @@ def _manifest(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
 
 
 def _age_keys(secret: Mapping[str, Any]) -> list[str]:
-    """Return the texts of a Secret that hold age keys, in order of their names."""
-    texts = []
+    """Return the age keys in a Secret, in order of its fields' names.
+
+    Whatever else an identity of age may be, it starts a program of this machine, which no member is to choose.
+    """
+    found = []
     data = secret.get("data") or {}
     for name in sorted(data):
         with suppress(binascii.Error, ValueError, TypeError):
-            text = base64.b64decode(data[name], validate=True).decode()
-            texts += [text] if "AGE-SECRET-KEY-" in text else []
-    return texts
+            lines = base64.b64decode(data[name], validate=True).decode().splitlines()
+            found += [line.strip() for line in lines if line.strip().startswith(_KEY_SIGN)]
+    return found

@@ -4,6 +4,7 @@ A document says itself where the key is that decrypts it. A key of age or of PGP
 machine; any other is a service at an address that the document's author chose, asked with the identity of this machine.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -60,6 +61,9 @@ _FIELDS = frozenset(
         *("unencrypted_comment_regex", "encrypted_comment_regex"),
     }
 )
+_PART = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z_.-]*")
+_IN_PATHS = ("engine_path", "key_name", "name", "version")
+"""Fields that become parts of the path that is asked for at an address."""
 _SHOWN = 40
 _GROUPS = "key_groups"
 _HINT = "encrypt it for age or PGP alone, or name the service in argosy.yaml: spec.decryption.keyServices"
@@ -111,10 +115,23 @@ def _asked(group: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
         if not isinstance(keys, list):
             raise _UnaskedError(f"its {kind} is no list of keys")
         for key in as_list(keys):
-            fields = {name for name, found in key.items() if found} if isinstance(key, dict) else set()
-            if not isinstance(key, dict) or str(key.get(service.address)) not in allowed:
-                raise _UnaskedError(f"it names a key of {kind} at an address that argosy.yaml does not name")
-            if fields - service.may_have:
-                other = min(map(str, fields - service.may_have))
-                raise _UnaskedError(f"its key of {kind} chooses the identity to ask with: {other[:_SHOWN]}")
+            _check(key, kind, service, allowed)
         yield kind
+
+
+def _check(key: Any, kind: str, service: KeyService, allowed: frozenset[str]) -> None:
+    """Check that a key is one at an address that may be asked, and that it says nothing of how that is asked."""
+    if not isinstance(key, dict) or str(key.get(service.address)) not in allowed:
+        raise _UnaskedError(f"it names a key of {kind} at an address that argosy.yaml does not name")
+    fields = {name for name, found in key.items() if found}
+    if fields - service.may_have:
+        other = min(map(str, fields - service.may_have))
+        raise _UnaskedError(f"its key of {kind} chooses the identity to ask with: {other[:_SHOWN]}")
+    if field := next((each for each in _IN_PATHS if not _is_path(key.get(each))), ""):
+        raise _UnaskedError(f"its key of {kind} leads to another place of that address: {field}")
+
+
+def _is_path(value: Any) -> bool:
+    """Say whether a field is a plain path, which leads to no folder above and asks for nothing else; "" is one."""
+    parts = str(value or "").strip("/").split("/")
+    return parts == [""] or all(map(_PART.fullmatch, parts))

@@ -1,7 +1,9 @@
 """Documents of SOPS that name a key service at their author's address: nobody is asked, and nobody waits for it."""
 
+import base64
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -14,12 +16,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.building.confinement import Confinement, SystemBounds, confined_command, system_bounds
+from reconciler.building.sandbox import RunLimits
 from reconciler.deliver import decryption
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.key_services import NamedKeys, keys_of
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.documents import emit, parse_documents
 from render.model import ObjectRef
+from render.settings.decryption import SecretName
 from tests.fakes import FakeCluster
 from tests.sops import KEY, PROGRAM, encrypted
 from tests.waiting import eventually, joined
@@ -31,6 +35,7 @@ SECRET = {
     "stringData": {"password": "x"},
 }
 ENC = {"created_at": "2024-01-01T00:00:00Z", "enc": "dmF1bHQ6djE6YWFhYQ=="}
+PLUGIN = "AGE-PLUGIN-EVIL-1V93XXEQ67KPTW"
 ARN = "arn:aws:kms:eu-west-1:111122223333:key/0000"
 
 
@@ -177,6 +182,71 @@ def test_an_address_is_named_as_a_whole_and_no_document_chooses_an_identity() ->
     assert "that argosy.yaml does not name" in fault(f"{ARN}1", arn=ARN)
     assert "chooses the identity to ask with: role" in fault(ARN, arn=ARN, role="arn:aws:iam::1:role/x")
     assert "chooses the identity to ask with: aws_profile" in fault(ARN, arn=ARN, aws_profile="admin")
+
+
+PLACES = [
+    {"key_name": "../../../sys/seal"},
+    {"key_name": ".."},
+    {"key_name": "k?x=y"},
+    {"key_name": "%2e%2e"},
+    {"engine_path": "../sys"},
+    {"engine_path": "sops/./../.."},
+    {"engine_path": "a//b"},
+    {"engine_path": "a b"},
+]
+
+
+@pytest.mark.parametrize("change", PLACES, ids=str)
+def test_a_key_leads_to_no_other_place_of_a_service_that_the_fleet_names(
+    change: dict[str, str], tmp_path: Path, environment: dict[str, str], service: Service
+) -> None:
+    """A token that may do more than decrypt is not to be used for it by the author of a document."""
+    vault = {"vault_address": service.address, "engine_path": "sops", "key_name": "k", **ENC, **change}
+    found = SopsDecryption(None, {**environment, "VAULT_TOKEN": "t"}, services=frozenset({service.address}))
+    (item,) = decrypted(found, an_object(emit(document(tmp_path, {"hc_vault": [vault]}))))
+    assert service.asked == []
+    assert item.fault == f"its key of hc_vault leads to another place of that address: {next(iter(change))}"
+
+
+def test_usual_places_of_keys_are_taken() -> None:
+    for path, name in (("transit", "sops-key"), ("/team-a/transit/", "k.1"), ("a_b", "k")):
+        key = {"vault_address": "https://vault", "engine_path": path, "key_name": name, **ENC}
+        value = {"kind": "Secret", "sops": {"mac": "x", "hc_vault": [key]}}
+        assert keys_of(emit(value), frozenset({"https://vault"})).services == {"hc_vault"}
+
+
+def test_a_member_gives_age_keys_and_no_identity_that_starts_a_program(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    """An identity ``AGE-PLUGIN-...`` names a program on PATH, which age runs."""
+    program = tmp_path / "bin/age-plugin-evil"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n: >{tmp_path}/ran\n")
+    program.chmod(0o755)
+    text = f"# AGE-SECRET-KEY-1\n{PLUGIN}\n  {KEY.text}\nand more\n"
+    data = {"keys": base64.b64encode(text.encode()).decode()}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys", "namespace": "default"}, "data": data}
+    member = FakeCluster()
+    assert member.request("POST", "/api/v1/namespaces/default/secrets", secret)[0] == 201
+    path = f"{program.parent}{os.pathsep}{environment['PATH']}"
+    found = SopsDecryption(SecretName(namespace="default", name="keys"), {"PATH": path, "HOME": str(tmp_path / "home")})
+    desired = ClusterDesired(cluster="m1", objects=(an_object(encrypted(SECRET, tmp_path / "s")),))
+    (item,) = found.decrypted(member, desired).objects
+    assert ((tmp_path / "ran").exists(), item.fault) == (False, "")
+
+
+def test_what_a_document_packs_small_takes_no_more_memory_than_a_build(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    """gpg unpacks what is encrypted for a key that everybody may know, and sops keeps all of it."""
+    program = tmp_path / "bin/sops"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n/bin/cat >/dev/null\nulimit -v >{tmp_path}/limit\n")
+    program.chmod(0o755)
+    environment["PATH"] = str(program.parent)
+    decrypted(SopsDecryption(None, environment), an_object(encrypted(SECRET, tmp_path / "s")))
+    has_limits = hasattr(resource, "prlimit")
+    assert (tmp_path / "limit").read_text().strip() == (str(RunLimits().memory // 1024) if has_limits else "unlimited")
 
 
 def with_hanging(tmp_path: Path, environment: Mapping[str, str]) -> dict[str, str]:
