@@ -127,6 +127,11 @@ LEFT = [
     Left("two objects that a namespace makes one", "resources: [a.yaml]\nnamespace: x\n", f"{WEB}---\n{WEB}"),
     Left("a list of objects", "resources: [a.yaml]\n", "apiVersion: v1\nkind: List\nmetadata: {name: x}\nitems: []\n"),
     Left("no name", "resources: [a.yaml]\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n"),
+    Left(
+        "a kind that only has the name of one without a namespace",
+        "resources: [a.yaml]\nnamespace: shop\n",
+        "apiVersion: example.io/v1\nkind: StorageClass\nmetadata: {name: fast}\n",
+    ),
     Left("labels that are no text", "resources: [a.yaml]\n", CUSTOM.replace("{name: w}", "{name: w, labels: {a: 1}}")),
     Left("annotations of nothing", "resources: [a.yaml]\n", CUSTOM.replace("{name: w}", "{name: w, annotations: {}}")),
     Left(

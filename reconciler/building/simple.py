@@ -174,11 +174,12 @@ def _is_ordinary(value: Any) -> bool:
 def _in_namespace(each: _Listed, namespace: str) -> _Listed:
     """Return an object in the namespace of a kustomization."""
     group, kind = group_of(each.value["apiVersion"]), each.value["kind"]
-    if kind in _CLUSTER_WIDE:
+    scope = SCOPES.get((group, kind))
+    if scope is False and kind in _CLUSTER_WIDE:
         if "namespace" in each.value["metadata"]:
             raise _NotSimpleError
         return each
-    if SCOPES.get((group, kind)) is not True or kind in _REFERRING or group.endswith("karmada.io"):
+    if scope is not True or kind in _REFERRING or group.endswith("karmada.io"):
         raise _NotSimpleError
     if each.value["metadata"].get("namespace") == namespace:
         return each
