@@ -44,22 +44,22 @@ def jsonpath_text(template: str, value: Any) -> str:
     """
     return "".join(
         part.text if isinstance(part, _Literal) else " ".join(map(_printed, _found(part, [value], template)))
-        for part in _parts(template)
+        for part in _template_parts(template)
     )
 
 
 def check_jsonpath(template: str) -> str:
     """Return what is wrong with a template; "" where nothing is."""
     try:
-        for part in _parts(template):
+        for part in _template_parts(template):
             if not isinstance(part, _Literal):
-                list(_steps(part))
+                list(_path_steps(part))
     except JsonPathError as error:
         return str(error)
     return ""
 
 
-def _parts(template: str) -> Iterator[_Literal | str]:
+def _template_parts(template: str) -> Iterator[_Literal | str]:
     """Yield the text between braces, and the paths within them."""
     at = 0
     while at < len(template):
@@ -93,14 +93,14 @@ def _action(text: str) -> Iterator[_Literal | str]:
 
 def _found(path: str, values: list[Any], template: str) -> list[Any]:
     try:
-        for step in _steps(path):
+        for step in _path_steps(path):
             values = step(values)
     except JsonPathError as error:
         raise JsonPathError(f'failed to execute jsonpath "{template}": {error}') from error
     return values
 
 
-def _steps(path: str) -> Iterator[Step]:
+def _path_steps(path: str) -> Iterator[Step]:
     at = 0
     while at < len(path):
         token = _TOKEN.match(path, at)
@@ -214,7 +214,7 @@ def _operand(text: str, item: Any) -> list[Any]:
         except ValueError as error:
             raise JsonPathError(f"unrecognized character in action: {text!r}") from error
     values = [item]
-    for step in _steps(text):
+    for step in _path_steps(text):
         values = step(values)
     return values
 

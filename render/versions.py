@@ -105,10 +105,10 @@ class _Comparison(NamedTuple):
         if found is None:
             raise UnusableRange(f"{text[:40]!r} is no version")
         named = [found[part] for part in ("major", "minor", "patch")]
-        known = [int(part) for part in named[: _places(named)] if part is not None]
+        known = [int(part) for part in named[: _count_of_numbers(named)] if part is not None]
         pre = tuple(found["pre"].split(".")) if found["pre"] else ()
         low = _padded(known)._replace(pre=pre)
-        return cls(sign.replace("=>", ">=").replace("=<", "<="), low, _end(sign, known))
+        return cls(sign.replace("=>", ">=").replace("=<", "<="), low, _version_after(sign, known))
 
     def holds(self, version: Version) -> bool:
         """Say whether a version is as the sign and the text say."""
@@ -131,7 +131,7 @@ class _Comparison(NamedTuple):
         return self.high is not None and self.high == Version(self.low.major, self.low.minor, self.low.patch + 1)
 
 
-def _places(named: list[str | None]) -> int:
+def _count_of_numbers(named: list[str | None]) -> int:
     """Return how many numbers of a version are written before the first that stands for any."""
     return next((index for index, part in enumerate(named) if part is None or not part.isdigit()), 3)
 
@@ -141,7 +141,7 @@ def _padded(numbers: list[int]) -> Version:
     return Version(major, minor, patch)
 
 
-def _end(sign: str, known: list[int]) -> Version | None:
+def _version_after(sign: str, known: list[int]) -> Version | None:
     """Return the first version after those that a sign and some numbers mean."""
     if not known:
         return None

@@ -46,7 +46,7 @@ class BuildBudget:
 
     def run(self, limits: RunLimits, start: Callable[[RunLimits], Run]) -> Run:
         """Start a run as soon as there is memory for it, with the time that is left."""
-        with self._room(limits.memory):
+        with self._wait_for_memory(limits.memory):
             left = min(self._seconds, self._failing)
             if left <= 0:
                 return Run(complaint=_NO_TIME, is_bounded=True)
@@ -66,7 +66,7 @@ class BuildBudget:
         return self._files >= 0
 
     @contextmanager
-    def _room(self, memory: int) -> Iterator[None]:
+    def _wait_for_memory(self, memory: int) -> Iterator[None]:
         with self._turn:
             self._turn.wait_for(lambda: not self._used or self._used + memory <= self._memory)
             self._used += memory

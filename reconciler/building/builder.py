@@ -66,7 +66,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             files=tuple(outcome.file for outcome in made),
             contents={outcome.file.id: outcome.output for outcome in made},
             claimed=frozenset(_claimed(known, closures, chosen, selection)),
-            taken=_taken(closures, {file.path for file in (*selection.files, *selection.kustomizations)}),
+            taken=_files_taken_over(closures, {file.path for file in (*selection.files, *selection.kustomizations)}),
             broken=tuple(broken),
             tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
             implied=trees.locked.implied if trees.locked else (),
@@ -186,7 +186,7 @@ def _claimed(
             yield from (path for path, _ in closure_of(known, folder).claimed)
 
 
-def _taken(closures: Sequence[Closure], read: Collection[str]) -> dict[str, str]:
+def _files_taken_over(closures: Sequence[Closure], read: Collection[str]) -> dict[str, str]:
     """Return the files that would be read by themselves, by the kustomization of another folder that has them instead.
 
     ``read`` are the files that the fleet selects. A kustomization below that of another one is a part of it.

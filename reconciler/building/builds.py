@@ -90,10 +90,12 @@ class Builds(Struct, kw_only=True):
             outcomes |= {each.closure.key: each for each in made if each is not None}
             missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
-            outcomes |= self._by_tool(missing, contents)
+            outcomes |= self._outcomes_by_tool(missing, contents)
         return [outcomes[closure.key] for closure in closures]
 
-    def _by_tool(self, closures: Sequence[Closure], contents: Mapping[bytes, bytes]) -> dict[bytes, BuildOutcome]:
+    def _outcomes_by_tool(
+        self, closures: Sequence[Closure], contents: Mapping[bytes, bytes]
+    ) -> dict[bytes, BuildOutcome]:
         """Return the outcomes of builds that need the tool."""
         tool = find_kustomize(self.path, self.cache)
         if tool is None:
@@ -124,13 +126,13 @@ class Builds(Struct, kw_only=True):
         origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
 
         def build(closure: Closure) -> BuildOutcome:
-            return self._by_run(tool, closure, private_copy(closure, contents))
+            return self._outcome_of_run(tool, closure, private_copy(closure, contents))
 
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
             for outcome in workers.map(build, closures):
                 yield _with_origins(outcome, origins, contents)
 
-    def _by_run(self, tool: Tool, closure: Closure, copy: PrivateCopy) -> BuildOutcome:
+    def _outcome_of_run(self, tool: Tool, closure: Closure, copy: PrivateCopy) -> BuildOutcome:
         """Return the outcome of one run of the tool."""
         if copy.fault:
             return BuildOutcome(closure=closure, complaint=copy.fault, tool=tool.version)

@@ -118,7 +118,7 @@ class Walk(Struct):
         for named in parsed.references:
             reference = named if visit.of_plugins is None else named._replace(role=Role.PLUGIN)
             try:
-                path = self._checked(visit.folder, file, reference)
+                path = self._path_of_reference(visit.folder, file, reference)
                 configured = visit.configured if reference.role is Role.PLUGIN else None
                 if path in self.known.folders and path not in self.known.files:
                     yield _Visit(path, configured)
@@ -136,7 +136,7 @@ class Walk(Struct):
             line = 0 if within else fault.line
             self._refuse(BuildRefusal(file, Problem(file.path, line, place, fault.message, fault.hint)))
 
-    def _checked(self, at: str, file: SourceFile, reference: Reference) -> str:
+    def _path_of_reference(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
         path = joined(at, reference.text)
         if path is not None and _is_in_content(at) and not _is_in_content(path):
@@ -210,7 +210,7 @@ class Walk(Struct):
         for each in parsed.references:
             reference = each._replace(field=f"{within}.{each.field}" if within else each.field)
             try:
-                path = self._checked(at, file, reference)
+                path = self._path_of_reference(at, file, reference)
                 refusal = _refusal_error(file, reference.field, f"{reference.text!r} {_NOT_FOR_PLUGINS}", _PLUGIN_HINT)
                 if not path.startswith(f"{at}/" if at else ""):
                     raise refusal

@@ -54,7 +54,7 @@ class SystemBounds(Struct, frozen=True, kw_only=True):
 
 def confined_command(command: Sequence[str], writes: Sequence[str], confinement: Confinement) -> list[str]:
     """Return the command that starts a program within its bounds, as far as this system has some."""
-    if not _is_possible():
+    if not _can_confine():
         return list(command)
     bounds = {
         "reads": confinement.reads,
@@ -67,7 +67,7 @@ def confined_command(command: Sequence[str], writes: Sequence[str], confinement:
 @cache
 def system_bounds() -> SystemBounds:
     """Return the bounds that this machine has, by trying to break them."""
-    if not _is_possible():
+    if not _can_confine():
         return SystemBounds()
     command = [sys.executable, "-I", "-S", _START, "--probe"]
     try:
@@ -78,7 +78,7 @@ def system_bounds() -> SystemBounds:
         return SystemBounds()
 
 
-def _is_possible() -> bool:
+def _can_confine() -> bool:
     return sys.platform == "linux" and bool(sys.executable) and Path(_START).is_file()
 
 

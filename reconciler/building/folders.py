@@ -85,7 +85,7 @@ class FolderBuilds(Struct, kw_only=True):
             where = f" in {tree.name}" if tree.name else ""
             return BuiltFolder(complaint=f"there is no folder {folder or '.'!r}{where}")
         if request.resources is not None:
-            return _taken(tree, [f"{base}{each}" for each in request.resources])
+            return _take_files(tree, [f"{base}{each}" for each in request.resources])
         if found and not request.additions:
             closure = replace(self._closure(known, folder), is_printed=request.is_printed)
             return _Prepared(request=request, closure=closure)
@@ -142,7 +142,7 @@ def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
         )
 
 
-def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
+def _take_files(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
     """Return manifests as they stand in files."""
     files = [file for file in tree.files if file.path in set(paths) and is_plain(file)]
     contents, texts, origins = tree.read({file.id for file in files}), [], []

@@ -154,9 +154,9 @@ class _Layout(Struct):
         is_configuration = slot.role in {Role.PLUGIN, Role.CONFIGURATION} or folder in self.closure.listings
         is_other = not is_configuration and (path in self.configuration or path in self.closure.kustomizations)
         if is_other or not path.startswith(f"{folder}/" if folder else ""):
-            slot.fill(self._place(folder, slot.path, path, is_configuration=is_configuration))
+            slot.fill(self._relative_place(folder, slot.path, path, is_configuration=is_configuration))
 
-    def _place(self, folder: str, text: str, path: str, *, is_configuration: bool) -> str:
+    def _relative_place(self, folder: str, text: str, path: str, *, is_configuration: bool) -> str:
         """Return the place of a moved file, seen from the folder that names it."""
         key = (folder, text, is_configuration)
         if key not in self.moved:

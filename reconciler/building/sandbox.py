@@ -130,7 +130,7 @@ def _run(program: str, command: Sequence[str], place: "Place", limits: RunLimits
         with process:
             return _ended(process, limits)
     finally:
-        _end(process)
+        _kill_group(process)
 
 
 def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
@@ -142,7 +142,7 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
 
     def stop() -> None:
         late.set()
-        _end(process)
+        _kill_group(process)
 
     deadline = threading.Timer(limits.seconds, stop)
     listener = threading.Thread(target=_listen, args=(process.stderr, said), daemon=True)
@@ -152,12 +152,12 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     try:
         output = _read(process.stdout, limits.output)
         if output is None:
-            _end(process)
+            _kill_group(process)
         code = process.wait()
         listener.join()
     finally:
         deadline.cancel()
-        _end(process)
+        _kill_group(process)
     if late.is_set():
         return Run(complaint=f"it did not end within {limits.seconds:g} s", is_bounded=True, is_over_limit=True)
     if output is None:
@@ -205,7 +205,7 @@ def bound_resources(pid: int, limits: RunLimits) -> None:
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with whatever it started; its group outlives it while any of that does."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

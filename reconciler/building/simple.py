@@ -100,7 +100,7 @@ class SimpleBuilds(Struct):
                 objects += self._built(known, path, (*above, folder))
         namespace = document.get("namespace")
         if namespace:
-            objects = [_in_namespace(each, namespace) for each in objects]
+            objects = [_with_namespace(each, namespace) for each in objects]
         names = {_name(each.value) for each in objects}
         if len(names) != len(objects):
             raise _NotSimpleError
@@ -171,7 +171,7 @@ def _is_ordinary(value: Any) -> bool:
     return all(isinstance(each, str) and bool(each) for each in names) and all(isinstance(each, str) for each in texts)
 
 
-def _in_namespace(each: _Listed, namespace: str) -> _Listed:
+def _with_namespace(each: _Listed, namespace: str) -> _Listed:
     """Return an object in the namespace of a kustomization."""
     group, kind = group_of(each.value["apiVersion"]), each.value["kind"]
     scope = SCOPES.get((group, kind))

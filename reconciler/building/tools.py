@@ -131,7 +131,7 @@ def shortened(complaint: str) -> str:
     >>> shortened("# Warning: 'bases' is deprecated.\nError: no such file\nx: y")
     'no such file'
     """
-    lines = [line for line in _said(complaint) if line.strip() and not line.startswith(_WARNINGS)]
+    lines = [line for line in _complaint_lines(complaint) if line.strip() and not line.startswith(_WARNINGS)]
     first = lines[0] if lines else complaint.partition("\n")[0]
     for prefix in _PREFIXES:
         first = first.removeprefix(prefix)
@@ -141,12 +141,16 @@ def shortened(complaint: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _said(complaint: str) -> Iterator[str]:
+def _complaint_lines(complaint: str) -> Iterator[str]:
     r"""Yield the lines of a complaint, those that kubectl logs as kustomize alone would say them.
 
-    >>> list(_said('I0102 03:04:05.6 7 a.go:8] x\nE0102 03:04:05.6 7 run.go:72] "command failed" err="no \\"a\\"\\nb"'))
+    >>> list(
+    ...     _complaint_lines(
+    ...         'I0102 03:04:05.6 7 a.go:8] x\nE0102 03:04:05.6 7 run.go:72] "command failed" err="no \\"a\\"\\nb"'
+    ...     )
+    ... )
     ['no "a"', 'b']
-    >>> list(_said('E0102 03:04:05.6 7 run.go:72] "command failed" err=<\n\tno file\n >'))
+    >>> list(_complaint_lines('E0102 03:04:05.6 7 run.go:72] "command failed" err=<\n\tno file\n >'))
     ['no file', ' >']
     """
     for line in complaint.splitlines():

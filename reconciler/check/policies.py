@@ -174,7 +174,7 @@ def _unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex) -> Iterator
             hint, hints = "", hints + 1
             if hints <= _MOST_HINTS:
                 hint = _elsewhere(policy, selector, desired.templates)
-                hint = hint or nearest_hint(selector, _in_scope(policy, desired.templates))
+                hint = hint or nearest_hint(selector, _templates_in_scope(policy, desired.templates))
             yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
 
 
@@ -210,7 +210,7 @@ def _failing_over(desired: Desired) -> Iterator[PolicyFinding]:
             )
 
 
-def _in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:
+def _templates_in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:
     return [each for each in templates if policy.namespace in {"", each.ref.namespace}]
 
 

@@ -76,7 +76,11 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
         )
     yield _storage(repository)
     yield _check_of("rendered branch", lambda: _rendered_state(publication, fleet.rendered_branch), "argosy verify")
-    yield Check(name="clusters", is_well=True, state=_reach(fleet, [cluster.name for cluster in desired.clusters]))
+    yield Check(
+        name="clusters",
+        is_well=True,
+        state=_reached_clusters_text(fleet, [cluster.name for cluster in desired.clusters]),
+    )
     if offline:
         return
     yield from _checks_of_members(check_members, desired)
@@ -131,7 +135,7 @@ def _words_of(waiting: Sequence[SettingChange]) -> str:
     )
 
 
-def _reach(fleet: Fleet, names: Sequence[str]) -> str:
+def _reached_clusters_text(fleet: Fleet, names: Sequence[str]) -> str:
     """Say which clusters passes apply to, going by argosy.yaml alone."""
     reached = [name for name in names if fleet.reached is None or name in fleet.reached]
     left = [name for name in names if name not in reached]

@@ -97,7 +97,7 @@ def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterato
         *(autoscaler.ref for autoscaler in desired.federated_autoscalers),
     ]
     known = {(ref.kind, ref.namespace, ref.name) for ref in refs}
-    for path, document, field, ref, loss in _named(desired):
+    for path, document, field, ref, loss in _named_workloads(desired):
         if (ref.kind, ref.namespace, ref.name) not in known:
             line = line_of(path, document, field) if line_of else 0
             named = f"{ref.kind} {'/'.join(filter(None, (ref.namespace, ref.name)))}"
@@ -105,7 +105,7 @@ def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterato
             yield Problem(path, line, field, message, _hint(ref, refs), _UNMATCHED_WORKLOAD)
 
 
-def _named(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRef, str]]:
+def _named_workloads(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRef, str]]:
     """Yield the place and the field that names each workload, the workload, and what is not done without it."""
     for request in desired.reschedule_requests:
         for index, workload in enumerate(request.workloads):

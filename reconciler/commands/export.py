@@ -43,7 +43,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = exported_source(repository, revision)
-    return _shown(log, emission, shown)
+    return _show_emission(log, emission, shown)
 
 
 @command.command(short_help="Print the Works of a source, for each cluster.")
@@ -57,7 +57,7 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = exported_works(repository, revision, clusters, log)
-    return _shown(log, emission, shown)
+    return _show_emission(log, emission, shown)
 
 
 @command.command(short_help="Print the ApplicationSet that delivers to all clusters.")
@@ -74,9 +74,9 @@ def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> in
     request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = emit_objects(repository, request)
-    return _shown(log, emission, shown)
+    return _show_emission(log, emission, shown)
 
 
-def _shown(log: Log, emission: "Emission", shown: dict[str, Any]) -> int:
+def _show_emission(log: Log, emission: "Emission", shown: dict[str, Any]) -> int:
     show_emission(log, emission, folder=shown["output_dir"], output=shown["output"])
     return 0

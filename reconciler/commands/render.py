@@ -111,7 +111,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     """Render a revision and show it; return 1 when something could not be placed or built."""
     from reconciler.preview.outputs import Selection, check_selection, emptiness
     from reconciler.preview.rendering import PreviewOptions, commit_here, previewed, warn_of_refusals
-    from reconciler.publish.guards import check_held
+    from reconciler.publish.guards import check_removals_held_back
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository
@@ -139,7 +139,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     for line in (*outcome.warnings, *map(str, problems)):
         log.warning(line)
     if options.commit:
-        check_held(outcome)
+        check_removals_held_back(outcome)
     return 1 if problems else 0
 
 

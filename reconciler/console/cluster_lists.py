@@ -19,13 +19,13 @@ def cluster_words(names: Sequence[str], every: Collection[str], most: int = _SHO
     if len(names) == len(every) > 1:
         return f"all {len(every)} clusters"
     if len(names) <= most or not every:
-        return _first(names, most)
+        return _first_names(names, most)
     missing = sorted(set(every).difference(names))
-    which = f"all but {_first(missing, most)}" if len(missing) < len(names) else _first(names, most)
+    which = f"all but {_first_names(missing, most)}" if len(missing) < len(names) else _first_names(names, most)
     return f"{len(names)} of {len(every)}: {which}"
 
 
-def _first(names: Sequence[str], most: int) -> str:
+def _first_names(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
@@ -37,7 +37,7 @@ def cluster_cell(replicas: Mapping[str, int], every: Collection[str], width: int
     >>> cluster_cell({"berlin": 5, "paris": 3}, ["berlin", "paris", "rome"], 12)
     '8 in 2 of 3'
     """
-    forms = list(_forms(replicas, every))
+    forms = list(_cluster_cells(replicas, every))
     if not width:
         return forms[0] if len(replicas) <= MOST_NAMED else forms[min(1, len(forms) - 1)]
     return next((form for form in forms if len(form) <= width), forms[-1])
@@ -58,7 +58,7 @@ def full_cluster_cell(replicas: Mapping[str, int]) -> str:
     return " ".join(f"{name}:{count}" if count else name for name, count in sorted(replicas.items())) or "-"
 
 
-def _forms(replicas: Mapping[str, int], every: Collection[str]) -> Iterator[str]:
+def _cluster_cells(replicas: Mapping[str, int], every: Collection[str]) -> Iterator[str]:
     """Yield ways to write clusters, the longest first."""
     yield full_cluster_cell(replicas)
     if len(replicas) < 2:
@@ -72,6 +72,6 @@ def _forms(replicas: Mapping[str, int], every: Collection[str]) -> Iterator[str]
     else:
         part, missing = f"{len(replicas)} of {len(every)}", sorted(set(every).difference(replicas))
         for most in range(min(_SHOWN, len(missing)), 0, -1):
-            yield f"{amount}{part}: all but {_first(missing, most)}"
+            yield f"{amount}{part}: all but {_first_names(missing, most)}"
     yield f"{amount}{part}"
     yield part

@@ -38,7 +38,7 @@ class _Changed(Struct, frozen=True, kw_only=True):
     def between(cls, base: Desired, head: Desired, difference: Difference) -> "_Changed":
         """Return what is other in a head than in a base."""
         overrides: dict[_Api | None, list[tuple[ChangedInput, OverridePolicy]]] = {}
-        for cause, policies in _others(
+        for cause, policies in _changed_inputs(
             map(_identity_and_content, base.override_policies), map(_identity_and_content, head.override_policies)
         ):
             for policy in policies:
@@ -46,11 +46,11 @@ class _Changed(Struct, frozen=True, kw_only=True):
                 for api in apis or _EVERYTHING:
                     overrides.setdefault(api, []).append((cause, policy))
         sides = (_interpreters(side) for side in (base, head))
-        claiming = _others(map(_identity_and_content, base.policies), map(_identity_and_content, head.policies))
+        claiming = _changed_inputs(map(_identity_and_content, base.policies), map(_identity_and_content, head.policies))
         return cls(
             policies={cause.name: cause for cause, _ in claiming},
             overrides=overrides,
-            interpreters=[(cause, each) for cause, templates in _others(*sides) for each in templates],
+            interpreters=[(cause, each) for cause, templates in _changed_inputs(*sides) for each in templates],
             builds=dict(_changed_builds(base, head, difference)),
         )
 
@@ -100,7 +100,7 @@ def _interpreters(desired: Desired) -> Iterator[_Input]:
         yield f"{each.ref.kind} {each.ref.name}", each.path, replace(each, path="", document=0)
 
 
-def _others(base: Iterable[_Input], head: Iterable[_Input]) -> Iterator[tuple[ChangedInput, list[Any]]]:
+def _changed_inputs(base: Iterable[_Input], head: Iterable[_Input]) -> Iterator[tuple[ChangedInput, list[Any]]]:
     """Yield what only one side has, or has otherwise, with what it says on each side."""
     before, after = ({name: (path, value) for name, path, value in side} for side in (base, head))
     for name in sorted(before.keys() | after.keys()):

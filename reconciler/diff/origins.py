@@ -35,11 +35,11 @@ def with_origins(difference: Difference, base: Desired, head: Desired) -> Differ
         difference,
         origins=_origins(base, head, refs),
         builds=_builds(base, head, refs),
-        taken=dict(_taken(base, head)),
+        taken=dict(_objects_taken_over(base, head)),
     )
 
 
-def _taken(base: Desired, head: Desired) -> Iterator[tuple[ObjectRef, str]]:
+def _objects_taken_over(base: Desired, head: Desired) -> Iterator[tuple[ObjectRef, str]]:
     """Yield the objects that came from a file which another folder's kustomization has taken since, and that one."""
     if head.taken.keys() <= base.taken.keys():
         return

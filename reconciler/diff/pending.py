@@ -35,14 +35,14 @@ class PendingDifference(Struct, frozen=True, kw_only=True):
 def pending_difference(base: Outcome, head: Outcome) -> PendingDifference:
     """Return what a change leaves pending, and what ends."""
     before, after = (tuple(pending_changes(side)) for side in (base, head))
-    known, named = set(map(_words, before)), {(each.ref, each.reason) for each in after}
+    known, named = set(map(_comparable_text, before)), {(each.ref, each.reason) for each in after}
     return PendingDifference(
-        added=tuple(each for each in after if _words(each) not in known),
+        added=tuple(each for each in after if _comparable_text(each) not in known),
         ended=tuple(each for each in before if (each.ref, each.reason) not in named),
     )
 
 
-def _words(change: PendingChange) -> str:
+def _comparable_text(change: PendingChange) -> str:
     """Return a text that is equal for equal changes; the values of fields may be lists."""
     return repr(change)
 

@@ -79,7 +79,7 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "ALLOWED BY THE CHANGE ITSELF", (f"  {allowance_words(each)}\n" for each in difference.allowances)
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
-    yield "TAKEN OVER", _taken(difference, is_full=is_full)
+    yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
     yield "OBJECTS", _objects(difference, is_full=is_full)
     yield "PENDING", _pending(difference, is_full=is_full)
     yield "POLICIES", _takeovers(difference, is_full=is_full)
@@ -134,9 +134,9 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"
 
 
-def _taken(difference: Difference, *, is_full: bool) -> Iterator[str]:
+def _lines_of_taken_over(difference: Difference, *, is_full: bool) -> Iterator[str]:
     for group in group_items(sorted(difference.taken.items()), itemgetter(1), is_full=is_full):
-        yield f"  {_what([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
+        yield f"  {_object_or_counts([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
 
 
 def _said_of_object(change: ObjectChange) -> tuple[object, ...]:
@@ -146,10 +146,10 @@ def _said_of_object(change: ObjectChange) -> tuple[object, ...]:
 def _takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
     for group in group_items(difference.takeovers, takeover_words, is_full=is_full):
         refs = [each.ref for each in group]
-        yield f"  {_what(refs)}: {takeover_words(group[0])}\n"
+        yield f"  {_object_or_counts(refs)}: {takeover_words(group[0])}\n"
 
 
-def _what(refs: Sequence[ObjectRef]) -> str:
+def _object_or_counts(refs: Sequence[ObjectRef]) -> str:
     """Return an object, or how many there are of each kind."""
     return str(refs[0]) if len(refs) == 1 else f"{len(refs)} objects ({objects_counted(refs)})"
 
@@ -161,7 +161,7 @@ def _problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_f
             yield f"  {first}{origin_note(difference, first.ref)}\n"
         else:
             where = f" in {first_clusters(first.clusters, ', ')}" if first.clusters else ""
-            yield f"  {_what(refs)}{where}: {first.reason}: {first.message}\n"
+            yield f"  {_object_or_counts(refs)}{where}: {first.reason}: {first.message}\n"
 
 
 def _said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
@@ -184,7 +184,7 @@ def _pending(difference: Difference, *, is_full: bool) -> Iterator[str]:
 
 
 def _are(group: Sequence[PendingChange]) -> str:
-    return f"{_what([each.ref for each in group])} {'is' if len(group) == 1 else 'are'}"
+    return f"{_object_or_counts([each.ref for each in group])} {'is' if len(group) == 1 else 'are'}"
 
 
 def is_number(change: ObjectChange) -> bool:

@@ -129,11 +129,11 @@ def _reasons(failures: Mapping[str, Failure]) -> str:
 
 def _fleet_file(contexts: Mapping[str, str], *, is_whole: bool) -> bytes:
     """Return the settings of a fleet: the contexts of its clusters; ``is_whole`` if the system's namespaces are its."""
-    spec = {"clusters": list(_ways(contexts))} | ({"skippedNamespaces": []} if is_whole else {})
+    spec = {"clusters": list(_context_fields(contexts))} | ({"skippedNamespaces": []} if is_whole else {})
     metadata = {"name": "default"}
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": metadata, "spec": spec})
 
 
-def _ways(contexts: Mapping[str, str]) -> Iterable[Mapping[str, str]]:
+def _context_fields(contexts: Mapping[str, str]) -> Iterable[Mapping[str, str]]:
     for name, context in sorted(contexts.items()):
         yield {"name": name} | ({"context": context} if context != name else {})

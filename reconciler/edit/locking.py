@@ -113,7 +113,7 @@ def vendored_contents(source: MemberSource, fetcher: Fetcher, names: Collection[
     entries, contents = dict(known.lock.sources), dict[str, bytes | None]()
     for name in names or known.names:
         locked = replace(known.locked(name), vendored=f"{VENDOR_FOLDER}/{name}")
-        contents |= _vendored(source, locked, _at_hand(known, locked, fetcher))
+        contents |= _vendored(source, locked, _locked_files(known, locked, fetcher))
         entries[name] = locked
     return {**contents, known.lock.path: emitted_lock(replace(known.lock, sources=entries))}
 
@@ -133,7 +133,7 @@ def without_vendored(source: MemberSource, names: Collection[str]) -> dict[str, 
     return contents
 
 
-def _at_hand(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) -> Files:
+def _locked_files(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) -> Files:
     """Return locked files, fetched only where they are neither vendored nor in the cache."""
     try:
         return known.files(locked.name)

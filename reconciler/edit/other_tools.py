@@ -90,7 +90,7 @@ def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -
         if found_group == group and (group, manifest["kind"]) in _NAMING and isinstance(spec, dict):
             beside = (each for other, each in placed if dirname(other) == dirname(path))
             artifacts = anywhere | dict(_artifacts(beside)) if anywhere else anywhere
-            folders = frozenset(_named(spec, known, artifacts))
+            folders = frozenset(_named_folders(spec, known, artifacts))
             if folders:
                 yield _Deployer(path=path, manifest=manifest, folders=folders)
 
@@ -163,12 +163,12 @@ def _inside(place: Any) -> str:
     return str(place or "").partition("/")[2].removesuffix("**").strip("/")
 
 
-def _named(spec: Mapping[str, Any], known: Collection[str], artifacts: Mapping[str, Copies]) -> Iterator[str]:
+def _named_folders(spec: Mapping[str, Any], known: Collection[str], artifacts: Mapping[str, Copies]) -> Iterator[str]:
     """Yield the folders that an object of a tool names, as far as they are here."""
     source = spec.get("sourceRef")
     is_cut = isinstance(source, dict) and source.get("kind") == _GENERATED
     copies = artifacts.get(str(source.get("name")), []) if is_cut and isinstance(source, dict) else _NO_COPIES
-    for place in _places(spec):
+    for place in _values_with_path(spec):
         path = place.get("path")
         if isinstance(path, str) and not place.get("chart"):
             wanted = path.removeprefix("./").strip("/")
@@ -178,14 +178,14 @@ def _named(spec: Mapping[str, Any], known: Collection[str], artifacts: Mapping[s
                     yield from (folder for folder in known if folder == meant or _is_matched(folder, meant))
 
 
-def _places(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _values_with_path(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the values of a spec that have a path: Flux's itself, an Application's sources, a generator's folders."""
     template = spec.get("template")
     inner = template.get("spec") if isinstance(template, dict) else None
     generators = [each.get("git") for each in _objects(spec.get("generators"))]
     folders = [each for git in _objects(generators) for each in _objects(git.get("directories"))]
     sources = _objects([spec.get("source"), *as_list(spec.get("sources"))])
-    nested = list(_places(inner)) if isinstance(inner, dict) else []
+    nested = list(_values_with_path(inner)) if isinstance(inner, dict) else []
     yield from (each for each in (spec, *sources, *folders, *nested) if not each.get("exclude"))
 
 

@@ -46,7 +46,7 @@ def rename_member(source: MemberSource, old: str, new: str, log: Log, *, commit:
         edits = tuple(_list_edits(listing.manifest["spec"], old, new))
         if edits:
             contents = source.with_edits(listing, edits, onto=contents)
-            fields += (_named(source, listing, edit) for edit in edits)
+            fields += (_place_of_field(source, listing, edit) for edit in edits)
     contents = _with_fleet(source, contents, old, new)
     if path != place.file.path:
         contents = {**contents, path: contents[place.file.path], place.file.path: None}
@@ -94,13 +94,13 @@ def _cluster_edits(place: LocatedManifest, old: str, new: str) -> tuple[Edit, ..
 
 def _policies(source: MemberSource) -> Iterator[LocatedManifest]:
     """Yield Karmada's objects that may list clusters, by file."""
-    for place in _places(source):
+    for place in _all_manifests(source):
         kind = admitted_kind(place.manifest)
         if kind is not None and kind.kind.endswith("Policy") and isinstance(place.manifest.get("spec"), dict):
             yield place
 
 
-def _places(source: MemberSource) -> list[LocatedManifest]:
+def _all_manifests(source: MemberSource) -> list[LocatedManifest]:
     lines = source.loaded.lines
     return [] if lines is None else [lines.places[key] for key in sorted(lines.places)]
 
@@ -113,7 +113,7 @@ def _list_edits(spec: Any, old: str, new: str) -> Iterator[Edit]:
                 yield Edit((*steps_of(path), index), new)
 
 
-def _named(source: MemberSource, place: LocatedManifest, edit: Edit) -> str:
+def _place_of_field(source: MemberSource, place: LocatedManifest, edit: Edit) -> str:
     """Return where a field stands, as messages do."""
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in edit.path).removeprefix(".")
     return f"{place.file.path}:{source.line_of(place, field)}: {field}"
@@ -148,7 +148,7 @@ def _fleet_edits(fleet: Fleet, spec: Any, old: str, new: str) -> Iterator[Edit]:
 
 def _tests_with(source: MemberSource, name: str) -> Iterator[str]:
     """Yield the PolicyTests that name a cluster, as a value or as a key."""
-    for place in _places(source):
+    for place in _all_manifests(source):
         manifest = place.manifest
         is_test = manifest["kind"] == POLICY_TEST and group_of(manifest["apiVersion"]) == ARGOSY_GROUP
         if is_test and _mentions(manifest.get("spec"), name):

@@ -76,10 +76,14 @@ def _ruled(manifests: Mapping[ObjectRef, Manifest], rules: tuple[FieldRule, ...]
     for ref, manifest in manifests.items():
         found = tuple(replace(rule, manager="") for rule in rules_of(manifest, ref, rules))
         if found:
-            yield from (IgnoredField(ref=ref, pointer=each) for each in _left_pointers(manifest, (), "", found))
+            yield from (
+                IgnoredField(ref=ref, pointer=each) for each in _pointers_left_to_others(manifest, (), "", found)
+            )
 
 
-def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple[FieldRule, ...]) -> Iterator[str]:
+def _pointers_left_to_others(
+    value: Any, path: tuple[Any, ...], pointer: str, rules: tuple[FieldRule, ...]
+) -> Iterator[str]:
     """Yield pointers to the outermost fields that rules leave to others."""
     ruling = ruling_for(path, (), rules) if path else None
     if ruling is not None:
@@ -88,12 +92,14 @@ def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple
         return
     if isinstance(value, Mapping):
         for name, inside in value.items():
-            yield from _left_pointers(inside, (*path, str(name)), f"{pointer}/{_pointer_token(str(name))}", rules)
+            yield from _pointers_left_to_others(
+                inside, (*path, str(name)), f"{pointer}/{_pointer_token(str(name))}", rules
+            )
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, Mapping) and "name" in item:
                 step = Key((("name", item["name"]),))
-                yield from _left_pointers(item, (*path, step), f"{pointer}/{index}", rules)
+                yield from _pointers_left_to_others(item, (*path, step), f"{pointer}/{index}", rules)
 
 
 def _pointer_token(name: str) -> str:

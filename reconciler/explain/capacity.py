@@ -55,13 +55,13 @@ def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple
         return ()
     before = Capacity(state.index, uses_models=state.options.uses_resource_models).replicas(binding.requirements)
     return tuple(
-        _room(each, each.room, before[state.index.index_by_name[each.cluster]], binding, state)
+        _room_in_cluster(each, each.room, before[state.index.index_by_name[each.cluster]], binding, state)
         for each in candidates
         if each.room is not None
     )
 
 
-def _room(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
+def _room_in_cluster(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
     summary = state.index.clusters[state.index.index_by_name[candidate.cluster]].resource_summary
     held, resources = candidate.held or 0, tuple(_resources(summary, binding))
     return ClusterRoom(

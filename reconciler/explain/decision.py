@@ -89,7 +89,7 @@ def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]
     candidates = [each for each in attempt.candidates if view.cluster in {"", each.cluster}]
     if candidates:
         header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
-        yield section(f"Clusters that pass every filter{group}", header, map(_candidate, candidates))
+        yield section(f"Clusters that pass every filter{group}", header, map(_candidate_cells, candidates))
     rejected = [each for each in attempt.rejected if view.cluster in {"", each.cluster}]
     if rejected:
         rows_of_rejected = [row for each in _rows_by_reasons(rejected) for row in each]
@@ -102,7 +102,7 @@ def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]
             yield _seats(division)
 
 
-def _candidate(each: Candidate) -> tuple[str, ...]:
+def _candidate_cells(each: Candidate) -> tuple[str, ...]:
     chosen = "chosen" if each.is_selected else "not chosen"
     tier = "" if each.tier in {0, BEYOND_OVERFLOW} else f"overflow {each.tier}"
     room, held = ("" if number is None else str(number) for number in (each.room, each.held))

@@ -271,13 +271,13 @@ def _kept(binding: Binding, built: Built) -> Iterator[Kept]:
         names = names_of(failure.clusters, built)
         failed.update(names)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
-    yield from _left(binding)
+    yield from _evicted_clusters(binding)
     for condition in binding.conditions:
         if condition.type == RENDERED and (held := tuple(name for name in condition.clusters if name not in failed)):
             yield Kept(clusters=held, reason=REMOVAL_HELD, message=condition.message)
 
 
-def _left(binding: Binding) -> Iterator[Kept]:
+def _evicted_clusters(binding: Binding) -> Iterator[Kept]:
     """Yield the clusters that a binding is evicted from, and those that it would leave if it could."""
     for task in binding.eviction_tasks:
         if task.purge_mode != DIRECTLY:

@@ -172,7 +172,7 @@ def _affected_object(
     if kinds and template.ref.kind not in kinds:
         return None
     overridden = overridden_clusters(template, binding, desired, built) if binding else ()
-    classes = tuple(_merged_classes([_own(policy, each) for each in overridden]))
+    classes = tuple(_merged_classes([_only_of_policy(policy, each) for each in overridden]))
     if classes:
         return AffectedObject(ref=template.ref, classes=classes)
     if not priority_of(policy, template):
@@ -180,7 +180,7 @@ def _affected_object(
     return AffectedObject(ref=template.ref, why=_why_nothing(template, binding, built))
 
 
-def _own(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenClusters:
+def _only_of_policy(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenClusters:
     steps = tuple(step for step in overridden.steps if step.applied.policy == str(policy))
     return OverriddenClusters(clusters=overridden.clusters, steps=steps)
 

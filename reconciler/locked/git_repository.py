@@ -58,23 +58,25 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
     """Return the plain files of a commit below a folder; links and submodules are left out."""
     commit, base = resolved["commit"], f"{folder}/" if folder else ""
     if not COMMIT.fullmatch(commit):
-        raise UnavailableSource(f"{_shown(url)} is to be read at what is no commit in full")
+        raise UnavailableSource(f"{_shown_url(url)} is to be read at what is no commit in full")
     named = resolved.get("ref", "")
     with _fetched(git, checked_address(url), commit, length=len(commit), named=named) as repository:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
         plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
         if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
             hint = "write a Source of it with a path: only what is below that is taken"
-            raise UnavailableSource(f"{_shown(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes", hint=hint)
+            raise UnavailableSource(
+                f"{_shown_url(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes", hint=hint
+            )
         contents = repository.read_blobs(file.id for file in plain)
-    return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown(url))
+    return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown_url(url))
 
 
 def _tips_at(git: GitCommand, url: str) -> RemoteTips:
     try:
         return list_remote(reached_remote(git, url))
     except GitError as error:
-        message, hint = f"{_shown(url)} cannot be read: {error.message}", error.hint or _LOGIN
+        message, hint = f"{_shown_url(url)} cannot be read: {error.message}", error.hint or _LOGIN
         raise UnavailableSource(message, hint=hint, is_denied=True) from error
 
 
@@ -94,7 +96,7 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
     else:
         ref, what = offered.head, "branch that HEAD names"
     if ref not in offered.tips:
-        raise UnavailableSource(f"{_shown(url)} has no {what}")
+        raise UnavailableSource(f"{_shown_url(url)} has no {what}")
     return ref
 
 
@@ -116,7 +118,7 @@ def _fetched(git: GitCommand, url: str, wanted: str, *, length: int, named: str 
             inside.run(*_FETCH, "--depth=1", "--", url, f"+{wanted}:{_FETCHED}", network=True)
         except GitError as error:
             if wanted.startswith("refs/"):
-                raise UnavailableSource(f"{_shown(url)} cannot be fetched: {error.message}") from error
+                raise UnavailableSource(f"{_shown_url(url)} cannot be fetched: {error.message}") from error
             _fetch_all(inside, url, wanted, named)
         yield Repository(GitFolder(git_dir=path, common_dir=path), inside)
 
@@ -128,8 +130,8 @@ def _fetch_all(git: GitCommand, url: str, commit: str, named: str) -> None:
         git.run(*_FETCH, "--", url, *refs, *([f"+{named}:{_FETCHED}"] if named else []), network=True)
         git.run("cat-file", "-e", "--end-of-options", f"{commit}^{{commit}}")
     except GitError as error:
-        raise UnavailableSource(f"{_shown(url)} does not have commit {commit[:12]}: {error.message}") from error
+        raise UnavailableSource(f"{_shown_url(url)} does not have commit {commit[:12]}: {error.message}") from error
 
 
-def _shown(url: str) -> str:
+def _shown_url(url: str) -> str:
     return shown(url) if "://" in url else url

@@ -123,17 +123,17 @@ class Visits(Generic[_Result]):
     def begin_all(self) -> None:
         """Begin every visit that waits for a place."""
         while self.waiting:
-            self._begin(self.waiting.popleft())
+            self._begin_visit(self.waiting.popleft())
 
     def _fill_places(self) -> None:
         while self.waiting and len(self._heard()) < self._limit:
-            self._begin(self.waiting.popleft())
+            self._begin_visit(self.waiting.popleft())
 
     def _heard(self) -> list[Visit[_Result]]:
         now = self._clock()
         return [visit for visit in self.under_way.values() if visit.silent_at > now]
 
-    def _begin(self, name: str) -> None:
+    def _begin_visit(self, name: str) -> None:
         visit: Visit[_Result] = Visit(name=name, clock=self._clock, began=self._clock())
         self.begun[name] = self.under_way[name] = visit
         threading.Thread(target=self._carry_out, args=(visit,), daemon=True, name=name).start()

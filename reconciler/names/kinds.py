@@ -58,7 +58,7 @@ def named_object(noun: str, name: str, namespace: str, templates: Iterable[Templ
     An object that lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says
     what there is instead.
     """
-    refs = _of_kind(noun, tuple(templates))
+    refs = _objects_of_kind(noun, tuple(templates))
     candidates = [ref for ref in refs if not namespace or ref.namespace in {"", namespace}]
     named = [ref for ref in candidates if ref.name == name]
     if len(named) == 1:
@@ -76,7 +76,7 @@ def named_object(noun: str, name: str, namespace: str, templates: Iterable[Templ
     raise unknown_name(message, name, {ref.name for ref in candidates})
 
 
-def _of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
+def _objects_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
     definitions = {
         (spec["group"], spec["names"]["kind"]): spec["names"] for spec in map(_definition, templates) if spec
     }

@@ -101,7 +101,7 @@ def state_after(
         **_capacity(cluster, observed),
     }
     ready = probe_result(is_online=True, is_healthy=True)
-    conditions = [_plain(ready), _complete(observed.discovery)]
+    conditions = [_plain(ready), _complete_apis_condition(observed.discovery)]
     if condition_of_type(old.get("conditions"), OBSERVED):
         conditions.append(condition(OBSERVED, "True", "Answers"))
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
@@ -187,7 +187,7 @@ def _capacity(cluster: Cluster, observed: MemberObservation) -> dict[str, Any]:
     return {"nodeSummary": node_summary(observed.nodes), "resourceSummary": summary}
 
 
-def _complete(discovery: Discovery | None) -> dict[str, str]:
+def _complete_apis_condition(discovery: Discovery | None) -> dict[str, str]:
     if discovery is None or not discovery.resources:
         return condition(COMPLETE, "False", "Empty", "collected empty APIEnablements from the cluster")
     if discovery.unavailable:

@@ -94,7 +94,7 @@ class LateObservation(DiscreetStruct, frozen=True):
 
     def awaited(self) -> MemberObservation:
         """Wait for the observation, or the end of its time."""
-        self.look.wait(_end(self.look, self.options) - self.options.clock())
+        self.look.wait(_end_time(self.look, self.options) - self.options.clock())
         return _observation(self.look, self.options)
 
     def failure(self) -> Failure | None:
@@ -139,13 +139,13 @@ def _await(looks: Visits[MemberObservation | Failure], options: ObserveOptions) 
     """Wait until all members have answered, or those that have not are waited for no longer."""
     while not looks.are_over:
         for look in tuple(looks.under_way.values()):
-            if options.clock() >= _end(look, options):
+            if options.clock() >= _end_time(look, options):
                 looks.give_up(look)
         is_waiting = any(name not in options.failed for name in looks.waiting)
         until = float("inf") if is_waiting else _end_of_waiting(looks, options)
         if options.clock() >= until:
             return
-        looks.next(min([until, *(_end(look, options) for look in looks.under_way.values())]))
+        looks.next(min([until, *(_end_time(look, options) for look in looks.under_way.values())]))
 
 
 def _end_of_waiting(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> float:
@@ -159,12 +159,12 @@ def _end_of_waiting(looks: Visits[MemberObservation | Failure], options: Observe
     )
 
 
-def _end(look: _Look, options: ObserveOptions) -> float:
+def _end_time(look: _Look, options: ObserveOptions) -> float:
     return look.began + options.timeout + GRACE
 
 
 def _is_over(look: _Look, options: ObserveOptions) -> bool:
-    return look.ended is not None or options.clock() >= _end(look, options)
+    return look.ended is not None or options.clock() >= _end_time(look, options)
 
 
 def _seconds(look: _Look, options: ObserveOptions) -> float:

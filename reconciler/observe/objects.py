@@ -240,7 +240,7 @@ def _unlisted_refs(
 
 
 def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
-    possible = _possible(client, missing)
+    possible = _possible_objects(client, missing)
     live, unread = dict(observed.live), dict(observed.unread)
     outcomes: list[Any] = in_parallel(
         lambda pair: read_object(client, pair[1], pair[0]), possible.items(), limit=client.concurrency
@@ -253,7 +253,7 @@ def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[Objec
     return replace(observed, live=live, unread=unread)
 
 
-def _possible(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
+def _possible_objects(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
     """Return the objects that can exist: not those whose namespace is absent, nor names that no list of names has."""
     namespaces = sorted({ref.namespace for ref in missing} - {""})
     spaces = {name: ObjectRef("", "Namespace", "", name) for name in namespaces}

@@ -60,7 +60,7 @@ def removals(
         held, removed = compared[old, new]
         removed -= (expected or {}).get(cluster, frozenset())
         if removed:
-            reasons = limits.broken_by(_places(removed), _places(held))
+            reasons = limits.broken_by(_namespaces_and_kinds(removed), _namespaces_and_kinds(held))
             paths = tuple(sorted("/".join(path) for path in removed))
             found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
     return tuple(found)
@@ -92,6 +92,6 @@ def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = 
             yield path
 
 
-def _places(paths: Paths) -> list[tuple[str, str]]:
+def _namespaces_and_kinds(paths: Paths) -> list[tuple[str, str]]:
     """Return the namespace and the kind of each object, as its path names them."""
     return [("" if namespace == _CLUSTER_SCOPED else namespace, kind) for namespace, kind, *_ in paths]

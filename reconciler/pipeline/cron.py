@@ -167,7 +167,7 @@ def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:
 def _scaling_after_pass(scalers: Scalers, own: int, before: Scaling, now: datetime | None) -> Scaling:
     """Return what scales a template after a pass."""
     scaled, bounds = before.scaled, before.bounds
-    if scaled is not None and (scaled.template != own or scaled.autoscaler not in _names(scalers.rules)):
+    if scaled is not None and (scaled.template != own or scaled.autoscaler not in _names_of_autoscalers(scalers.rules)):
         scaled = None
     if bounds is not None and not _is_of(bounds, scalers):
         bounds = None
@@ -175,11 +175,11 @@ def _scaling_after_pass(scalers: Scalers, own: int, before: Scaling, now: dateti
     if now is None:
         return before
     known = {each.autoscaler: each.state for each in before.memories}
-    after = _by_rules(scalers.rules, own, replace(before, memories=()), known, now)
+    after = _fire_rules(scalers.rules, own, replace(before, memories=()), known, now)
     return _with_bounds(scalers, after, known, now) if scalers.federated else after
 
 
-def _by_rules(
+def _fire_rules(
     rules: Iterable[CronAutoscaler], own: int, scaling: Scaling, known: Mapping[str, CronState], now: datetime
 ) -> Scaling:
     """Fire what is due of the rules that set replicas."""
@@ -208,7 +208,7 @@ def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronSta
     return replace(scaling, bounds=bounds, memories=tuple(memories))
 
 
-def _names(autoscalers: Iterable[CronAutoscaler]) -> set[str]:
+def _names_of_autoscalers(autoscalers: Iterable[CronAutoscaler]) -> set[str]:
     return {each.name for each in autoscalers}
 
 
@@ -216,7 +216,7 @@ def _is_of(bounds: ScaledBounds, scalers: Scalers) -> bool:
     """Say whether bounds that a rule set are still in force: the rule's object is there, and so are the own ones."""
     federated = scalers.federated
     is_same = federated is not None and federated.bounds == bounds.own
-    return is_same and bounds.autoscaler in _names(scalers.bounding)
+    return is_same and bounds.autoscaler in _names_of_autoscalers(scalers.bounding)
 
 
 class _MovingBounds:

@@ -57,7 +57,7 @@ class HeldClusters(Struct, frozen=True, kw_only=True):
     def reason(self, clusters: Iterable[str]) -> str:
         """Return why some of them are held back."""
         wanted = frozenset(clusters)
-        return "; ".join(_words(each) for each in self.removals if each.cluster in wanted)
+        return "; ".join(_removal_words(each) for each in self.removals if each.cluster in wanted)
 
 
 class Hold(NamedTuple):
@@ -84,7 +84,7 @@ def holds_in(message: str) -> tuple[Hold, ...]:
     )
 
 
-def _words(removal: Removal) -> str:
+def _removal_words(removal: Removal) -> str:
     leaving = f"{len(removal.paths)} of {counted(removal.held, 'object')} would leave"
     return f"{removal.cluster}: {leaving} ({'; '.join(removal.reasons)})"
 

@@ -193,14 +193,14 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
     def __getitem__(self, ref: ObjectRef) -> Binding:
         if ref not in self._known:
-            self._complete()
+            self._read_all_bindings()
         found = self._known.get(ref)
         if found is None:
             raise KeyError(ref)
         return found
 
     def __iter__(self) -> Iterator[ObjectRef]:
-        self._complete()
+        self._read_all_bindings()
         return (ref for ref, binding in self._known.items() if binding is not None)
 
     def __len__(self) -> int:
@@ -220,7 +220,7 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         for ref, entry in entries.items():
             self._known[ref] = None if entry is None else found[entry.id]
 
-    def _complete(self) -> None:
+    def _read_all_bindings(self) -> None:
         if self._is_complete:
             return
         self._is_complete = True

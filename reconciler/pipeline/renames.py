@@ -113,7 +113,7 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         return binding
     suspension = binding.suspension
     if suspension is not None:
-        listed = _names(suspension.dispatching_on_clusters, names)
+        listed = _renamed_clusters(suspension.dispatching_on_clusters, names)
         suspension = replace(suspension, dispatching_on_clusters=listed)
     return replace(
         binding,
@@ -123,16 +123,20 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
             replace(each, from_cluster=names.get(each.from_cluster, each.from_cluster))
             for each in binding.eviction_tasks
         ),
-        moved=None if (moved := binding.moved) is None else replace(moved, clusters=_names(moved.clusters, names)),
+        moved=None
+        if (moved := binding.moved) is None
+        else replace(moved, clusters=_renamed_clusters(moved.clusters, names)),
         suspension=suspension,
         placement=_placement(binding.placement, names),
         applied_placement=_placement(binding.applied_placement, names),
-        conditions=tuple(replace(each, clusters=_names(each.clusters, names)) for each in binding.conditions),
-        kept=tuple(replace(each, clusters=_names(each.clusters, names)) for each in binding.kept),
+        conditions=tuple(
+            replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.conditions
+        ),
+        kept=tuple(replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.kept),
     )
 
 
-def _names(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:
+def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:
     return tuple(names.get(name, name) for name in listed)
 
 
@@ -157,7 +161,9 @@ def _placement(placement: Placement | None, names: NewNames) -> Placement | None
 
 def _affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
     return replace(
-        affinity, cluster_names=_names(affinity.cluster_names, names), exclude=_names(affinity.exclude, names)
+        affinity,
+        cluster_names=_renamed_clusters(affinity.cluster_names, names),
+        exclude=_renamed_clusters(affinity.exclude, names),
     )
 
 

@@ -54,7 +54,7 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
     if fleet.is_karmada_compatible:
         return Sight()
     well = {name for name, conditions in found.items() if is_known_well(conditions)}
-    unseen = {name: _words(name, conditions) for name, conditions in found.items() if is_unseen(conditions)}
+    unseen = {name: _unseen_words(name, conditions) for name, conditions in found.items() if is_unseen(conditions)}
     is_any_observed = any(found.values())
     return Sight(
         unseen=unseen,
@@ -64,7 +64,7 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
     )
 
 
-def _words(name: str, conditions: Iterable[ClusterCondition]) -> str:
+def _unseen_words(name: str, conditions: Iterable[ClusterCondition]) -> str:
     """Return the name of a cluster and why nobody knows how it is."""
     by_type = {each.type: each for each in conditions}
     observed = by_type.get(OBSERVED)

@@ -85,13 +85,13 @@ def _kept(
 def taints_file(taints: Taints) -> bytes:
     """Return taints as the file that records them."""
     clusters = {
-        name: [{key: word for key, word in _words(taint).items() if word} for taint in found]
+        name: [{key: word for key, word in _plain_taint(taint).items() if word} for taint in found]
         for name, found in sorted(taints.items())
     }
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters})
 
 
-def _words(taint: Taint) -> dict[str, str]:
+def _plain_taint(taint: Taint) -> dict[str, str]:
     return {"key": taint.key, "value": taint.value, "effect": taint.effect, "timeAdded": taint.time_added}
 
 

@@ -77,7 +77,9 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
 def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
     """Return a table in which the clusters of an object take what the other columns leave of the width."""
     every = outcome.rendered.built.index.names
-    rows = sorted((*_names(each), _policy_or_reason(each), _replicas_by_cluster(each)) for each in bindings)
+    rows = sorted(
+        (*_namespace_and_name(each), _policy_or_reason(each), _replicas_by_cluster(each)) for each in bindings
+    )
     header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
     taken = table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
     room = max(width - taken, _LEAST_ROOM) if width else 0
@@ -90,7 +92,7 @@ def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
     path_by_ref = {template.ref: template.path for template in outcome.source.desired.templates}
     rows = [
         (
-            *_names(each),
+            *_namespace_and_name(each),
             str(each.replicas) if each.is_workload else "-",
             full_cluster_cell(dict(_replicas_by_cluster(each))),
             _policy_or_reason(each),
@@ -102,7 +104,7 @@ def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
     return table(header, sorted(rows), width=0)
 
 
-def _names(binding: Binding) -> tuple[str, str]:
+def _namespace_and_name(binding: Binding) -> tuple[str, str]:
     return binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}"
 
 

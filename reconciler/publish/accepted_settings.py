@@ -107,12 +107,12 @@ def with_settings(error: InputError, waiting: Sequence[SettingChange], path: str
 
 
 def _lines_of_changes(waiting: Sequence[SettingChange], path: str) -> Iterator[str]:
-    yield from (f"  {_place(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
+    yield from (f"  {_place_of_setting(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
     if len(waiting) > _MOST_LISTED:
         yield f"  and {len(waiting) - _MOST_LISTED} more"
 
 
-def _place(change: SettingChange, path: str) -> str:
+def _place_of_setting(change: SettingChange, path: str) -> str:
     """Return the file that a setting stands in, as the beginning of a line; a webhook's name says enough."""
     if change.subject is SettingSubject.WEBHOOK or not path:
         return ""

@@ -156,7 +156,7 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
     paths = home.fleet.source.paths
     chosen = select_files(before.values(), folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
     not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen.marking}, before))
-    found = _in_question(repository, source, before, not_read)
+    found = _files_in_question(repository, source, before, not_read)
     if not found:
         return ()
     lost = _lost_objects(repository, source.desired, previous, found)
@@ -229,7 +229,7 @@ def _not_read(
     ``before``, nor to where Argosy writes copies.
     """
     covering = _coverings(source.desired.skipped)
-    is_read = {part.path for part in _parts(source.desired)}
+    is_read = {part.path for part in _parts_of_source(source.desired)}
     now = {file.path: file for file in source.files}
     copies = {path for path, file in before.items() if path in now and now[path].id == file.id}
     places = {path: skipped for path in now if path not in chosen and path not in copies if (skipped := covering(path))}
@@ -259,7 +259,7 @@ def _coverings(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
     return covering
 
 
-def _in_question(
+def _files_in_question(
     repository: Repository, source: Source, before: Mapping[str, SourceFile], not_read: Mapping[str, Skipped]
 ) -> dict[str, Skipped]:
     """Leave out files that held no manifest either, and such as were emptied, which is done on purpose.
@@ -286,9 +286,9 @@ def _lost_objects(
     repository: Repository, desired: Desired, previous: Previous, paths: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return what was rendered from these files, or decided about it, by file, as far as no other file has it now."""
-    wanted, kept = set(paths), {part.name for part in _parts(desired)}
+    wanted, kept = set(paths), {part.name for part in _parts_of_source(desired)}
     lost: dict[str, list[str]] = {}
-    for part in _parts(read_source(repository, previous.source).desired):
+    for part in _parts_of_source(read_source(repository, previous.source).desired):
         is_delivered = part.ref is None or part.ref in previous.bindings
         if part.path in wanted and is_delivered and part.name not in kept:
             lost.setdefault(part.path, []).append(part.name)
@@ -303,7 +303,7 @@ class _Part(NamedTuple):
     ref: ObjectRef | None = None
 
 
-def _parts(desired: Desired) -> Iterator[_Part]:
+def _parts_of_source(desired: Desired) -> Iterator[_Part]:
     for template in sorted(desired.templates, key=attrgetter("ref")):
         yield _Part(str(template.ref), template.path, template.ref)
     for each in (*desired.customizations, *desired.webhooks):

@@ -87,10 +87,10 @@ class RenderedRules(Struct, frozen=True, kw_only=True):
         is_older = any(cluster in each["older"] for each in self.words)
         if folder is None:
             return DeliveryRules(is_older=is_older)
-        there = {word: self._in_folder(folder, word) for word in (_OVERWRITE, _PRESERVE)}
-        return DeliveryRules(**there, suspended=suspended & self._in_folder(folder, "ref"), is_older=is_older)
+        there = {word: self._objects_with_word(folder, word) for word in (_OVERWRITE, _PRESERVE)}
+        return DeliveryRules(**there, suspended=suspended & self._objects_with_word(folder, "ref"), is_older=is_older)
 
-    def _in_folder(self, folder: bytes, word: str) -> frozenset[ObjectRef]:
+    def _objects_with_word(self, folder: bytes, word: str) -> frozenset[ObjectRef]:
         """Return the objects in a folder whose binding says this word; equal folders are looked through once."""
         key = folder, word
         if key not in self._known:
@@ -108,13 +108,13 @@ def rendered_rules(repository: Repository, commit: str) -> RenderedRules:
     with Cache(repository.cache_dir, "rules", version=engine_version()) as cache:
         known = cache.get_many(ids)
         missing = ids - known.keys()
-        fresh = {id_: _words(reader.parse(text)) for id_, text in repository.read_blobs(missing).items()}
+        fresh = {id_: _plain_rules(reader.parse(text)) for id_, text in repository.read_blobs(missing).items()}
         cache.put_many(fresh)
     words = [each for each in {**known, **fresh}.values() if each]
     return RenderedRules(trees=tree.trees, words=tuple(sorted(words, key=lambda each: tuple(each["ref"]))))
 
 
-def _words(binding: Binding) -> dict[str, Any]:
+def _plain_rules(binding: Binding) -> dict[str, Any]:
     """Return what a binding says of applying its object, as plain data; nothing where it says nothing."""
     suspension = binding.suspension or Suspension()
     ref = binding.ref

@@ -83,7 +83,7 @@ def check_members(
     )
 
 
-def check_held(outcome: Outcome) -> None:
+def check_removals_held_back(outcome: Outcome) -> None:
     """Refuse what a pass held back: the clusters that keep what they have, because too much would leave them.
 
     This comes after the commit, which has what all others get.

@@ -149,7 +149,7 @@ def settings_in_force(
     ``accepted`` are settings from outside the repository: the places that they name are looked at first.
     """
     found = None
-    for place in _places(repository, commit, accepted):
+    for place in _trusted_places(repository, commit, accepted):
         found = _follow_places(repository, place, tip_of)
         if found is not None:
             break
@@ -197,7 +197,7 @@ def published_fleet(repository: Repository, commit: str, fleet: Fleet, *, is_fir
 
 def _check_known(repository: Repository, commit: str, own: BranchPlace) -> None:
     """Raise GitError where a place of branches is not known here, and neither is whether anybody accepted it."""
-    first = next(_places(repository, commit, ()), own)
+    first = next(_trusted_places(repository, commit, ()), own)
     if first != own:
         first.publication(repository).known_tip(first.rendered)
     is_doubtful = first != own or (repository.is_shallow and bool(own.remote))
@@ -209,7 +209,7 @@ def _check_known(repository: Repository, commit: str, own: BranchPlace) -> None:
         )
 
 
-def _places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
+def _trusted_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
     """Yield the places that may be trusted, the most trusted first, each once."""
     places = _all_places(repository, commit, accepted)
     seen: set[BranchPlace] = set()

@@ -105,7 +105,7 @@ def _commits(
     for name in (name for name, tree in made.by_cluster.items() if trees.get(name) != tree):
         message, trailers = f"Mirror {name} of {rendered[:12]}", {RENDERED: rendered}
         if name in trees and name in made.pulling:
-            left = _left(repository, trees[name], folders[name])
+            left = _count_of_removed(repository, trees[name], folders[name])
             trailers |= {ALLOW_REMOVAL: f"{name} {left}"} if left else {}
         # From when on an agent is asked for something new is what its silence is measured by.
         at = now if name in made.pulling else rendered_at
@@ -178,7 +178,7 @@ def _with_settings(
     return _MirrorTrees(wanted, blobs, trees, frozenset(cluster.name for cluster in pulling))
 
 
-def _left(repository: Repository, before: bytes, after: bytes) -> int:
+def _count_of_removed(repository: Repository, before: bytes, after: bytes) -> int:
     """Return how many objects left a folder, counted as the removal guard counts."""
     trees = StoredTrees(repository.read_trees)
     paths = [

@@ -224,13 +224,15 @@ def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:
         return template_problem(template, problem, lines.line_of if lines else None)
     path, document, where = rule.origin.path, rule.origin.document, rule.rule
     what = f"{finding.field}: {finding.message}" if finding.field else finding.message
-    message = f"makes {listed(list(map(str, mistake.refs)))} wrong in {_names(mistake.clusters, outcome)}: {what}"
+    message = (
+        f"makes {listed(list(map(str, mistake.refs)))} wrong in {_cluster_names(mistake.clusters, outcome)}: {what}"
+    )
     message += ", by the schema observed there" if mistake.is_observed else ""
     line = lines.line_of(path, document, where) if lines else 0
     return Problem(path, line, where, message, finding.hint, finding.kind)
 
 
-def _names(clusters: Mask, outcome: Outcome) -> str:
+def _cluster_names(clusters: Mask, outcome: Outcome) -> str:
     return listed([outcome.rendered.built.index.names[number] for number in members(clusters)])
 
 
@@ -240,12 +242,12 @@ def _where(mistake: _Mistake, outcome: Outcome) -> str:
         return ""
     if mistake.is_observed:
         return _where_schema_was_observed(mistake, outcome)
-    return _left(mistake, outcome) if mistake.cause.is_left else _running(mistake, outcome)
+    return _left_wrong(mistake, outcome) if mistake.cause.is_left else _running(mistake, outcome)
 
 
-def _left(mistake: _Mistake, outcome: Outcome) -> str:
+def _left_wrong(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters get a template as wrong as it is, and the rule that could have corrected it."""
-    rule, names = mistake.cause.left_by, _names(mistake.clusters, outcome)
+    rule, names = mistake.cause.left_by, _cluster_names(mistake.clusters, outcome)
     if rule is None:
         return f" in {names}, where no override changes that"
     return f" in {names}, also after {rule.rule} of {rule.policy}"
@@ -254,8 +256,8 @@ def _left(mistake: _Mistake, outcome: Outcome) -> str:
 def _where_schema_was_observed(mistake: _Mistake, outcome: Outcome) -> str:
     """Return where the schema was observed that finds a mistake, and where one that does not."""
     kind = mistake.refs[0].group_kind
-    said = f", by the schema of {kind} observed in {_names(mistake.clusters, outcome)}"
-    return f"{said}; that of {_names(mistake.takers, outcome)} takes it" if mistake.takers else said
+    said = f", by the schema of {kind} observed in {_cluster_names(mistake.clusters, outcome)}"
+    return f"{said}; that of {_cluster_names(mistake.takers, outcome)} takes it" if mistake.takers else said
 
 
 def _running(mistake: _Mistake, outcome: Outcome) -> str:

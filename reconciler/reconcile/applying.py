@@ -174,7 +174,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             options = replace(
                 self._fleet_options(identities, holder),
                 before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
-                late=self._late(),
+                late=self._late_observations(),
                 on_slow=recording.record_without,
             )
             jobs = self._jobs(inventories, orphans, attempts.turn, identities)
@@ -217,7 +217,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         uids = {member.name: told[member.name] for member in self.delivery.members if member.name in told}
         return {name: uid for name, uid in uids.items() if not identities.twins(name, uid)}
 
-    def _late(self) -> dict[str, AwaitObservation]:
+    def _late_observations(self) -> dict[str, AwaitObservation]:
         """Return how the observation of members ended that are late, or fell silent while they were observed."""
         if self.record is None:
             return {}

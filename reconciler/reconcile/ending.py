@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from reconciler.deliver.reports import exit_code
-from reconciler.publish.guards import check_held
+from reconciler.publish.guards import check_removals_held_back
 from reconciler.publish.problems import problems_of
 from render.errors import ReconcileError
 
@@ -41,6 +41,6 @@ def _code_of(result: PassResult) -> int:
         raise result.proposal.error
     if result.fault is not None:
         raise result.fault
-    check_held(result.outcome)
+    check_removals_held_back(result.outcome)
     failed = 0 if result.reports is None else exit_code(result.reports)
     return failed or (1 if problems_of(result.outcome) else 0)

@@ -48,11 +48,11 @@ def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: Recorde
 
 def _commit_time_of_agent(context: FleetContext, name: str, applied: str) -> int:
     """Return the time of the mirror's commit that an agent says it applied; 0 where that is not the newest one."""
-    mirror = _mirror(context, name)
+    mirror = _mirror_commit(context, name)
     return mirror.time if mirror is not None and applied and mirror.trailer(RENDERED) == (applied,) else 0
 
 
-def _mirror(context: FleetContext, name: str) -> CommitInfo | None:
+def _mirror_commit(context: FleetContext, name: str) -> CommitInfo | None:
     publication = context.publication
     tip = publication.repository.tip(publication.ref(context.fleet.mirror_branch(name)))
     return publication.repository.commit_info(tip) if tip else None

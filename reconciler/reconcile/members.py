@@ -72,7 +72,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
         interpreter = self.context.interpreter
         if interpreter is None or interpreter.send is None:
             return outcome
-        return answered_pass(outcome, self.observed, interpreter.send, log)
+        return pass_with_answers(outcome, self.observed, interpreter.send, log)
 
     def apply(self, outcome: Outcome, commit: str, rest: KnownRest, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the rendered commit to the members, unless they were at rest and are, and return a report of each."""
@@ -144,7 +144,7 @@ def observe_and_connect(
     )
 
 
-def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: Log) -> Outcome:
+def pass_with_answers(outcome: Outcome, observed: ObservedInputs, send: Send, log: Log) -> Outcome:
     """Ask webhooks what a pass left open and render it again, until nothing is open.
 
     Answers are used as they are read back from files, so that a replay of the commit renders the same.

@@ -132,7 +132,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     def of_late(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
         come = tuple(late.awaited() for late in self.late.values() if late.is_over)
-        return _of_answers(replace(self, late={}, agents=AgentFiles()), come, {})
+        return _with_answers(replace(self, late={}, agents=AgentFiles()), come, {})
 
     def with_late(self, late: "Observation") -> "Observation":
         """Return the observation of all members, given that of the late ones."""
@@ -287,7 +287,7 @@ def _with_states(
 ) -> Observation:
     """Return an observation with the states of all members, given those that were recorded."""
     silent = states_of_silent(begun.context, begun.recorded, known, begun.words, begun.now)
-    observation = _of_answers(begun, answers, silent)
+    observation = _with_answers(begun, answers, silent)
     was = {name: state.ready for name, state in known.items()}
     turned = {name: state for name, state in observation.states.items() if state.ready != was.get(name)}
     return replace(observation, turned=turned)
@@ -311,7 +311,7 @@ def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> Observe
     return replace(observing, failed=failed, identified=frozenset(recorded.identified()), uids=recorded.uids())
 
 
-def _of_answers(
+def _with_answers(
     observation: Observation, answers: tuple[MemberObservation, ...], agents: Mapping[str, ClusterState]
 ) -> Observation:
     """Return an observation with the states and facts that members' answers give, and what is known of agents."""

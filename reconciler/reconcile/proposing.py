@@ -90,14 +90,14 @@ def _forge(publication: Publication, fleet: Fleet) -> Forge:
 def _push_proposal(repository: Repository, publication: Publication, branch: str, commit: NewCommit) -> str:
     """Let the proposed branch hold a commit, and return its tip: that of another run that holds the same stays."""
     tip = publication.current_tip(branch)
-    if tip is not None and _says(repository, tip) == _says(repository, commit.id):
+    if tip is not None and _comparable_commit(repository, tip) == _comparable_commit(repository, commit.id):
         return tip
     repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
     repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
     return commit.id
 
 
-def _says(repository: Repository, commit: str) -> tuple[object, ...]:
+def _comparable_commit(repository: Repository, commit: str) -> tuple[object, ...]:
     """Return what a commit says, whoever made it and when."""
     info = repository.commit_info(commit)
     return info.tree, info.parents, info.trailers

@@ -60,10 +60,10 @@ class ReportRecording(Struct, kw_only=True):
     def end(self) -> tuple[ClusterReport, ...]:
         """Record what is not recorded yet, and return all reports by name."""
         if self.commit is not None:
-            self._record(self.commit, self._reports[self._recorded :], self._rest())
+            self._record(self.commit, self._reports[self._recorded :], self._unrecorded_observation())
         return tuple(sorted(self._reports, key=lambda report: report.cluster))
 
-    def _rest(self) -> Observation | None:
+    def _unrecorded_observation(self) -> Observation | None:
         """Return what was observed and is not recorded yet."""
         if self.record is None:
             return None

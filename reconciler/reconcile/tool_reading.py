@@ -105,11 +105,11 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         access = tool_access(fleet, settings, places, self.options, self.context.publication.repository.folder)
         open_client = Members(access).open
         answers = in_parallel(
-            lambda place: result_or_failure(lambda: self._answer(settings, place, open_client)),
+            lambda place: result_or_failure(lambda: self._objects_at_place(settings, place, open_client)),
             places,
             limit=self.options.max_parallel,
         )
-        branches = {self._place(settings, name).branch for name in served}
+        branches = {self._rendered_place(settings, name).branch for name in served}
         for place, answer in zip(places, answers, strict=True):
             names = served if is_hub else [place]
             if isinstance(answer, Failure):
@@ -120,11 +120,13 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
                 if report.cluster in names:
                     told.reports.setdefault(report.cluster, report)
 
-    def _place(self, settings: EmissionSettings, cluster: str) -> RenderedPlace:
+    def _rendered_place(self, settings: EmissionSettings, cluster: str) -> RenderedPlace:
         options = EmissionOptions(placing=settings.placing)
         return rendered_place(self.context.fleet, cluster, settings.repository, options)
 
-    def _answer(self, settings: EmissionSettings, place: str, open_client: OpenClient) -> list[Manifest] | Failure:
+    def _objects_at_place(
+        self, settings: EmissionSettings, place: str, open_client: OpenClient
+    ) -> list[Manifest] | Failure:
         """Return a tool's objects at one place."""
         client = open_client(place, time.monotonic() + min(self.options.timeout, _MOST_SECONDS))
         if isinstance(client, Failure):

@@ -152,7 +152,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                 threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
                 threading.Thread(target=complaints.extend, args=(process.stderr,), daemon=True),
             )
-            deadline = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
+            deadline = threading.Timer(LOCAL_TIMEOUT, _kill_process, (process,))
             deadline.daemon = True
             for thread in (*aside, deadline):
                 thread.start()
@@ -202,10 +202,10 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                 try:
                     yield process
                 except BaseException:
-                    _end(process)
+                    _kill_process(process)
                     raise
         finally:
-            _end(process)
+            _kill_process(process)
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
@@ -214,7 +214,7 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
         pipe.write(data)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill_process(process: subprocess.Popen[bytes]) -> None:
     """Kill what still runs, with whatever it started."""
     if process.returncode is None:
         with suppress(ProcessLookupError):

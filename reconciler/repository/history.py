@@ -39,7 +39,7 @@ def resolve_revision(git: GitCommand, folder: GitFolder, revision: str, *, shall
         raise GitError(f"{revision!r} is not a revision", hint="name a branch, a tag or a commit")
     if revision == "HEAD" and has_ref_files(folder.common_dir) and (tip := read_ref_fast(folder.git_dir, "HEAD")):
         return tip
-    refs = _named(folder, revision) if has_ref_files(folder.common_dir) else []
+    refs = _refs_of_name(folder, revision) if has_ref_files(folder.common_dir) else []
     if len(refs) > 1:
         raise GitError(f"{revision!r} is ambiguous: {' and '.join(refs)}", hint=f"write it in full: {refs[-1]}")
     name = refs[0] if refs else revision
@@ -47,7 +47,7 @@ def resolve_revision(git: GitCommand, folder: GitFolder, revision: str, *, shall
     return tip or _commit_named(git, folder, name, shallow=shallow)
 
 
-def _named(folder: GitFolder, revision: str) -> list[str]:
+def _refs_of_name(folder: GitFolder, revision: str) -> list[str]:
     """Return the refs a short name stands for, in git's order of search."""
     if is_ref_name(revision):
         return [revision] if read_ref_fast(folder.git_dir, revision) else []

@@ -85,7 +85,7 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
     present: set[bytes] = set()
     for folder in object_folders(objects):
         for index in sorted((folder / "pack").glob("pack-*.idx")):
-            hits = _in_index(index, wanted, algorithm) if index.with_suffix(".pack").exists() else set()
+            hits = _ids_in_index(index, wanted, algorithm) if index.with_suffix(".pack").exists() else set()
             if hits:
                 _touch(index.with_suffix(".pack"))
                 present |= hits
@@ -126,7 +126,7 @@ class PackOffsets:
         return int.from_bytes(self._content[large : large + 8], "big")
 
 
-def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
+def _ids_in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
     """Return those ids that one index lists; one that is gone or not an index of version 2 lists nothing."""
     try:
         with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -79,7 +79,7 @@ class StoredObjects:
         sizes: dict[bytes, int] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
-                place = self._place(id_)
+                place = self._pack_and_offset(id_)
                 size = _packed_size(*place) if place else _loose_size(self._folders, id_)
                 if size is not None:
                     sizes[id_] = size
@@ -89,7 +89,7 @@ class StoredObjects:
         contents: dict[bytes, bytes] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
-                place = self._place(id_)
+                place = self._pack_and_offset(id_)
                 found = _read_packed(*place) if place else _loose(self._folders, id_)
                 if found and found[0] == kind and object_id(kind, found[1], self.algorithm) == id_:
                     contents[id_] = found[1]
@@ -97,7 +97,7 @@ class StoredObjects:
                         self._kept[id_] = found
         return contents
 
-    def _place(self, id_: bytes) -> tuple[_OpenPack, int] | None:
+    def _pack_and_offset(self, id_: bytes) -> tuple[_OpenPack, int] | None:
         """Return the pack that has an object, and where it starts there."""
         for pack in self._packs.values():
             offset = pack.offsets.of(id_) if pack else None

@@ -131,7 +131,7 @@ class AgentRun:
             self._say_away(ended.away, ended.commit)
             return Ending.INCOMPLETE
         if ended.refusal is not None:
-            self._say(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
+            self._log_once(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
             return Ending.DONE
         is_incomplete = bool(ended.report and exit_code((ended.report,)))
         if self._said:
@@ -144,16 +144,16 @@ class AgentRun:
         if isinstance(error, GitAwayError):
             self._say_away(error)
         elif isinstance(error, ReconcileError):
-            self._say(str(error))
+            self._log_once(str(error))
         else:
             of = f"{error.filename}: " if isinstance(error.filename, str) else ""
-            self._say(f"{of}{os.strerror(error.errno or 0).lower()}")
+            self._log_once(f"{of}{os.strerror(error.errno or 0).lower()}")
 
     def _say_away(self, error: GitError, commit: str = "") -> None:
         stays = f"; {commit[:12]} stays applied" if commit else ""
-        self._say(f"Git is away{stays}: {error.message}", _AWAY)
+        self._log_once(f"Git is away{stays}: {error.message}", _AWAY)
 
-    def _say(self, text: str, topic: str = "") -> None:
+    def _log_once(self, text: str, topic: str = "") -> None:
         """Say something once for as long as it is the same, or of the same topic."""
         if (topic or text) != self._said:
             self._log.warning(text)

@@ -85,14 +85,14 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
     @property
     def crds(self) -> tuple[Template, ...]:
         """The CustomResourceDefinitions of the source."""
-        return self._of("apiextensions.k8s.io", "CustomResourceDefinition")
+        return self._templates_of_kind("apiextensions.k8s.io", "CustomResourceDefinition")
 
     @property
     def namespaces(self) -> tuple[Template, ...]:
         """The Namespaces of the source."""
-        return self._of("", "Namespace")
+        return self._templates_of_kind("", "Namespace")
 
-    def _of(self, group: str, kind: str) -> tuple[Template, ...]:
+    def _templates_of_kind(self, group: str, kind: str) -> tuple[Template, ...]:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 
 

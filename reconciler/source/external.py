@@ -100,12 +100,12 @@ def chart_place(url: str, chart: str, version: str) -> tuple[SourceType, dict[st
 
 def artifact_place(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the place that an OCIRepository of Flux names; of several versions the one that Flux takes."""
-    return {"url": str(spec.get("url")), **_first(spec.get("ref"), ("digest", "semver", "tag"))}
+    return {"url": str(spec.get("url")), **_first_field(spec.get("ref"), ("digest", "semver", "tag"))}
 
 
 def repository_place(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the place that a GitRepository of Flux names; of several versions the one that Flux takes."""
-    found = _first(spec.get("ref"), ("commit", "name", "semver", "tag", "branch"))
+    found = _first_field(spec.get("ref"), ("commit", "name", "semver", "tag", "branch"))
     version = {"revision" if key == "commit" else key: text for key, text in found.items()}
     if name := version.pop("name", ""):
         head, _, rest = name.removeprefix("refs/").partition("/")
@@ -136,11 +136,11 @@ def named_place(url: str, version: str) -> dict[str, str]:
 
 def secret_of(spec: Mapping[str, Any], namespace: str) -> str:
     """Return the Secret that Flux would log in to a repository with; "" for none."""
-    name = next(iter(_first(spec.get("secretRef"), ("name",)).values()), "")
+    name = next(iter(_first_field(spec.get("secretRef"), ("name",)).values()), "")
     return f"{namespace}/{name}" if name else ""
 
 
-def _first(reference: Any, fields: Iterable[str]) -> dict[str, str]:
+def _first_field(reference: Any, fields: Iterable[str]) -> dict[str, str]:
     """Return the first of some fields that a reference has."""
     given = as_mapping(reference)
     return next(({field: str(given[field])} for field in fields if given.get(field)), {})

@@ -68,7 +68,7 @@ def _convert(found: ReadFiles, federation: Federation, reading: SourceReading) -
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
     known = _members(manifests)
     conversion = federation.convert(documents, known)
-    taken = _taken(conversion)
+    taken = _converted_keys(conversion)
     if not taken:
         return found
     remarked = _remarks_at(conversion, places)
@@ -100,7 +100,7 @@ def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str
     return found
 
 
-def _taken(conversion: Conversion) -> frozenset[str]:
+def _converted_keys(conversion: Conversion) -> frozenset[str]:
     """Return the keys of the manifests that something becomes of, or that are left out."""
     lines = {each.origin for each in conversion.units} | {each.origin for each in conversion.left}
     return frozenset(lines | {origin for origin, _ in conversion.members})

@@ -132,7 +132,7 @@ def select_files(
     """
     base = f"{folder}/" if folder else ""
     below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
-    roots = _roots(base, paths)
+    roots = _root_folders(base, paths)
     refused = _Refusals(base, ignore, _marked_folders(below, base, is_building=is_building))
     chosen: list[SourceFile] = []
     skipped: set[Skipped] = set()
@@ -199,14 +199,14 @@ def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:
     return name.endswith(SUFFIXES) or (file.mode == SYMLINK and "." not in name)
 
 
-def _roots(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+def _root_folders(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     inner = tuple(path.removeprefix("./").strip("/") for path in paths)
     return () if "." in inner else tuple(base + path for path in inner)
 
 
 def _named_folders(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the folders that paths name one by one, beside all of the fleet's where they name that, too."""
-    return _roots(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
+    return _root_folders(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
 
 
 def _is_within(path: str, roots: Collection[str]) -> bool:
@@ -243,7 +243,7 @@ class _Refusals:
     def of(self, file: SourceFile) -> Skipped | None:
         """Return the entry that leaves this file out: itself, or the outermost folder above it."""
         parent = file.path.rpartition("/")[0]
-        left_out = self._of_folder(parent)
+        left_out = self._entry_of_folder(parent)
         if left_out is not None:
             return left_out
         reason = self._reason(file)
@@ -256,7 +256,7 @@ class _Refusals:
             return Reason.SYMLINK
         return Reason.SUBMODULE if file.mode == SUBMODULE else None
 
-    def _of_folder(self, folder: str) -> Skipped | None:
+    def _entry_of_folder(self, folder: str) -> Skipped | None:
         # One after the other from the outermost on: folders of a commit may be nested more deeply than calls may be.
         unknown, above = [], folder
         while above not in self._by_folder:

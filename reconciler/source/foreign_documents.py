@@ -62,7 +62,7 @@ def foreign_reason(manifest: Any, *, is_built_in: bool) -> Reason | None:
     if _ENCRYPTED in api_version[:4] or _ENCRYPTED in kind[:4]:
         return Reason.ENCRYPTED
     metadata = manifest.get("metadata")
-    if any(_TEMPLATE in text for text in (api_version, kind, *_names(metadata))):
+    if any(_TEMPLATE in text for text in (api_version, kind, *_name_and_namespace(metadata))):
         return Reason.TEMPLATE
     if group_of(api_version) in _CONFIGURATION_GROUPS or _is_kubeconfig(manifest):
         return Reason.NO_OBJECT
@@ -87,7 +87,7 @@ def is_wholly_encrypted(value: Any) -> bool:
     return all(_ENCRYPTED in str(text)[:4] for key, text in value.items() if key in {"apiVersion", "kind", "data"})
 
 
-def _names(metadata: Any) -> list[str]:
+def _name_and_namespace(metadata: Any) -> list[str]:
     found = (metadata.get("name"), metadata.get("namespace")) if isinstance(metadata, dict) else ()
     return [text for text in found if isinstance(text, str)]
 

@@ -72,16 +72,16 @@ class Scopes(Struct, frozen=True, kw_only=True):
 
     def is_namespaced(self, group: str, kind: str) -> bool | None:
         """Say whether objects of a kind live in namespaces; None where nothing says."""
-        known = self._known(group, kind)
+        known = self._known_scope(group, kind)
         if known is not None:
             return known
         return True if (group, kind) in self.written else self.declared.get((group, kind))
 
     def is_known(self, group: str, kind: str) -> bool:
         """Say whether something defines or declares a kind; that objects of it have a namespace proves nothing."""
-        return self._known(group, kind) is not None or (group, kind) in self.declared
+        return self._known_scope(group, kind) is not None or (group, kind) in self.declared
 
-    def _known(self, group: str, kind: str) -> bool | None:
+    def _known_scope(self, group: str, kind: str) -> bool | None:
         key = group, kind
         for told in (SCOPES, self.defined):
             if key in told:

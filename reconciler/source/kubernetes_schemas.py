@@ -61,22 +61,22 @@ class KubernetesSchemas:
     @property
     def metadata(self) -> Check:
         """The check of the metadata that objects of all kinds have."""
-        return self._of_minor(self.newest).of_definition(_METADATA)
+        return self._schemas_of_minor(self.newest).of_definition(_METADATA)
 
     def check_of(self, api_version: str, kind: str, minor: int) -> Check | None:
         """Return the check of a kind in a minor version; None where it is not served."""
-        name = _at(self._kinds, f"{api_version}:{kind}", minor)
+        name = _name_at_version(self._kinds, f"{api_version}:{kind}", minor)
         if name is None:
             return None
-        return self._of_minor(minor).of_definition(name)
+        return self._schemas_of_minor(minor).of_definition(name)
 
-    def _of_minor(self, minor: int) -> SchemaSet:
+    def _schemas_of_minor(self, minor: int) -> SchemaSet:
         if minor not in self._sets:
             self._sets[minor] = SchemaSet(lambda each: self._schema(each, minor))
         return self._sets[minor]
 
     def _schema(self, name: str, minor: int) -> Schema:
-        text = _at(self._schemas, name, minor)
+        text = _name_at_version(self._schemas, name, minor)
         return json.loads(text) if text is not None else {}
 
 
@@ -86,7 +86,7 @@ def shipped_schemas() -> KubernetesSchemas:
     return KubernetesSchemas()
 
 
-def _at(entries: _Entries, name: str, minor: int) -> str | None:
+def _name_at_version(entries: _Entries, name: str, minor: int) -> str | None:
     """Return what counts for a name in a minor version."""
     found = entries.get(name, [])
     place = bisect_right(found, minor, key=lambda each: each[0]) - 1

@@ -188,7 +188,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     read = found.built.read_with(read)
     elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
-    parts, lines = _parts(home, found, lookup), Lines(read)
+    parts, lines = _read_parts(home, found, lookup), Lines(read)
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
@@ -216,7 +216,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     )
 
 
-def _parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
+def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     contents = found.contents
     left_out = _unreadable_files(contents)
     roles = sorted_by_role([place for place in contents.manifests if place.file.path not in left_out], home)

@@ -143,7 +143,9 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
         blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
             known = (
-                guarded(partial(_outcomes_of_parsed, file, cached[file.id]), _nothing) if file.id in cached else None
+                guarded(partial(_outcomes_of_parsed, file, cached[file.id]), _parse_again)
+                if file.id in cached
+                else None
             )
             if known is not None:
                 yield from known
@@ -159,7 +161,7 @@ def _outcomes_of_parsed(file: SourceFile, documents: ParsedBlob) -> list[_Outcom
     return list(_manifests(file, documents))
 
 
-def _nothing(_error: Exception) -> None:
+def _parse_again(_error: Exception) -> None:
     """Take what an earlier run remembers for nothing if it has no right shape: the file is parsed again."""
 
 

@@ -98,13 +98,13 @@ class Releases(NamedTuple):
     def as_chart(self, manifest: Mapping[str, Any], default_namespace: str, number: int) -> dict[str, Any]:
         """Return a release as a HelmChart; ``number`` says which of the charts of an Application."""
         if manifest["kind"] == "HelmRelease":
-            return self._of_flux(manifest, default_namespace)
+            return self._flux_release(manifest, default_namespace)
         found = self._argo_charts(manifest["spec"])
         if number >= len(found):
             raise UnusableRelease("spec.source", "with its overrides it has no such chart any more")
-        return self._of_argo(manifest, default_namespace, *found[number])
+        return self._argo_release(manifest, default_namespace, *found[number])
 
-    def _of_flux(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any]:
+    def _flux_release(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any]:
         spec, metadata = manifest["spec"], manifest["metadata"]
         if spec.get("suspend"):
             hint = "what Argosy delivers is suspended by its policy: spec.suspension"
@@ -197,7 +197,7 @@ class Releases(NamedTuple):
     def _has_chart(self, folder: str) -> bool:
         return (f"{folder}/Chart.yaml" if folder else "Chart.yaml") in self.paths
 
-    def _of_argo(
+    def _argo_release(
         self, manifest: Mapping[str, Any], default_namespace: str, field: str, source: Mapping[str, Any]
     ) -> dict[str, Any]:
         spec, name, helm = manifest["spec"], manifest["metadata"]["name"], as_mapping(source.get("helm"))
@@ -237,7 +237,7 @@ class Releases(NamedTuple):
             if "://" in text or _ENVIRONMENT in text:
                 raise UnusableRelease(path, f"{text!r} is not in this repository")
             if text.startswith("$"):
-                where = self._of_reference(path, spec, text)
+                where = self._path_of_reference(path, spec, text)
             elif source.get("chart"):
                 raise UnusableRelease(path, f"{text!r} is a file of the chart", "the values of a chart always count")
             else:
@@ -246,7 +246,7 @@ class Releases(NamedTuple):
             if where in self.paths or not helm.get("ignoreMissingValueFiles"):
                 yield self._seen(where)
 
-    def _of_reference(self, path: str, spec: Mapping[str, Any], text: str) -> str:
+    def _path_of_reference(self, path: str, spec: Mapping[str, Any], text: str) -> str:
         """Return the path of a file that is in the repository of another source of its Application."""
         name, _, inner = text.removeprefix("$").partition("/")
         found = [source for _, source in sources_of(spec, is_named=True) if source.get("ref") == name]

@@ -242,7 +242,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         served = self.schemas.minors(api_version, kind)
         best = self._findings_of(manifest, served[-1], known) if served else SchemaFindings()
         if served and not best.problems:
-            return SchemaVerdict(best, self._right(served, best.since))
+            return SchemaVerdict(best, self._right_versions(served, best.since))
         if not self.is_certain:
             return SchemaVerdict(best, NO_MINOR)
         found: Findings | None = None
@@ -253,7 +253,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             found = found or checked
         return SchemaVerdict(found or not_served(self.schemas, manifest, self.minors), NO_MINOR)
 
-    def _right(self, served: range, since: int) -> range:
+    def _right_versions(self, served: range, since: int) -> range:
         """Return the versions for which an object is right that the last of these takes."""
         is_always = served.start == self.schemas.oldest >= since and served[-1] == self.schemas.newest
         return EVERY_MINOR if is_always else range(max(since, served.start), served[-1] + 1)

@@ -235,7 +235,7 @@ def binding_named(branches: RecordedFleet, noun: str, name: str, namespace: str)
 
 def known_binding(previous: Previous, ref: ObjectRef) -> Binding | None:
     """Return the binding of an object in a rendered commit; None where it has none."""
-    return previous.bindings.get(ref) or _of_namespace(previous, ref)
+    return previous.bindings.get(ref) or _binding_of_namespace(previous, ref)
 
 
 def not_rendered_here(fleet: FleetStatus, ref: ObjectRef) -> ConfigError:
@@ -256,7 +256,7 @@ def object_named(desired: Desired, noun: str, name: str, namespace: str) -> Obje
     return named_object(noun, name, namespace, (*desired.templates, *bare))
 
 
-def _of_namespace(previous: Previous, ref: ObjectRef) -> Binding | None:
+def _binding_of_namespace(previous: Previous, ref: ObjectRef) -> Binding | None:
     """Return a binding of the clusters that a namespace is in; None for one that is nowhere, and for other kinds."""
     if ref.group_kind != "Namespace":
         return None

@@ -241,14 +241,14 @@ def cluster_text(
     return (
         "\n".join(lines)
         + "\n"
-        + _room(status.get("resourceSummary") or {}, age(capacity_time(cluster, recorded), now))
+        + _capacity_table(status.get("resourceSummary") or {}, age(capacity_time(cluster, recorded), now))
         + _objects(listed, now)
-        + "".join(_own(listed))
+        + "".join(_lines_of_findings(listed))
         + _deviations(record.deviations)
     )
 
 
-def _own(objects: Iterable[ObjectIn]) -> Iterator[str]:
+def _lines_of_findings(objects: Iterable[ObjectIn]) -> Iterator[str]:
     for each in objects:
         if each.findings:
             yield f"\n{each.object}\n"
@@ -261,7 +261,7 @@ def capacity_time(cluster: str, recorded: RecordedStatus) -> str:
     return facts.observed_at if facts is not None else ""
 
 
-def _room(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
+def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
     parts = [summary.get(part) or {} for part in ("allocatable", "allocated", "allocating")]
     rows = [(name, *(str(part.get(name, "0")) for part in parts)) for name in sorted(parts[0])]
     if not rows:

@@ -41,7 +41,10 @@ def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         f"objects: {fleet.objects.get(cluster, 0)}",
         _why_unknown(cluster, fleet, has_status=has_status),
     ]
-    rows = [(str(each.ref), _replicas(each, cluster), _state(each, cluster)) for each in _in(cluster, fleet)]
+    rows = [
+        (str(each.ref), _replicas(each, cluster), _state(each, cluster))
+        for each in _bindings_in_cluster(cluster, fleet)
+    ]
     return "\n".join(lines) + "\n" + (f"\n{table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 
@@ -61,14 +64,14 @@ def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
 
 def rendered_objects(cluster: str, fleet: FleetStatus) -> Iterator[RenderedObject]:
     """Yield the objects that a cluster must hold."""
-    for binding in _in(cluster, fleet):
+    for binding in _bindings_in_cluster(cluster, fleet):
         replicas = binding.placed_replicas.get(cluster) or 0
         yield RenderedObject(binding.ref, replicas, _state(binding, cluster))
 
 
 def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
     """Return whether everything a cluster must hold could be placed and built."""
-    return not any(_problem(binding, cluster) for binding in _in(cluster, fleet))
+    return not any(_problem(binding, cluster) for binding in _bindings_in_cluster(cluster, fleet))
 
 
 def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberProgress]) -> str:
@@ -88,7 +91,7 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
     return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 
-def _in(cluster: str, fleet: FleetStatus) -> list[Binding]:
+def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:
     placed = (binding for binding in fleet.bindings if cluster in expected_clusters(binding))
     return [binding for binding in placed if cluster not in binding.undispatched]
 

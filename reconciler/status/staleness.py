@@ -125,7 +125,7 @@ def _progress_of_failure(record: ClusterRecord, now: float) -> MemberProgress:
     why = f"{record.outcome}: {record.message}" if record.message else record.outcome
     return MemberProgress(
         reason=record.outcome,
-        message=f"{record.deployer or 'the last run'} failed{_first(record.since, now)}: {why}",
+        message=f"{record.deployer or 'the last run'} failed{_age_of_first_failure(record.since, now)}: {why}",
         hint=record.hint,
         since=record.since,
         is_known=False,
@@ -138,7 +138,7 @@ def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
     reason, since = str(unseen.get("reason") or ""), str(unseen.get("lastTransitionTime") or "")
     return MemberProgress(
         reason=reason,
-        message=f"it cannot be seen{_first(since, now)}: {reason}: {unseen.get('message') or ''}",
+        message=f"it cannot be seen{_age_of_first_failure(since, now)}: {reason}: {unseen.get('message') or ''}",
         hint=record.state.unseen_hint or "argosy doctor",
         since=since,
         is_known=False,
@@ -152,14 +152,14 @@ def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_told else ""
     return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
-        message=f"the last look at it failed{_first(since, now)}{why}",
+        message=f"the last look at it failed{_age_of_first_failure(since, now)}{why}",
         hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else "argosy doctor",
         since=since,
         is_known=False,
     )
 
 
-def _first(since: str, now: float) -> str:
+def _age_of_first_failure(since: str, now: float) -> str:
     """Return the age of the first failure of a row; each later one is recorded only where it differs."""
     return f" (first {age(since, now)} ago)" if since else ""
 

@@ -180,17 +180,17 @@ def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     check_subject(branches.fleet.source.desired, wish)
     if branches.fleet.lag.is_pushed and branches.refusal is not None:
         raise SourceIsRefused(branches.refusal)
-    if obstacle := _of_branches(branches):
+    if obstacle := _obstacle_of_branches(branches):
         return [obstacle]
     noun, _, name = wish.subject.partition("/")
     if wish.subject and not is_cluster_noun(noun):
         binding = binding_named(branches, noun, name, wish.namespace)
         _check_holds([binding], branches.fleet.members)
-        return list(_of_object(branches, binding, wish.state))
+        return list(_obstacles_of_object(branches, binding, wish.state))
     awaited = sorted(name for name, progress in branches.progress.items() if progress.is_awaited)
     members = [name] if name else awaited
     _check_holds(branches.fleet.previous.bindings.values(), members)
-    return [why for member in members for why in _of_cluster(branches, member, wish.state)]
+    return [why for member in members for why in _obstacles_of_cluster(branches, member, wish.state)]
 
 
 def _check_holds(bindings: Iterable[Binding], members: Container[str]) -> None:
@@ -201,7 +201,7 @@ def _check_holds(bindings: Iterable[Binding], members: Container[str]) -> None:
         raise ClustersAreHeld(holds)
 
 
-def _of_branches(branches: RecordedFleet) -> Obstacle | None:
+def _obstacle_of_branches(branches: RecordedFleet) -> Obstacle | None:
     """Return what is missing before anything can be said of a cluster."""
     lag = branches.fleet.lag
     if not lag.is_pushed:
@@ -222,7 +222,7 @@ def _of_branches(branches: RecordedFleet) -> Obstacle | None:
     return Obstacle(text=text, reason=ONLY_RENDERED, hint="list clusters in argosy.yaml, or run argosy apply")
 
 
-def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:
+def _obstacles_of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:
     members = [name for name in expected_clusters(binding) if name in branches.fleet.members]
     clusters = [name for name in members if name not in binding.undispatched]
     if members and not clusters:
@@ -239,10 +239,10 @@ def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterato
         elif failed and name in (failed.clusters or clusters):
             yield _not_rendered(str(binding.ref), name, failed)
         elif work is None or not _is_so(work, state):
-            yield _of_work(str(binding.ref), name, state, work)
+            yield _obstacle_of_work(str(binding.ref), name, state, work)
 
 
-def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[Obstacle]:
+def _obstacles_of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[Obstacle]:
     """Yield why a cluster is late: its last look or run, or what that left undone, or what is not healthy there."""
     progress = branches.progress[cluster]
     if not progress.is_reached:
@@ -251,10 +251,10 @@ def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[O
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
     wanted = state if progress.is_complete else "applied"
     late = [work for work in works if work is not None and not _is_so(work, wanted)]
-    yield from (_of_work(object_of(work), cluster, wanted, work) for work in late)
+    yield from (_obstacle_of_work(object_of(work), cluster, wanted, work) for work in late)
     if progress.is_complete:
         return
-    left = list(_of_deviations(branches, cluster))
+    left = list(_obstacles_of_deviations(branches, cluster))
     yield from left
     if not (late or left):
         said = branches.recorded.clusters()[cluster].message
@@ -287,7 +287,7 @@ def _not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
     )
 
 
-def _of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obstacle:
+def _obstacle_of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obstacle:
     """Return why an object is late, with the reason its Work gives, and its message where it has one."""
     conditions = (work or {"status": {}})["status"].get("conditions")
     found = (condition_of_type(conditions, kind) for kind in (APPLIED, HEALTHY))
@@ -303,7 +303,7 @@ def _of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obsta
     )
 
 
-def _of_deviations(branches: RecordedFleet, cluster: str) -> Iterator[Obstacle]:
+def _obstacles_of_deviations(branches: RecordedFleet, cluster: str) -> Iterator[Obstacle]:
     """Yield the objects that a run kept, held or left hanging in a cluster."""
     record = branches.recorded.clusters()[cluster]
     for each in record.deviations:

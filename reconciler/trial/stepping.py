@@ -33,18 +33,20 @@ def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
     changes = sorted({at for at in begun if at <= now})
     at = test.since or min((now, *changes)) - SECOND
     known: dict[bytes, bytes] = {}
-    rendered = render_pass(_at(test, inputs, at, None, known))
+    rendered = render_pass(_inputs_at(test, inputs, at, None, known))
     for _ in range(_MOST_STEPS):
         if at >= now:
             break
         flip = rendered.built.flip
         coming = [each for each in (*changes, *([flip.at] if flip else [])) if at < each <= now]
         at = min(coming, default=now)
-        rendered = render_pass(_at(test, inputs, at, rendered, known))
+        rendered = render_pass(_inputs_at(test, inputs, at, rendered, known))
     return rendered
 
 
-def _at(test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None, known: dict[bytes, bytes]) -> Inputs:
+def _inputs_at(
+    test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None, known: dict[bytes, bytes]
+) -> Inputs:
     """Return the inputs of a pass: what has failed by then, and what the pass before it left."""
     names = [cluster.name for cluster in inputs.desired.clusters]
     failed = {name: since for name, since in test.not_ready.items() if since <= at}

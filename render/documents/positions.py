@@ -45,7 +45,7 @@ class Places:
         if not 0 <= index < len(self._readings):
             return Position(1, 1)
         if index not in self._places:
-            self._places[index] = _places(self._readings[index].chunk)
+            self._places[index] = _positions_by_path(self._readings[index].chunk)
         places = self._places[index]
         path = _as_read(self._readings[index].value, path)
         lengths = range(len(path), -1, -1)
@@ -92,7 +92,7 @@ def _child(value: Any, step: Step) -> Any:
     return value.get(step) if isinstance(value, dict) else None
 
 
-def _places(chunk: Chunk) -> dict[Path, Position]:
+def _positions_by_path(chunk: Chunk) -> dict[Path, Position]:
     """Return the place of every key and item of a document; of JSON, as far as it is YAML."""
     for exact in (False, True):
         index = _Index(LocatedEvents(chunk.text, exact=exact).next_event, chunk.line)
@@ -119,12 +119,12 @@ class _Index:
 
     def _node(self, event: Any, path: Path, place: Position | None = None) -> None:
         """Note the place of a node, that of its key if it has one, and of all nodes in it."""
-        self.places[path] = place or self._place(event)
+        self.places[path] = place or self._position_of_event(event)
         if type(event) is MappingStartEvent:
             while type(event := self.next_event()) is not MappingEndEvent:
                 if type(event) is ScalarEvent:
                     key = plain_key(event.value) if event.implicit[0] else event.value
-                    self._node(self.next_event(), (*path, key), self._place(event))
+                    self._node(self.next_event(), (*path, key), self._position_of_event(event))
                 else:
                     self._skip(event)
                     self._skip(self.next_event())
@@ -134,7 +134,7 @@ class _Index:
                 self._node(event, (*path, number))
                 number += 1
 
-    def _place(self, event: Any) -> Position:
+    def _position_of_event(self, event: Any) -> Position:
         return Position(event.start_mark.line + self.line, event.start_mark.column + 1)
 
     def _skip(self, event: Any) -> None:

@@ -141,17 +141,17 @@ def _scripts(manifest: Manifest) -> Iterator[Script]:
 
 def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Interpretation:
     functions: dict[str, Any] = {
-        FUNCTION_BY_OPERATION[operation]: _named(script, method(script))
+        FUNCTION_BY_OPERATION[operation]: _with_errors_named(script, method(script))
         for operation, method in METHOD_BY_OPERATION.items()
         for script in by_operation.get(operation, ())[:1]
     }
     if scripts := by_operation.get(Operation.INTERPRET_DEPENDENCY):
-        asked = [_named(script, script.dependencies) for script in scripts]
+        asked = [_with_errors_named(script, script.dependencies) for script in scripts]
         functions["dependencies"] = lambda workload: chain.from_iterable(ask(workload) for ask in asked)
     return Interpretation(**functions)
 
 
-def _named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_errors_named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, its errors naming their customization.
 
     A script that ran out of time is not asked again: each of the kind's objects would cost the whole limit once more.

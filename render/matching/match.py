@@ -129,11 +129,11 @@ class PolicyIndex:
     def best_two(self, template: Template) -> tuple[CandidatePolicy, ...]:
         """Return the best of the policies that select a template, and the one that comes after it."""
         met = self._index.meeting(template)
-        best = _first(met)
+        best = _best_policy(met)
         if best is None:
             return ()
         others = [Met(each.bucket, each.mask & ~self._masks.of(each, best.policy)) for each in met]
-        second = _first(others)
+        second = _best_policy(others)
         return (best,) if second is None else (best, second)
 
     def selecting(self, templates: Iterable[Template]) -> Iterator[tuple[Template, CandidatePolicy]]:
@@ -154,7 +154,10 @@ class PolicyIndex:
     def candidate(self, policy: PropagationPolicy, template: Template) -> RankedPolicy | None:
         """Return a policy as one that selects a template, with the reason why it lost; None if it does not."""
         met = self._index.meeting(template)
-        best, own = _first(met), _first(Met(each.bucket, each.mask & self._masks.of(each, policy)) for each in met)
+        best, own = (
+            _best_policy(met),
+            _best_policy(Met(each.bucket, each.mask & self._masks.of(each, policy)) for each in met),
+        )
         if best is None or own is None:
             return None
         return rank_candidates([own])[0] if best.policy is policy else rank_candidates([best, own])[1]
@@ -165,7 +168,7 @@ class PolicyIndex:
         return any(each.mask & self._masks.of(each, policy) for each in met)
 
     def _best(self, template: Template, met: list[Met[CandidatePolicy]], lost_claim: str = "") -> Match:
-        best = _first(met)
+        best = _best_policy(met)
         if best is None or best.policy.is_terminating:
             match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", is_selected=bool(met))
         else:
@@ -214,7 +217,7 @@ class PolicyIndex:
         return Match(policy=policy, is_selected=is_selected, priority=priority)
 
 
-def _first(met: Iterable[Met[CandidatePolicy]]) -> CandidatePolicy | None:
+def _best_policy(met: Iterable[Met[CandidatePolicy]]) -> CandidatePolicy | None:
     """Return the best of the policies that some buckets have."""
     firsts = (each.first() for each in met)
     return min((each.owner for each in firsts if each is not None), key=lambda each: each.rank, default=None)

@@ -116,10 +116,10 @@ def _merged_workloads(
     named = set(workloads)
     known = [each for each in observed if each.workload in named or each.outcome is RequestOutcome.SUCCESSFUL]
     fresh = named - {each.workload for each in known}
-    return tuple(sorted((*known, *(ObservedWorkload(workload=each) for each in fresh)), key=_place))
+    return tuple(sorted((*known, *(ObservedWorkload(workload=each) for each in fresh)), key=_sort_key))
 
 
-def _place(observed: ObservedWorkload) -> str:
+def _sort_key(observed: ObservedWorkload) -> str:
     each = observed.workload
     return f"{each.api_version} {each.kind} {each.namespace} {each.name}"
 

@@ -65,9 +65,9 @@ class SchemaSet:
         self._checks: dict[str, Check] = {}
         self._builders: Mapping[str, Callable[[Schema], Check]] = {
             "object": self.of_object_fields,
-            "array": self._of_list,
-            "string": _of_text,
-            "integer": _of_whole,
+            "array": self._list_check,
+            "string": _text_check,
+            "integer": _whole_number_check,
             "number": lambda _schema: _check_number,
             "boolean": lambda _schema: _check_flag,
         }
@@ -95,7 +95,7 @@ class SchemaSet:
         build = self._builders.get(schema.get("type", "object" if "properties" in schema else ""))
         return build(schema) if build else _check_nothing
 
-    def _of_list(self, schema: Schema) -> Check:
+    def _list_check(self, schema: Schema) -> Check:
         check = partial(_check_list, _Lazy(self.of, schema.get("items") or {}))
         keys = schema.get("x-kubernetes-list-map-keys")
         if schema.get("x-kubernetes-list-type") == "set":
@@ -268,7 +268,7 @@ def _check_entries(
         seen.add(found)
 
 
-def _of_text(schema: Schema) -> Check:
+def _text_check(schema: Schema) -> Check:
     if "enum" in schema:
         return partial(_check_word, frozenset({*schema["enum"], ""}), tuple(filter(None, schema["enum"])))
     known = TEXT_FORMATS.get(schema.get("format", ""))
@@ -300,7 +300,7 @@ def _check_form(
         findings.problem(path_of(steps), message)
 
 
-def _of_whole(schema: Schema) -> Check:
+def _whole_number_check(schema: Schema) -> Check:
     return partial(_check_whole, _INT32 if schema.get("format") == "int32" else _INT64)
 
 

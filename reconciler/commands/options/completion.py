@@ -51,14 +51,14 @@ def _subjects(context: click.Context, names: "ScannedNames", incomplete: str) ->
     earlier = tuple(context.params.get("subject") or ())
     noun, slash, _ = incomplete.partition("/")
     if slash:
-        return [f"{noun}/{name}" for name in _named(noun, context, names)]
+        return [f"{noun}/{name}" for name in _names_of_noun(noun, context, names)]
     if earlier:
-        return _named(earlier[0], context, names)
+        return _names_of_noun(earlier[0], context, names)
     kinds = (kind for kind, _, _ in names.objects if not kind.endswith(_OURS))
     return [*_NOUNS, *(kind.partition(".")[0].lower() for kind in kinds)]
 
 
-def _named(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
+def _names_of_noun(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
     """Return the names of what a noun means, in the namespace that was chosen."""
     from reconciler.names.kinds import spellings
     from reconciler.names.subjects import is_cluster_noun, policy_kinds

@@ -190,9 +190,9 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
         result = reconcile_fleet(repository, options, log, on_commit)
         if isinstance(result, PassResult):
             fleet, publication = result.outcome.source.desired.fleet, result.publication
-            report = _of_result(result, log)
+            report = _report_of_result(result, log)
         else:
-            fleet, report = result.good.fleet, _of_refused(result)
+            fleet, report = result.good.fleet, _report_of_refusal(result)
             publication = publication_of(repository, fleet)
         return _told(report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log)
 
@@ -223,7 +223,7 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
     return Telling(fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send).told(report)
 
 
-def _of_result(result: "PassResult", log: Log) -> PassReport:
+def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.publish.problems import problems_of
     from reconciler.reconcile.ending import end_of_pass
@@ -261,7 +261,7 @@ def _moved_replicas(result: "PassResult") -> int:
     return sum(movement.moved for movement in movements_between(before, after, members))
 
 
-def _of_refused(refused: "RefusedPass") -> PassReport:
+def _report_of_refusal(refused: "RefusedPass") -> PassReport:
     return PassReport(
         code=refused.error.exit_code,
         message=refused.error.message[:_MOST_TEXT],

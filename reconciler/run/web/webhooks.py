@@ -191,7 +191,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         known = Provider(provider) if provider in set(Provider) else None
         answer = UNKNOWN
         if known is not None:
-            answer = self._answer(known, parts[2] if len(parts) == 3 else "", environ)
+            answer = self._reply_to_webhook(known, parts[2] if len(parts) == 3 else "", environ)
         self.count(str(known or "unknown"), answer.result)
         text = f"{answer.status.phrase.lower()}\n".encode()
         headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text)))]
@@ -199,7 +199,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         start_response(f"{answer.status.value} {answer.status.phrase}", headers)
         return [text]
 
-    def _answer(self, provider: Provider, fleet: str, environ: Mapping[str, Any]) -> WebhookReply:
+    def _reply_to_webhook(self, provider: Provider, fleet: str, environ: Mapping[str, Any]) -> WebhookReply:
         source, now = str(environ.get("REMOTE_ADDR", "")), self.clock()
         if not self.limits.is_allowed(source, now):
             if self.limits.is_known(source):

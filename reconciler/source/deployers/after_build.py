@@ -153,10 +153,10 @@ def _text(document: Document, text: bytes, variables: Variables | None, metadata
 
 
 def _is_switched_off(value: Mapping[str, Any]) -> bool:
-    return any(part.get(_SWITCH) == "disabled" for part in _parts(value))
+    return any(part.get(_SWITCH) == "disabled" for part in _labels_and_annotations(value))
 
 
-def _parts(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _labels_and_annotations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     found = value.get("metadata")
     for key in ("labels", "annotations"):
         part = found.get(key) if isinstance(found, dict) else None
@@ -167,7 +167,7 @@ def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) 
     """Return an object with labels and annotations that all objects are to have; they count more than its own."""
     own = value.get("metadata")
     changed = dict(own) if isinstance(own, dict) else {}
-    for key, before in zip(("labels", "annotations"), _parts(value), strict=True):
+    for key, before in zip(("labels", "annotations"), _labels_and_annotations(value), strict=True):
         if isinstance(metadata.get(key), dict) and metadata[key]:
             changed[key] = {**before, **metadata[key]}
     return {**value, "metadata": changed}

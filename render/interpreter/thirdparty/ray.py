@@ -60,10 +60,10 @@ def aggregated_cluster(template: Manifest, items: Items) -> Any:
         "conditions": [condition for _, condition in conditions_of(items)],
         "state": leader.get("state"),
         "stateTransitionTimes": leader.get("stateTransitionTimes"),
-        "endpoints": _first(statuses, "endpoints"),
-        "head": _first(statuses, "head"),
+        "endpoints": _first_value(statuses, "endpoints"),
+        "head": _first_value(statuses, "head"),
     }
-    return _known(status)
+    return _without_nulls(status)
 
 
 def aggregated_job(template: Manifest, items: Items) -> Any:
@@ -73,7 +73,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     statuses = [status for _, status in collected(items)]
     job = _leading((status for status in statuses if status.get("jobStatus") != ""), "jobStatus", JOB_STATES)
     deployment = _leading(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES)
-    return _known(
+    return _without_nulls(
         {
             "jobStatus": job.get("jobStatus"),
             **{field: deployment.get(field) for field in ("jobDeploymentStatus", "reason", "message")},
@@ -86,7 +86,7 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
     statuses = [status for _, status in collected(items)]
-    return _known(
+    return _without_nulls(
         {
             **summed(items, ["numServeEndpoints"]),
             "conditions": [condition for _, condition in conditions_of(items)],
@@ -95,7 +95,7 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
             "lastUpdateTime": _latest(statuses),
             "observedGeneration": max((count_at(status, "observedGeneration") for status in statuses), default=0),
             "activeServiceStatus": _active_service(statuses),
-            "pendingServiceStatus": _first(statuses, "pendingServiceStatus"),
+            "pendingServiceStatus": _first_value(statuses, "pendingServiceStatus"),
         }
     )
 
@@ -124,7 +124,7 @@ def _total(quantities: Iterable[Any]) -> str:
     return reduce(lambda total, quantity: resource_add([total, quantity]), quantities, "0")
 
 
-def _first(statuses: Iterable[Mapping[str, Any]], field: str) -> Any:
+def _first_value(statuses: Iterable[Mapping[str, Any]], field: str) -> Any:
     return next((status[field] for status in statuses if value_at(status, field) is not None), None)
 
 
@@ -132,7 +132,7 @@ def _latest(statuses: Iterable[Mapping[str, Any]]) -> str | None:
     return max((text_at(status, "lastUpdateTime") for status in statuses), default="") or None
 
 
-def _known(status: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(status: Mapping[str, Any]) -> dict[str, Any]:
     return {field: value for field, value in status.items() if value is not None}
 
 

@@ -162,7 +162,7 @@ def _until(*bounds: Any) -> list[int]:
     return list(found)
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     """Return a value as a whole number of 64 bits; what is none counts as 0."""
     if isinstance(value, str):
         value = int(value) if re.fullmatch(r"[+-]?[0-9]{1,18}", value, re.ASCII) else 0
@@ -177,7 +177,7 @@ def _fitting(number: int) -> int:
 
 def _quotient(one: Any, other: Any) -> int:
     """Return a quotient without its fraction, as Go divides."""
-    first, second = _whole(one), _whole(other)
+    first, second = _whole_number(one), _whole_number(other)
     size = abs(first) // abs(second)
     return size if (first < 0) == (second < 0) else -size
 
@@ -319,18 +319,18 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "dig": _dug,
     "kindOf": _kind,
     "kindIs": lambda name, value: _kind(value) == name,
-    "int": _whole,
-    "int64": _whole,
-    "atoi": _whole,
+    "int": _whole_number,
+    "int64": _whole_number,
+    "atoi": _whole_number,
     "float64": float,
-    "add": lambda *values: _fitting(sum(map(_whole, values))),
-    "add1": lambda value: _whole(value) + 1,
-    "sub": lambda one, other: _whole(one) - _whole(other),
-    "mul": lambda one, other: _fitting(_whole(one) * _whole(other)),
+    "add": lambda *values: _fitting(sum(map(_whole_number, values))),
+    "add1": lambda value: _whole_number(value) + 1,
+    "sub": lambda one, other: _whole_number(one) - _whole_number(other),
+    "mul": lambda one, other: _fitting(_whole_number(one) * _whole_number(other)),
     "div": _quotient,
-    "mod": lambda one, other: _whole(one) - _quotient(one, other) * _whole(other),
-    "max": lambda *values: max(map(_whole, values)),
-    "min": lambda *values: min(map(_whole, values)),
+    "mod": lambda one, other: _whole_number(one) - _quotient(one, other) * _whole_number(other),
+    "max": lambda *values: max(map(_whole_number, values)),
+    "min": lambda *values: min(map(_whole_number, values)),
     "until": _until,
     "untilStep": _until,
 }
