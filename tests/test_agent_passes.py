@@ -204,6 +204,19 @@ def test_whatever_is_wrong_on_an_agents_branch_is_a_finding_of_its_cluster_alone
     assert reported.hub.git("rev-parse", "argosy/status^{tree}") == before
 
 
+def test_what_a_newer_agent_tells_is_left_out_and_what_it_told_before_stays(
+    reported: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is known of what the file says, so that neither it nor a part of it is recorded."""
+    work = "works/member1/default/Deployment.apps/web.yaml"
+    push_as_agent(reported, "member1", {work: emit({"metadata": {"name": "x"}, "status": {}, "version": 9})})
+    before = reported.hub.git("show", f"argosy/status:{work}")
+    ended = reported.reconcile(capsys)
+    newer = "has version 9, and this Argosy knows 1 at most: a newer Argosy wrote it"
+    assert f"ignored: argosy/agent/member1: {work} {newer}" in ended.err
+    assert reported.hub.git("show", f"argosy/status:{work}") == before
+
+
 def test_an_agent_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
     reported: PulledFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:

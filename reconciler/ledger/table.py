@@ -22,6 +22,7 @@ from .branch_file import (
 )
 
 _NAME = re.compile(r"\\\{[a-z]+\\\}")
+STRANGE = "passes write no file of this name"
 _Patterns = tuple[tuple[re.Pattern[str], type[BranchFile]], ...]
 
 
@@ -65,7 +66,7 @@ def checked_path(path: str, *, is_file: bool = True) -> type[BranchFile]:
     """Return the struct of the file at a path; GitError where Argosy writes none there."""
     kind = kind_at(path) if is_file else None
     if kind is None:
-        raise damaged(path, "passes write no file of this name")
+        raise damaged(path, STRANGE)
     return kind
 
 

@@ -14,7 +14,7 @@ from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, obj
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.inventory import Inventory
-from reconciler.ledger.table import checked_path
+from reconciler.ledger.table import STRANGE, kind_at
 from reconciler.publish.branches import Publication
 from reconciler.repository import Fetching, File, Repository
 from render.cluster import Cluster, is_pulling
@@ -184,12 +184,13 @@ def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
         value = object_in(content)
     except FileFault:
         return "holds no object"
+    kind = kind_at(path)
+    if kind is None:
+        return f"is not as agents write it: {STRANGE}"
     try:
-        named = _cluster_named_in(checked_path(path).of(value))
+        named = _cluster_named_in(kind.of(value))
     except FileFault as error:
         return error.fault if error.is_newer else f"is not as agents write it: {error.fault}"
-    except GitError:
-        return _FOREIGN
     return "" if named in {None, cluster} else _FOREIGN
 
 
