@@ -84,5 +84,7 @@ def _inlined(shape: Any, parts: Mapping[str, Any]) -> Any:
 
 def _without_names(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a part without its name and its docstring, which are for those who read the code."""
-    is_shown = {"title": False, "description": False, "required": bool(part.get("required"))}
-    return {name: each for name, each in part.items() if is_shown.get(name, True)}
+    shown = {name: each for name, each in part.items() if name not in {"title", "description"}}
+    if not shown["required"]:
+        del shown["required"]  # msgspec writes an empty list, which says nothing.
+    return shown
