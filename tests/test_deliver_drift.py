@@ -16,6 +16,7 @@ from render.settings.field_rules import FieldRule, FieldRuling
 from .applying import Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
 from .fakes import MERGE_PATCH
+from .test_deliver_former_versions import a_definition, a_gadget, api, group_of
 from .waiting import eventually
 
 APPS = "apis/apps/v1"
@@ -557,3 +558,49 @@ def test_what_git_takes_out_of_an_ignored_field_stays(cluster: Cluster) -> None:
     assert cluster.read("roles", "reader", api)["rules"] == [rule]
     cluster.apply(less)
     assert cluster.read("roles", "reader", api)["rules"] == less["rules"]
+
+
+@pytest.mark.cluster
+def test_a_pull_secret_that_somebody_added_stays_whatever_git_takes_out(real_cluster: Cluster) -> None:
+    """Both were sent in another order than the cluster has them in, and that was a conflict for ever."""
+    cluster = real_cluster
+
+    def account(*secrets: str) -> dict[str, Any]:
+        metadata = {"name": "web", "namespace": cluster.space}
+        named = [{"name": name} for name in secrets]
+        return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata, "imagePullSecrets": named}
+
+    cluster.apply(account("a", "b"))
+    given = account("a", "b", "added")["imagePullSecrets"]
+    cluster.edit("serviceaccounts", "web", {"imagePullSecrets": given}, manager="registry")
+    cluster.apply(account("a", "b"))
+    for _ in range(2):
+        (result,) = cluster.apply(account("b")).results
+        assert f"{result.action} {result.reason}" == "unchanged UpToDate"
+        assert [(each.path, each.manager) for each in result.yielded] == [(".imagePullSecrets", "registry")]
+    assert cluster.read("serviceaccounts", "web")["imagePullSecrets"] == given
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("is_scaled", [True, False])
+def test_replicas_of_a_custom_resource_leave_with_the_manifest_where_nothing_can_scale_it(
+    is_scaled: bool, real_cluster: Cluster
+) -> None:
+    """They stayed for ever, and the object was unchanged."""
+    cluster = real_cluster
+    definition = a_definition(cluster, "v1")
+    (version,) = definition["spec"]["versions"]
+    version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["replicas"] = {"type": "integer"}
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    version["subresources"] = {"scale": scale} if is_scaled else {}
+    assert cluster.server.request("POST", CRDS, definition)[0] == 201
+    gadget = a_gadget(cluster, "v1", a="1")
+    path = cluster.path("gadgets", api=api(cluster, "v1"))
+    eventually(lambda: cluster.server.request("GET", path)[0] == 200, "the kind is served")
+    cluster.apply({**gadget, "spec": {"a": "1", "replicas": 3}})
+    told = outcomes(cluster.apply(gadget))
+    spec = cluster.read("gadgets", "g", api(cluster, "v1"))["spec"]
+    cluster.server.request("DELETE", f"{CRDS}/gadgets.{group_of(cluster)}")
+    word, left = ("unchanged UpToDate", {"replicas": 3}) if is_scaled else ("configured Changed", {})
+    assert told == {f"Gadget.{group_of(cluster)} g": word}
+    assert spec == {"a": "1", **left}

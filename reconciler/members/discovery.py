@@ -16,10 +16,11 @@ from .exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Requ
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSON])
+_SCALE = "scale"
 
 
 class Resource(Struct, frozen=True, order=True, kw_only=True):
-    """A served kind: the paths of its objects and the verbs it takes."""
+    """A served kind: the paths of its objects and the verbs it takes; ``is_scaled``: it has the scale subresource."""
 
     group: str
     version: str
@@ -27,6 +28,7 @@ class Resource(Struct, frozen=True, order=True, kw_only=True):
     plural: str
     is_namespaced: bool
     verbs: frozenset[str] = frozenset()
+    is_scaled: bool = False
 
     @property
     def api_version(self) -> str:
@@ -106,6 +108,7 @@ def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> 
         plural=entry["resource"],
         is_namespaced=entry.get("scope") == "Namespaced",
         verbs=frozenset(entry.get("verbs") or ()),
+        is_scaled=any(each.get("subresource") == _SCALE for each in entry.get("subresources") or ()),
     )
 
 
@@ -139,6 +142,8 @@ def _named_versions(body: Mapping[str, Any]) -> list[str]:
 
 def _resources_of_answer(answer: Answer, api_version: str) -> tuple[Resource, ...]:
     group = group_of(api_version)
+    served = answer.body.get("resources") or ()
+    names = {entry["name"] for entry in served}
     return tuple(
         Resource(
             group=group,
@@ -147,8 +152,9 @@ def _resources_of_answer(answer: Answer, api_version: str) -> tuple[Resource, ..
             plural=entry["name"],
             is_namespaced=bool(entry.get("namespaced")),
             verbs=frozenset(entry.get("verbs") or ()),
+            is_scaled=f"{entry['name']}/{_SCALE}" in names,
         )
-        for entry in answer.body.get("resources") or ()
+        for entry in served
         if "/" not in entry["name"]
     )
 

@@ -19,7 +19,7 @@ from .field_rules import claims_of, rules_of, with_rules
 from .model import DesiredObject, PlanOptions
 from .ownership import Fields, Owner, foreign_fields
 from .payload import as_sent
-from .retention import handed_over, left_to_owners, retained
+from .retention import handed_over, left_to_owners, retained, with_live_replicas
 
 
 class PlanContext(Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     @property
     def handed_over(self) -> frozenset[Path]:
         """The fields that are for others to set where the manifest, or what is sent of it, leaves them out."""
-        return handed_over(self.desired.ref, self.desired.manifest, autoscaled=self.is_autoscaled)
+        return handed_over(self.resource, self.desired.manifest, autoscaled=self.is_autoscaled)
 
     @property
     def claims(self) -> OwnershipClaims:
@@ -88,7 +88,8 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context
     if kept is not want:
         sent = as_sent(kept, context.resource, context.options.applyset.id)
         want = left_to_owners(want, sent, live, fields)
-    return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
+    want = retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
+    return with_live_replicas(want, live, fields) if context.handed_over else want
 
 
 def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from the cluster is treated in the same way.
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from reconciler.members.discovery import Resource
 from render.interpretation.retention import EACH, Retained
 from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.workloads import REPLICA_FIELD, asks_to_retain_replicas
@@ -48,7 +49,7 @@ def retained(
             want = _with_retained(want, live, fields, field)
     if autoscaled or asks_to_retain_replicas(want) or asks_to_retain_replicas(live):
         want = _with_retained(want, live, fields, _REPLICAS)
-    return _handed_over(want, live, fields)
+    return want
 
 
 def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, field: Retained) -> dict[str, Any]:
@@ -58,13 +59,26 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, field: 
     return kept
 
 
-def handed_over(ref: ObjectRef, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:
+def handed_over(resource: Resource, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:
     """Return the fields that a manifest hands over to others by leaving them out: the replicas of what is scaled.
 
-    Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number.
+    Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number. Of a
+    custom resource that has no scale subresource ``replicas`` are a field like any other.
     """
-    is_scaled = ref.group_kind in SCALED or autoscaled or asks_to_retain_replicas(want)
+    is_scaled = resource.group_kind in SCALED or resource.is_scaled or autoscaled or asks_to_retain_replicas(want)
     return frozenset({REPLICA_FIELD} if is_scaled else ())
+
+
+def with_live_replicas(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
+    """Return ``want`` with the live replicas where a manifest handed them over while we still own them.
+
+    Leaving them out while nobody else owns them would reset the workload to one replica, also where the autoscaler or
+    the person who is to scale it comes later. Whoever scales it takes them from us with the first number it writes.
+    """
+    spec, replicas = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
+    if "replicas" in spec or replicas is None or "f:replicas" not in (fields.get("f:spec") or {}):
+        return want
+    return {**want, "spec": {**spec, "replicas": replicas}}
 
 
 def retained_of(ref: ObjectRef) -> tuple[Retained, ...]:
@@ -104,18 +118,6 @@ def _kept(want: Any, live: Any, fields: Fields | None, field: Retained, path: tu
     return {**want, name: want[name] if field.is_injected else owned_part(present, owned)}
 
 
-def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
-    """Return ``want`` with the live replicas where a manifest stopped naming them while we still own them.
-
-    Leaving them out while nobody else owns them would reset the workload to one replica, also where the autoscaler or
-    the person who is to scale it comes later. Whoever scales it takes them from us with the first number it writes.
-    """
-    spec, replicas = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
-    if "replicas" in spec or replicas is None or "f:replicas" not in (fields.get("f:spec") or {}):
-        return want
-    return {**want, "spec": {**spec, "replicas": replicas}}
-
-
 def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, rest: tuple[str, ...]) -> Any:
     name = item.get("name") if isinstance(item, Mapping) else None
     other = next((each for each in live or () if isinstance(each, Mapping) and each.get("name") == name), None)
@@ -124,6 +126,9 @@ def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, res
 
 
 def _items_of_both(want: list[Any], live: list[Any]) -> list[Any]:
+    """Return the items of both lists: the live one as it is where it has them all, for order is part of its value."""
+    if all(item in live for item in want):
+        return live
     names = {item.get("name") for item in want if isinstance(item, Mapping)}
     return [*want, *(item for item in live if item.get("name") not in names)]
 
