@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
+from reconciler.locked import fetching
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.credentials import Credentials, read_credentials
 from reconciler.locked.download import Downloads, address_from
-from reconciler.locked.fetching import Fetcher
-from reconciler.locked.model import ExternalSource, UnavailableSource
+from reconciler.locked.fetching import Fetcher, fetch_missing
+from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.store import ContentStore
 from reconciler.repository.command import GitCommand
 from render.errors import ConfigError
@@ -334,6 +335,7 @@ def test_a_redirect_to_something_else_than_a_server_is_refused(server: ArtifactS
     assert refused.value.message == "file:///etc/passwd is not asked: only https is, and http on this machine"
 
 
+DIGEST = f"sha256:{'0' * 64}"
 NO_ADDRESS = "https://[::1"
 TAGS, INDEX = "/v2/web/tags/list", "/charts/index.yaml"
 MISLEADING = {
@@ -407,6 +409,23 @@ def test_an_answer_that_comes_little_by_little_has_one_limit_of_time(why: str) -
             Downloads(seconds=0.5).get(url, most_bytes=10_000_000)
         assert refused.value.message == f"{url} takes too long"
         joined(thread)
+
+
+def test_sources_that_cannot_be_had_have_one_limit_of_time_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that holds each request up does not do so for one Source after another, in every pass."""
+    monkeypatch.setattr(fetching, "SECONDS", 0.2)
+    git = GitCommand(folder=Path("/"))
+    fetcher = Fetcher(git=git, downloads=Downloads(), store=ContentStore(tmp_path / "sources"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/a"
+        entry = LockedSource(name="a", spec={"http": {"url": url}}, resolved={"digest": DIGEST}, content=DIGEST)
+        refused = fetch_missing(fetcher, [replace(entry, name=name) for name in ("a", "b", "c")])
+    assert refused[0].message == f"{url} takes too long"
+    assert refused[-1].message == (
+        "Source 'c' was not asked for: no time is left, for other Sources took it and could not be had"
+    )
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:8080/a", "https://localhost/a", "//[::1]:443/a", "//LOCALHOST/"])

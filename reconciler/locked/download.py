@@ -5,9 +5,10 @@ and what it leads to is asked with its own host's credentials or with none.
 """
 
 import ipaddress
+import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -35,11 +36,19 @@ class Downloaded(NamedTuple):
 
 @dataclass(slots=True)
 class Downloads:
-    """Downloads with these credentials; each has ``seconds``, from the first byte sent to the last one read."""
+    """Downloads with these credentials; each has ``seconds``, from the first byte sent to the last one read.
+
+    ``until`` is the time of the monotonic clock at which all of them end.
+    """
 
     credentials: Credentials = field(default_factory=Credentials)
     seconds: float = SECONDS
+    until: float = math.inf
     _pool: "urllib3.PoolManager | None" = field(default=None, repr=False)
+
+    def within(self, seconds: float) -> "Downloads":
+        """Return downloads that have so many seconds all together: those of one Source."""
+        return replace(self, until=time.monotonic() + seconds)
 
     def get(
         self,
@@ -53,7 +62,7 @@ class Downloads:
 
         An ``Authorization`` among ``headers`` is for the host of ``url``, too.
         """
-        deadline = time.monotonic() + self.seconds
+        deadline = min(time.monotonic() + self.seconds, self.until)
         first, at = urlsplit(url).netloc, url
         for _ in range(_MOST_REDIRECTS + 1):
             sent = {**self._authorization(at), **(headers or {})}

@@ -1,6 +1,7 @@
 """Sources resolved to versions, and locked content fetched again: the only part of this floor that uses the network."""
 
 import hashlib
+import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from render.values import DiscreetStruct
 
 from .content import MOST_BYTES, Files, checked_files, content_digest
 from .credentials import read_credentials
-from .download import Downloads, shown
+from .download import SECONDS, Downloads, shown
 from .git_repository import commit_files, git_for, resolved_commit
 from .helm_repository import chart_files, resolved_chart
 from .lock_file import check_fetchable, is_readable
@@ -66,27 +67,28 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
         return files
 
     def _version(self, source: ExternalSource) -> Mapping[str, str]:
+        downloads = self.downloads.within(SECONDS)
         match source.type:
             case SourceType.GIT:
                 return resolved_commit(source, self._git_for(source))
             case SourceType.OCI:
-                return resolved_artifact(source, self.downloads)
+                return resolved_artifact(source, downloads)
             case SourceType.HELM:
-                return resolved_chart(source, self.downloads)
+                return resolved_chart(source, downloads)
             case SourceType.HTTP:
-                return _resolved_file(source, self.downloads)
+                return _resolved_file(source, downloads)
 
     def _files(self, source: ExternalSource, resolved: Mapping[str, str]) -> Files:
-        url = source.place["url"]
+        url, downloads = source.place["url"], self.downloads.within(SECONDS)
         match source.type:
             case SourceType.GIT:
                 return commit_files(url, resolved, self._git_for(source), source.folder)
             case SourceType.OCI:
-                return _below(artifact_files(url, resolved, self.downloads), source)
+                return _below(artifact_files(url, resolved, downloads), source)
             case SourceType.HELM:
-                return _below(chart_files(resolved, self.downloads), source)
+                return _below(chart_files(resolved, downloads), source)
             case SourceType.HTTP:
-                return _below(_one_file(url, resolved, self.downloads), source)
+                return _below(_one_file(url, resolved, downloads), source)
 
     def _git_for(self, source: ExternalSource) -> GitCommand:
         return git_for(self.git, source.place["url"], self.downloads.credentials)
@@ -97,16 +99,28 @@ def fetch_missing(
 ) -> tuple[UnavailableSource, ...]:
     """Fetch the content that is neither vendored nor in the cache; return what could not be had.
 
-    ``sources`` are known to explain that.
+    ``sources`` are known to explain that. What cannot be had has some time together, so that a server that holds each
+    request up does not hold up all that wait for this.
     """
-    refused, known = [], {source.name: source for source in sources}
+    refused, known, wasted = [], {source.name: source for source in sources}, 0.0
     for each in locked:
         if each.vendored or fetcher.store.has(each.content):
             continue
-        error = guarded(partial(_refusal, fetcher, each), partial(_unexpected, each))
+        begun = time.monotonic()
+        refuse = _late if wasted > SECONDS else partial(_refusal, fetcher)
+        error = guarded(partial(refuse, each), partial(_unexpected, each))
         if error is not None:
+            wasted += time.monotonic() - begun
             refused.append(known[each.name].explained(error) if each.name in known else error)
     return tuple(refused)
+
+
+def _late(locked: LockedSource) -> UnavailableSource:
+    """Return the refusal of a Source for which no time is left."""
+    return UnavailableSource(
+        f"Source {locked.name!r} was not asked for: no time is left, for other Sources took it and could not be had",
+        hint="see to the others, or keep the content in the repository: argosy vendor",
+    )
 
 
 def _refusal(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None:

@@ -275,6 +275,18 @@ def test_documents_that_hang_take_one_limit_of_time_together_and_hold_up_nobody(
     assert faults[-1].startswith("no time is left to decrypt it")
 
 
+def test_documents_that_take_long_and_are_decrypted_have_a_limit_together_too(
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever encrypts for a key can name a thousand others before it, which sops tries first."""
+    monkeypatch.setattr(decryption, "_FAIR_SECONDS", 0.0)
+    monkeypatch.setattr(decryption, "_ALL_SECONDS", 0.01)
+    text = emit(document(tmp_path, {}, without=())).decode()
+    found = SopsDecryption(None, environment)
+    faults = [each.fault for each in decrypted(found, *(an_object(f"# {each}\n{text}") for each in range(2)))]
+    assert faults == ["", "no time is left to decrypt it: other objects took it"]
+
+
 def test_one_document_that_hangs_does_not_keep_others_of_other_clusters_waiting(
     tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
