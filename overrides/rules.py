@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.bits import Mask
-from render.boundary import guarded, unexpected_problem, unexpected_words
+from render.boundary import result_or_substitute, unexpected_problem, unexpected_words
 from render.cluster_index import ClusterIndex
 
 from .draft import Draft
@@ -70,7 +70,7 @@ def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
 def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
     """Run the edits of one rule on a draft, up to the first that is refused."""
     for edit in rule.edits:
-        refused = guarded(partial(_refusal, rule, edit, draft), partial(_unexpected, rule, edit))
+        refused = result_or_substitute(partial(_refusal, rule, edit, draft), partial(_unexpected, rule, edit))
         if refused is not None:
             return refused
     return None

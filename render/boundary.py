@@ -18,12 +18,12 @@ _MOST_FRAMES = 8
 _Result = TypeVar("_Result")
 
 
-def guarded(call: Callable[[], _Result], otherwise: Callable[[Exception], _Result]) -> _Result:
+def result_or_substitute(call: Callable[[], _Result], otherwise: Callable[[Exception], _Result]) -> _Result:
     """Return the result of a call about one record, or what stands for it where nobody thought of its error.
 
     What stops a run on purpose passes through, and so does what this machine refuses.
 
-    >>> guarded(lambda: [1 // 0], lambda error: [type(error).__name__])
+    >>> result_or_substitute(lambda: [1 // 0], lambda error: [type(error).__name__])
     ['ZeroDivisionError']
     """
     try:

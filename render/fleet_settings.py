@@ -82,7 +82,7 @@ def _rows(struct: type[Struct], path: str, found: Callable[[Fleet], Any]) -> Ite
         name = field.setting.name
         here = path if not name else name if "." in name else f"{path}.{name}"
         if field.section is None or field.setting.compared:
-            yield here, ComparedSetting(_value_in(found, field), field.setting.reach)
+            yield here, ComparedSetting(_reader_of_setting(found, field), field.setting.reach)
         elif field.is_list:
             items = _items_in(found, field)
             for below, row in _rows(field.section, f"{here}[]", lambda item: item):
@@ -95,7 +95,7 @@ def _part_of(found: Callable[[Any], Any], attribute: str) -> Callable[[Any], Any
     return lambda fleet: None if (struct := found(fleet)) is None else getattr(struct, attribute)
 
 
-def _value_in(found: Callable[[Any], Any], field: SettingField) -> Callable[[Any], Any]:
+def _reader_of_setting(found: Callable[[Any], Any], field: SettingField) -> Callable[[Any], Any]:
     """Return the function that returns what is compared: the value itself, or the word that people write for it."""
     setting, attribute = field.setting, field.attribute
 

@@ -60,7 +60,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
         outcomes = builds.outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
-        broken = [*_refused(closures), *_failed(outcomes), *_without_tool(outcomes)]
+        broken = [*_refused(closures), *_failed(outcomes), *_problem_of_missing_tool(outcomes)]
         broken += (each for outcome in made for each in left_out_of(outcome))
         return BuiltSource(
             files=tuple(outcome.file for outcome in made),
@@ -217,7 +217,7 @@ def _failed(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
             yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool, makes=path)
 
 
-def _without_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
+def _problem_of_missing_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
     """Yield the one problem of all builds that need the tool where there is none."""
     closures = [outcome.closure for outcome in outcomes if outcome.complaint and not outcome.tool]
     if closures:

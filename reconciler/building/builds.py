@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache, ReadBlobs
-from render.boundary import guarded
+from render.boundary import result_or_substitute
 from render.documents import read_documents
 from render.gitobjects import object_id
 from render.model import is_opaque
@@ -85,7 +85,7 @@ class Builds(Struct, kw_only=True):
         if missing:
             contents = _contents(missing)
             simple = SimpleBuilds(contents)
-            made = [guarded(partial(_simple_outcome, each, simple), _by_the_tool) for each in missing]
+            made = [result_or_substitute(partial(_simple_outcome, each, simple), _by_the_tool) for each in missing]
             self._remember([each for each in made if each is not None], _SIMPLE, contents)
             outcomes |= {each.closure.key: each for each in made if each is not None}
             missing = [closure for closure in closures if closure.key not in outcomes]

@@ -88,7 +88,7 @@ class Walk(Struct):
                         unseen.append(inner)
         self._refuse_mixtures({visit.folder for visit in seen if visit.of_plugins is None})
 
-    def stop(self, folder: str, error: Exception) -> None:
+    def refuse_folder(self, folder: str, error: Exception) -> None:
         """Refuse to build a folder of which the walk led to an error nobody thought of."""
         file = self.known.at(folder)[0][0]
         self._add(file)

@@ -12,7 +12,7 @@ from msgspec import field
 
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
-from render.boundary import guarded
+from render.boundary import result_or_substitute
 from render.errors import Problem
 from render.values import SelectiveStruct
 
@@ -113,7 +113,7 @@ def bounded_closure(known: Kustomizations, folder: str, takes_files: Callable[[i
 def closure_of(known: Kustomizations, folder: str) -> Closure:
     """Return the files that a build of a folder reads, or why it may not be built."""
     walk = Walk(known)
-    guarded(partial(walk.go, folder), partial(walk.stop, folder))
+    result_or_substitute(partial(walk.go, folder), partial(walk.refuse_folder, folder))
     return Closure(
         folder=folder,
         files=tuple(walk.found[path] for path in sorted(walk.found)),

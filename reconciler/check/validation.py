@@ -37,7 +37,7 @@ from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.schema_checks import SchemaChecks
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import GitError, Problem
 from render.model import ObjectRef
 from render.settings.fleet import Fleet
@@ -207,7 +207,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
 
 def _found(look: Callable[[], Iterable[Problem]]) -> tuple[Problem, ...]:
     """Return what one look finds; an error that nobody thought of is a warning, and ends no other look."""
-    return guarded(
+    return result_or_substitute(
         lambda: tuple(look()), lambda error: (unexpected_problem("", error, what="some warnings are missing"),)
     )
 

@@ -81,7 +81,7 @@ def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingCh
     built = outcome.rendered.built
     context = TreeContext(index=built.index, previous=outcome.previous.tree if outcome.previous else None)
     mask, works = suspended_mask(binding, context), built.works[binding.ref]
-    files = _missed_files(binding.ref, works, mask, context)
+    files = _files_kept_from_suspended(binding.ref, works, mask, context)
     texts = Texts(_blobs(files, works, outcome))
     found = tuple(object_changes(files, {"/".join(object_path(binding.ref)): binding.ref}, texts))
     for each in found:
@@ -100,7 +100,9 @@ def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingCh
         yield PendingChange(ref=binding.ref, reason=SUSPENDED, clusters=current)
 
 
-def _missed_files(ref: ObjectRef, works: Works, mask: Mask, context: TreeContext) -> dict[FileChange, list[str]]:
+def _files_kept_from_suspended(
+    ref: ObjectRef, works: Works, mask: Mask, context: TreeContext
+) -> dict[FileChange, list[str]]:
     """Return the files that suspended clusters would get, with what they hold instead."""
     held = context.held(ref, mask)
     files: dict[FileChange, list[str]] = {}

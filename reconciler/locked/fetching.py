@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.command import GitCommand
-from render.boundary import REPORT_IT, guarded, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
 from render.errors import GitError
 from render.values import DiscreetStruct
 
@@ -108,7 +108,7 @@ def fetch_missing(
             continue
         begun = time.monotonic()
         refuse = _late if wasted > SECONDS else partial(_refusal, fetcher)
-        error = guarded(partial(refuse, each), partial(_unexpected, each))
+        error = result_or_substitute(partial(refuse, each), partial(_unexpected, each))
         if error is not None:
             wasted += time.monotonic() - begun
             refused.append(known[each.name].explained(error) if each.name in known else error)

@@ -232,7 +232,7 @@ def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
     # Of objects with too much in them a server prints, below its sentence, how the values differ.
     sentence = item["message"].partition("\n")[0]
     unrepeated = "it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted"
-    text = _repeatable_text(_detail(sentence), manifest) or unrepeated
+    text = _repeatable_text(_detail_after_value(sentence), manifest) or unrepeated
     return f"{field}: {text}" if field not in _NO_FIELDS else text
 
 
@@ -244,7 +244,7 @@ def _repeatable_text(text: str, manifest: Any) -> str:
     return found[0] if found else ""
 
 
-def _detail(message: str) -> str:
+def _detail_after_value(message: str) -> str:
     """Return the end of a cause's message, after the value it quotes; nothing when it only quotes one."""
     head, _, quoted = message.partition(" value: ")
     if head not in _VALUE_CAUSES:

@@ -33,7 +33,7 @@ def observe_cluster(
 ) -> ObservedCluster:
     """Return everything in a cluster that its plan needs to know."""
     applyset = applyset or ApplySet()
-    observed = _identified(client, desired.cluster)
+    observed = _ask_identity(client, desired.cluster)
     # Of a cluster that is another one than it was nothing is read; the plan refuses it.
     if observed.failure or (inventory.uid and observed.uid != inventory.uid):
         return observed
@@ -78,7 +78,7 @@ def _out_of_time(observed: ObservedCluster) -> Failure | None:
     return next((each for each in failures if each.kind is FailureKind.DEADLINE), None)
 
 
-def _identified(client: Client, cluster: str) -> ObservedCluster:
+def _ask_identity(client: Client, cluster: str) -> ObservedCluster:
     """Ask a cluster for its identity, in one quick try: one that does not answer this answers nothing."""
     version = client.send(
         Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)

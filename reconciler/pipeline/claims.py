@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
-from render.boundary import REPORT_IT, guarded, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
-from render.matching.bindings import interpreted_workload, make_binding, waiting_fields
+from render.matching.bindings import fields_waiting_for_change, interpreted_workload, make_binding
 from render.matching.exclusions import exclusions_of
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
@@ -84,7 +84,7 @@ def claim_templates(
     """Match templates of a source and make their bindings."""
     claiming = _Claiming(desired, policy_index(desired), match_options(desired.fleet), interpreter, previous)
     for template in templates:
-        guarded(partial(claiming.add, template), partial(claiming.fail, template))
+        result_or_substitute(partial(claiming.add, template), partial(claiming.fail, template))
     return claiming.claims()
 
 
@@ -126,7 +126,7 @@ class _Claiming(Struct):
             template, match, workload, before or _binding_of_source(known, match), is_changed=is_changed
         )
         if made is not None:
-            if not is_changed and (fields := waiting_fields(template, match, workload, made)):
+            if not is_changed and (fields := fields_waiting_for_change(template, match, workload, made)):
                 self.waiting[template.ref] = waiting_words(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
             self.bindings.append(replace(made, template_digest=digest) if digest else made)

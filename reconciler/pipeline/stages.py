@@ -24,7 +24,7 @@ from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import with_facts
 from render.binding import Binding
 from render.bits import members
-from render.boundary import guarded
+from render.boundary import result_or_substitute
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.layout import object_path
@@ -214,7 +214,7 @@ def _works(template: Template, binding: Binding, context: WorkContext, index: Cl
         failure = WorkFailure(clusters=clusters, error=unexpected_failure(template.ref, error))
         return Works(variants=(), blobs={}, contents=(), failures=(failure,))
 
-    return guarded(lambda: render_works(template, binding, context), failed_works)
+    return result_or_substitute(lambda: render_works(template, binding, context), failed_works)
 
 
 def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reconciler.ledger.inventory import HeldObject, HistoryPlace, Inventory
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from render.boundary import INTERNAL, REPORT_IT, guarded, unexpected_words
+from render.boundary import INTERNAL, REPORT_IT, result_or_substitute, unexpected_words
 from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
 
@@ -45,7 +45,7 @@ def make_plan(
         return plan
     wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
     context = _context(wanted, desired, observed, inventory, options)
-    made = (guarded(partial(_plan_desired, item, context), partial(_unplanned, item)) for item in wanted)
+    made = (result_or_substitute(partial(_plan_desired, item, context), partial(_unplanned, item)) for item in wanted)
     objects = sorted(made, key=lambda item: sort_key(item.ref))
     hold = _prune_hold(desired, observed, inventory, options)
     deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.culprits import culprits_among
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError
 from render.words import listed
 
@@ -44,7 +44,7 @@ class _Record(NamedTuple):
 
 def rendered_or_refused(inputs: Inputs, source: Source) -> Rendered:
     """Compute the next rendered tree; InputError names the records over which that stumbles."""
-    return guarded(partial(render_pass, inputs), partial(_refuse, inputs, source))
+    return result_or_substitute(partial(render_pass, inputs), partial(_refuse, inputs, source))
 
 
 def _refuse(inputs: Inputs, source: Source, error: Exception) -> Rendered:

@@ -33,7 +33,7 @@ def states_of_silent(
     Silence lasts since a pass last heard an agent, by its ``words``.
     """
     states = {}
-    for cluster, record in _told(context, recorded):
+    for cluster, record in _recorded_agents(context, recorded):
         heard = _heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
         if _is_late(record, heard, now) or _is_behind(context, cluster, record, heard, now):
             before = known[cluster.name].status if cluster.name in known else {}
@@ -41,7 +41,7 @@ def states_of_silent(
     return states
 
 
-def _told(context: FleetContext, recorded: RecordedStatus) -> Iterator[tuple[Cluster, ClusterRecord]]:
+def _recorded_agents(context: FleetContext, recorded: RecordedStatus) -> Iterator[tuple[Cluster, ClusterRecord]]:
     for cluster in filter(is_pulling, context.members):
         record = recorded.cluster(cluster.name)
         if record is not None:

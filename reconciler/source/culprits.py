@@ -8,7 +8,7 @@ that lead to the error together.
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from render.boundary import guarded
+from render.boundary import result_or_substitute
 
 _Item = TypeVar("_Item")
 _MOST_TRIALS = 60
@@ -50,4 +50,4 @@ def _is_unexpected(items: Sequence[_Item], load: Callable[[Sequence[_Item]], obj
         load(items)
         return False
 
-    return guarded(loads, lambda _error: True)
+    return result_or_substitute(loads, lambda _error: True)

@@ -20,7 +20,7 @@ from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from reconciler.locked.store import ContentStore
 from render.admission import admitted
 from render.admission.kinds import render_kinds
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError, Problem
 from render.model import ARGOSY_API_VERSION, as_mapping
 
@@ -161,7 +161,7 @@ def lock_of(sources: Iterable[ExternalSource], repository: RepositoryFiles, stor
     lock = nothing
     if file is not None:
         parse = partial(_parsed_lock, repository.read([file.id])[file.id], file.path)
-        lock, problems = guarded(parse, lambda error: (nothing, (unexpected_problem(file.path, error),)))
+        lock, problems = result_or_substitute(parse, lambda error: (nothing, (unexpected_problem(file.path, error),)))
     return ExternalLock(
         file=file, problems=problems, locked=LockedFiles(sources, lock, repository=repository, store=store)
     )

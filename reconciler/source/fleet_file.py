@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 
 from render.admission import Admitted, admit
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import Problem
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
 from render.settings.fleet import Fleet
@@ -78,7 +78,7 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
 
 def _fleet_of(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
     parse = partial(_parse_fleet_file, file, paths, read)
-    return guarded(parse, lambda error: (Fleet(), (unexpected_problem(file.path, error),)))
+    return result_or_substitute(parse, lambda error: (Fleet(), (unexpected_problem(file.path, error),)))
 
 
 def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.errors import Problem
 from render.kinds import BUILT_IN, GroupKind
@@ -156,8 +156,10 @@ def load_source(files: Sequence[SourceFile], reading: SourceReading, *, folder: 
     load = partial(_load_source, folder=folder)
     anew = partial(load, reading=reading.without_values())
     # What an earlier run remembers may have another shape than it should: then nothing of it is used.
-    again = partial(guarded, partial(anew, files), lambda error: _without_culprits(files, error, anew, reading.read))
-    return guarded(partial(load, files, reading=reading), lambda _: again())
+    again = partial(
+        result_or_substitute, partial(anew, files), lambda error: _without_culprits(files, error, anew, reading.read)
+    )
+    return result_or_substitute(partial(load, files, reading=reading), lambda _: again())
 
 
 def _without_culprits(
@@ -170,7 +172,7 @@ def _without_culprits(
         raise error
     problem = unexpected_problem(found[0].path, error, what=f"is not read{beside}")
     others = [each for each in files if each not in found]
-    rest: Loaded | None = guarded(partial(load, others), lambda _error: None)
+    rest: Loaded | None = result_or_substitute(partial(load, others), lambda _error: None)
     if rest is None:
         return Loaded(desired=Desired(), problems=(problem,))
     is_template = len(found) == 1 and not mentions_ours(found[0].path, read([found[0].id])[found[0].id])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from overrides.secrecy import holds_secrets
 from render.admission.findings import NAME_BY_TYPE
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.kinds import BUILT_IN
@@ -82,7 +82,7 @@ class LocatedManifest(NamedTuple):
 
     def problems_of_call(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
         """Return the problems that a call about this manifest finds; an error nobody thought of is one, too."""
-        return guarded(call, lambda error: [FieldProblem(self, unexpected_problem("", error))])
+        return result_or_substitute(call, lambda error: [FieldProblem(self, unexpected_problem("", error))])
 
     def problem(self, field: str, message: str, *, hint: str = "", kind: str = "") -> "FieldProblem":
         """Return a problem or warning of a field of this manifest ("" for the manifest itself)."""
@@ -143,7 +143,7 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
         blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
             known = (
-                guarded(partial(_outcomes_of_parsed, file, cached[file.id]), _parse_again)
+                result_or_substitute(partial(_outcomes_of_parsed, file, cached[file.id]), _parse_again)
                 if file.id in cached
                 else None
             )
@@ -152,7 +152,7 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
                 continue
             content = blobs[file.id] if file.id in blobs else read([file.id])[file.id]
             outcomes = partial(_parsed_file, file, content, fresh)
-            yield from guarded(outcomes, partial(_unreadable_document, file, content))
+            yield from result_or_substitute(outcomes, partial(_unreadable_document, file, content))
     if cache is not None and fresh:
         cache.put_many(fresh)
 

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
 from render.admission.findings import Findings
-from render.boundary import guarded, unexpected_problem
+from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
 from render.kinds import BUILT_IN, GroupKind
@@ -163,7 +163,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             if key in known:
                 yield template, place, SchemaVerdict(Findings(), range(*known[key]))
                 continue
-            verdict = guarded(partial(self._verdict_of, place), _verdict_of_error)
+            verdict = result_or_substitute(partial(self._verdict_of, place), _verdict_of_error)
             # Right for none of the versions as such, it is right by what the members run now.
             if key and verdict.right and not verdict.findings.problems:
                 fresh[key] = verdict.right.start, verdict.right.stop

@@ -14,7 +14,7 @@ from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
-from render.boundary import REPORT_IT, guarded, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
 from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
 from render.words import nearest
@@ -55,7 +55,7 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
     A test with a time is about the pass at that time, after those that went before it.
     """
-    return guarded(partial(_trial_of, test, desired, answers), partial(_failed, test))
+    return result_or_substitute(partial(_trial_of, test, desired, answers), partial(_failed, test))
 
 
 def _failed(test: PolicyTest, error: Exception) -> Trial:

@@ -48,12 +48,12 @@ def files_of(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
     files: dict[str, list[bytes]] = {}
     for each in written(conversion):
-        heading = f"# from {_sources(each)}\n".encode(errors="backslashreplace")
+        heading = f"# from {_text_of_sources(each)}\n".encode(errors="backslashreplace")
         files.setdefault(each.path, []).append(heading + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
 
 
-def _sources(written: WrittenObject) -> str:
+def _text_of_sources(written: WrittenObject) -> str:
     """Return what an object is made of: each document, or only where all of them are from if that is one place."""
     origins = dict.fromkeys(origin for origin, _ in written.sources)
     if len(written.sources) > len(origins) == 1:

@@ -76,7 +76,7 @@ def make_binding(
     return fresh if kept is None else _with_kept_fields(fresh, kept)
 
 
-def waiting_fields(template: Template, match: Match, workload: Workload, kept: Binding) -> tuple[str, ...]:
+def fields_waiting_for_change(template: Template, match: Match, workload: Workload, kept: Binding) -> tuple[str, ...]:
     """Return the fields of a lazy policy that wait for its template to change; ``policy`` is its claim itself."""
     if match.policy is None:
         return ()

@@ -53,7 +53,7 @@ def quota(manifest: Manifest) -> FederatedQuota:
     )
 
 
-def answered(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
+def ask_quotas(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
     """Ask quotas about a change of usage; the first that refuses it says for which resources."""
     before, after = tuple(quotas), []
     for each in before:
@@ -104,7 +104,7 @@ class QuotaLedger:
             return ""
         first = quotas[place]
         asked = replace(first, used={name: used.get(name, 0) for name in added if name in first.overall})
-        return " ".join(answered([asked], added).refusals)
+        return " ".join(ask_quotas([asked], added).refusals)
 
     def take(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
         """Let a binding have other targets from now on."""

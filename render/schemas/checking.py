@@ -301,10 +301,10 @@ def _check_form(
 
 
 def _whole_number_check(schema: Schema) -> Check:
-    return partial(_check_whole, _INT32 if schema.get("format") == "int32" else _INT64)
+    return partial(_check_whole_number, _INT32 if schema.get("format") == "int32" else _INT64)
 
 
-def _check_whole(bound: int, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_whole_number(bound: int, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is int:
         if not -bound <= value < bound:
             findings.problem(path_of(steps), f"must be from {-bound} to {bound - 1}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from render.parsing import binding
 from render.quantity import Amount
-from render.quota.enforcement import answered, quota
+from render.quota.enforcement import ask_quotas, quota
 from render.quota.shares import overall_used, reported, resource_quotas
 from render.quota.sums import amounts, difference, summed, usage
 
@@ -30,7 +30,7 @@ def _admitted(given: Plain, expected: Plain) -> tuple[Any, Any]:
     before: Mapping[str, Amount] = usage(binding(given["old"])) if given.get("old") else {}
     after = usage(binding(given["new"]))
     quotas = [quota(plain) for plain in given["federatedResourceQuotas"] or ()]
-    answer = answered(quotas, difference(after, before))
+    answer = ask_quotas(quotas, difference(after, before))
     found = (not answer.refusals, {each.name: dict(each.used) for each in answer.quotas})
     return found, (expected["allowed"], {name: amounts(used) for name, used in expected["overallUsed"].items()})
 
