@@ -8,7 +8,7 @@ from render.bits import Mask, members
 from render.settings.switches import Rescheduling
 
 from .decisions import Refusal, ScheduledReason, Trigger
-from .filtering import FilterResult, filter_clusters, no_cluster_fits
+from .filtering import FilterResult, no_cluster_fits
 from .replicas import Division, Shares
 from .rules import AffinityGroup, Strategy, assignment_strategy
 from .spread import ClusterSelection, Extension, extension_of, select_clusters
@@ -33,9 +33,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     outcome: Shares | Refusal
 
 
-def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger) -> Attempt:
-    """Run a binding through filters, selection and assignment with one affinity group."""
-    filters = filter_clusters(state, task, group)
+def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterResult, trigger: Trigger) -> Attempt:
+    """Run a binding through selection and assignment with one affinity group, given what its filters let pass."""
     if not filters.feasible:
         refusal = no_cluster_fits(filters, state.index)
         return Attempt(group=group, filters=filters, outcome=refusal)

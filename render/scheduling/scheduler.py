@@ -64,17 +64,19 @@ class Scheduler:
         """Return the trigger of a binding and the attempts made for it; it must be schedulable."""
         task = self.state.task(binding)
         groups = _groups_to_try(task)
+        first = filter_clusters(self.state, task, groups[0])
         trigger = trigger_of(
             binding,
             task.current,
             # A current target may stay where it passes all filters; those that exempt it let it pass.
-            allowed=filter_clusters(self.state, task, groups[0]).feasible,
+            allowed=first.feasible,
             leaving=self.state.terminating,
             options=self.state.options,
         )
         attempts: list[Attempt] = []
         for group in groups if trigger is not Trigger.NONE else ():
-            attempts.append(attempt(self.state, task, group, trigger))
+            filters = first if group is groups[0] else filter_clusters(self.state, task, group)
+            attempts.append(attempt(self.state, task, group, filters, trigger))
             if not isinstance(attempts[-1].outcome, Refusal):
                 break
         return SchedulingCycle(task=task, trigger=trigger, attempts=tuple(attempts))
