@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from reconciler.cli import COMMANDS, argosy
+from render import federations
 
 HEAVY = (
     *(
@@ -31,6 +32,12 @@ LIGHT = (
     *("render.errors", "render.notations", "render.words"),
 )
 PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "publish", "reconcile", "reference")}
+FEDERATIONS = {
+    *("render.model", "render.values", "render.federations"),
+    *(f"render.federations.{each.name.replace('-', '_')}" for each in federations.FEDERATIONS),
+    *("render.federations.federation", "render.federations.kubeadmiral.labels"),
+}
+"""The federations' names and signs, which the help of ``argosy import`` is made of: nothing that converts."""
 
 
 def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
@@ -45,7 +52,7 @@ def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
     loaded = finished.stdout.partition("\0")[2].split()
     assert "reconciler.commands.render" in loaded
     heavy = [name for name in loaded if name.startswith(HEAVY) and not name.startswith(LIGHT)]
-    assert [name for name in heavy if name not in PACKAGES] == []
+    assert [name for name in heavy if name not in PACKAGES | FEDERATIONS] == []
 
 
 def test_the_list_of_commands_loads_no_log_and_no_names() -> None:
