@@ -55,7 +55,7 @@ def is_self_contained(schema: bytes) -> bool:
     """Say whether a schema refers to itself alone; one that cannot be read may refer to anything."""
     is_plain = True
 
-    def looked_at(pairs: list[tuple[str, Any]]) -> None:
+    def check_keys(pairs: list[tuple[str, Any]]) -> None:
         nonlocal is_plain
         for key, value in pairs:
             is_elsewhere = key in _REFERENCES and isinstance(value, str) and not value.startswith("#")
@@ -63,7 +63,7 @@ def is_self_contained(schema: bytes) -> bool:
             is_plain = is_plain and not is_elsewhere and not is_unknown
 
     try:
-        json.loads(schema.decode(), object_pairs_hook=looked_at)
+        json.loads(schema.decode(), object_pairs_hook=check_keys)
     except (ValueError, RecursionError):
         return False
     return is_plain

@@ -24,7 +24,7 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     """
     by_name = {cluster.name: cluster for cluster in members}
     check_choice(options, by_name)
-    tell_of_pulling(by_name.values(), options, log)
+    warn_of_pulling_members(by_name.values(), options, log)
     # Where nothing is said of any member, each is reached by the context named like it.
     reached = reached_members(fleet, options) or frozenset(by_name)
     wanted = tuple(cluster for cluster in wanted_members(by_name, options) if not is_pulling(cluster))
@@ -36,7 +36,7 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     return tuple(cluster for cluster in wanted if cluster.name in reached)
 
 
-def tell_of_pulling(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
+def warn_of_pulling_members(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
     """Say which of the members that are asked for by name pull, so that no command reaches them."""
     pulling = sorted(cluster.name for cluster in members if is_pulling(cluster) and cluster.name in options.clusters)
     if pulling:

@@ -22,7 +22,7 @@ from render.interpreter.webhooks import Send
 
 from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
-from .member_choice import check_choice, chosen_members, tell_of_pulling
+from .member_choice import check_choice, chosen_members, warn_of_pulling_members
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
 from .orphans import agree_on_terminal
@@ -127,7 +127,7 @@ def observe_and_connect(
         members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
     else:
         check_choice(options.delivery, (cluster.name for cluster in desired.clusters))
-        tell_of_pulling(desired.clusters, options.delivery, log)
+        warn_of_pulling_members(desired.clusters, options.delivery, log)
     open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
     return ReachedMembers(
         context=context,

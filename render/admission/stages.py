@@ -196,11 +196,11 @@ def _with_level(problem: Problem, levels: tuple[Level, ...]) -> Problem:
     found = [level for level in levels if level.field == name]
     if not found:
         return problem
-    best = max(found, key=lambda level: (_shared(level.steps, here), -len(level.steps)))
+    best = max(found, key=lambda level: (_length_of_shared_start(level.steps, here), -len(level.steps)))
     return replace(problem, hint=f"it belongs under {best}")
 
 
-def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+def _length_of_shared_start(first: tuple[str, ...], second: tuple[str, ...]) -> int:
     """Count the steps that two levels begin with alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 

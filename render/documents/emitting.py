@@ -147,10 +147,10 @@ def scalar(value: Any) -> str:
         return f"{_HOLE}{value.name}{_HOLE}"
     if kind is float:
         return _float(value)
-    return _rare(value)
+    return _text_of_lone_value(value)
 
 
-def _rare(value: Any) -> str:
+def _text_of_lone_value(value: Any) -> str:
     """Return the text of an empty container, or of a string that stands alone."""
     if isinstance(value, str):
         return inline(value)
