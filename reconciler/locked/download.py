@@ -8,7 +8,8 @@ import ipaddress
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -48,7 +49,9 @@ class Downloads:
 
     def within(self, seconds: float) -> "Downloads":
         """Return downloads that have so many seconds all together: those of one Source."""
-        return replace(self, until=time.monotonic() + seconds)
+        found = copy(self)
+        found.until = time.monotonic() + seconds
+        return found
 
     def get(
         self,
