@@ -604,3 +604,32 @@ def test_replicas_of_a_custom_resource_leave_with_the_manifest_where_nothing_can
     word, left = ("unchanged UpToDate", {"replicas": 3}) if is_scaled else ("configured Changed", {})
     assert told == {f"Gadget.{group_of(cluster)} g": word}
     assert spec == {"a": "1", **left}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("stated", [{"rules": []}, {}], ids=["rules: []", "no rules"])
+def test_the_rules_of_an_aggregated_role_are_gathered_by_the_cluster(
+    stated: dict[str, Any], real_cluster: Cluster
+) -> None:
+    """Kubernetes' own examples state that there are none; once a controller had filled them in, that was a conflict."""
+    cluster = real_cluster
+
+    def role(team: str) -> dict[str, Any]:
+        aggregated = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"team": team}}]}}
+        kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+        return {**kind, "metadata": {"name": cluster.space}, **aggregated, **stated}
+
+    path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{cluster.space}"
+    cluster.apply(role("shop"))
+    gathered = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    by = f"{path}?fieldManager=clusterrole-aggregation-controller"
+    assert cluster.server.request("PATCH", by, {"rules": gathered}, content_type=MERGE_PATCH)[0] == 200
+    told = []
+    for team in ("shop", "web", "web"):
+        (result,) = cluster.apply(role(team)).results
+        told.append((f"{result.action} {result.reason}", result.yielded))
+        assert cluster.server.read(path)["rules"] == gathered
+    live = cluster.server.read(path)["aggregationRule"]
+    cluster.server.request("DELETE", path)
+    assert told == [("unchanged UpToDate", ()), ("configured Changed", ()), ("unchanged UpToDate", ())]
+    assert live == role("web")["aggregationRule"]

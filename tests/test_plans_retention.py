@@ -111,7 +111,8 @@ def an_object_with(kind: BuiltInKind, path: tuple[str, ...], value: Any) -> dict
     for step in reversed(path):
         value = [{"name": "a", **value}] if step == EACH else {step: value}
     metadata = {"name": "x", "namespace": "shop", "labels": {RETAIN_REPLICAS: "true"}}
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "type": TOKEN_TYPE, **value}
+    asking = {"type": TOKEN_TYPE, "aggregationRule": {"clusterRoleSelectors": []}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, **asking, **value}
 
 
 def other_values(field: Retained) -> tuple[Any, Any]:

@@ -1,15 +1,23 @@
 """Roles, and the requests by which servers answer who somebody is and what he may do."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from render.interpretation.retention import Retained
 
 from .kind import NO_DELIVERY_RULES, NO_LIVE_RULES, NO_PODS, NO_RULES, NO_TEMPLATE_RULES, BuiltInKind, plain_kinds
 
 _ROLES = "rbac.authorization.k8s.io"
 
 
+def is_aggregated(role: Mapping[str, Any]) -> bool:
+    """Say whether a controller gathers a ClusterRole's rules from other roles, whatever its manifest has."""
+    return bool(role.get("aggregationRule"))
+
+
 def clean_role(role: dict[str, Any]) -> None:
     """Take out the rules that a controller gathers from other roles."""
-    if role.get("aggregationRule"):
+    if is_aggregated(role):
         role.pop("rules", None)
 
 
@@ -21,7 +29,8 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         clean=clean_role,
-        has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} defaults filled_in prune pruned_fields",
+        retained=(Retained(path=("rules",), condition=is_aggregated, is_karmadas=False),),
+        has_no=f"{NO_PODS} interpretation progress {NO_DELIVERY_RULES} defaults filled_in prune pruned_fields",
     ),
     BuiltInKind(
         group=_ROLES,
