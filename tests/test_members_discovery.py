@@ -144,3 +144,30 @@ def test_a_request_says_both_forms_it_reads() -> None:
     asked: Request = cluster.requests[0]
     assert asked.accept.split(",")[0] == "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
     assert asked.accept.split(",")[-1] == "application/json"
+
+
+def test_kinds_with_the_scale_subresource_are_told_apart_by_old_and_new_servers() -> None:
+    scale = {"subresource": "scale", "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"}}
+    entry = {**an_entry(DEPLOYMENT), "subresources": [scale]}
+    aggregate = Scripted(
+        {
+            "/api": aggregated(a_group("", {"version": "v1", "resources": [an_entry(NODE)]})),
+            "/apis": aggregated(a_group("apps", {"version": "v1", "resources": [entry]})),
+        }
+    )
+    old = [an_old_entry(DEPLOYMENT), {**an_old_entry(DEPLOYMENT), "name": "deployments/scale", "kind": "Scale"}]
+    one_by_one = Scripted(
+        {
+            "/api": {"kind": "APIVersions", "versions": ["v1"]},
+            "/apis": {"kind": "APIGroupList", "groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1"}]}]},
+            "/api/v1": {"resources": [an_old_entry(NODE)]},
+            "/apis/apps/v1": {"resources": old},
+        }
+    )
+    for cluster in (aggregate, one_by_one):
+        found = discover(cluster)
+        assert isinstance(found, Discovery)
+        assert {kind: each.is_scaled for (_, kind), each in found.resources.items()} == {
+            "Node": False,
+            "Deployment": True,
+        }
