@@ -61,7 +61,21 @@ class Snapshot(DiscreetStruct, frozen=True, kw_only=True):
 def list_files(git: GitCommand, stored: StoredObjects, treeish: str, *, partial: bool) -> tuple[File, ...]:
     """Return every file of a commit or tree; a few are listed here, and for more of them git is asked."""
     few = None if partial else _few_files(stored, treeish)
-    return _listed_by_git(git, treeish, partial=partial) if few is None else few
+    if few is not None:
+        return few
+    try:
+        return _listed_by_git(git, treeish, partial=partial)
+    except GitError:
+        if WHOLE_ID.fullmatch(treeish) and not partial:
+            _read_top_folder(git, stored, treeish)  # git does not say which object it lacks
+        raise
+
+
+def _read_top_folder(git: GitCommand, stored: StoredObjects, commit: str) -> None:
+    """Read the folder at the top of a commit; GitError that names it where the repository lacks it."""
+    id_ = bytes.fromhex(commit)
+    content = read_objects(git, stored, [id_], "commit", partial=False)[id_]
+    read_objects(git, stored, [parse_commit(commit, content).tree], "tree", partial=False)
 
 
 def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
