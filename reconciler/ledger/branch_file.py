@@ -23,7 +23,7 @@ VERSION_FIELD = "version"
 MOST_BYTES = 8 << 20
 _VERSION_KEY = b"version: "
 _NAMES = re.compile(r"\{([a-z]+)\}")
-_PLACE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<place>.*)`)?", re.DOTALL)
+_AT, _KEY_IN = " - at ", "`key` in "
 _EXPECTED = re.compile(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 _NOT_OF_TYPE = {
@@ -190,11 +190,13 @@ def _words_of(error: str) -> str:
     >>> _words_of("Object missing required field `kind` - at `$.left[1]`"), _words_of("Expected `object`, got `array`")
     ('left[1].kind is missing', 'it is no object')
     """
-    found = _PLACE.fullmatch(error)
-    what, place = (found["what"], found["place"] or "") if found else (error, "")
+    what, at, path = error.rpartition(_AT)
+    if not at:
+        what, path = error, ""
+    place = path.removeprefix(_KEY_IN).strip("`").removeprefix("$").removeprefix(".")
     if missing := _MISSING.fullmatch(what):
         return f"{place}.{missing['name']} is missing".lstrip(".")
-    subject = f"{'a key of ' if found and found['key'] else ''}{place or 'it'}"
+    subject = f"{'a key of ' if path.startswith(_KEY_IN) else ''}{place or 'it'}"
     expected = _EXPECTED.fullmatch(what)
     wrong = _NOT_OF_TYPE.get(expected["type"]) if expected else None
     return f"{subject} is {wrong}" if wrong and what.count("`") == _TWO_WORDS else f"{subject} has a value of no use"
