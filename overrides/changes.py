@@ -56,7 +56,7 @@ def changes_of(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
     """
     found: list[ChangedField] = []
     _compare((), before, after, found)
-    return tuple(map(_masked, found)) if before.get("kind") == "Secret" else tuple(found)
+    return tuple(map(_masked_change, found)) if before.get("kind") == "Secret" else tuple(found)
 
 
 def _compare(keys: Keys, before: Any, after: Any, found: list[ChangedField]) -> None:
@@ -77,7 +77,7 @@ def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[Change
         old, new = before.get(key, _NOTHING), after.get(key, _NOTHING)
         if is_secret_key(key) or (key == "value" and (is_secret_entry(before) or is_secret_entry(after))):
             if not _is_same(old, new):
-                found.append(_masked(_change((*keys, key), old, new)))
+                found.append(_masked_change(_change((*keys, key), old, new)))
         elif old is _NOTHING or new is _NOTHING:
             found.append(_change((*keys, key), old, new))
         else:
@@ -166,7 +166,7 @@ def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
     return ChangedField(path=path, operator="replace", before=_shown(before), after=_shown(after))
 
 
-def _masked(change: ChangedField) -> ChangedField:
+def _masked_change(change: ChangedField) -> ChangedField:
     if _SHOWN_IN_SECRETS.fullmatch(change.path):
         return change
     before = None if change.operator == "add" else HIDDEN

@@ -24,15 +24,15 @@ class Draft:
         """Return the mapping or list at an existing path for writing; parts on the way are copied unless they were."""
         node = self.root
         if id(node) not in self._owned:
-            node = self.root = self._copied(node)
+            node = self.root = self._copy_once(node)
         for key in keys:
             child = node[key]
             if id(child) not in self._owned:
-                child = node[key] = self._copied(child)
+                child = node[key] = self._copy_once(child)
             node = child
         return node
 
-    def _copied(self, container: Any) -> Any:
+    def _copy_once(self, container: Any) -> Any:
         copied = container.copy()
         # Holding the copy keeps its id from being given to another container.
         self._owned[id(copied)] = copied

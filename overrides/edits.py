@@ -24,13 +24,13 @@ class CompiledEdit(Struct, frozen=True):
 def compiled_edits(overriders: Overriders, path: str) -> tuple[CompiledEdit, ...]:
     """Compile the overriders at a field path of a policy, in the order they run."""
     return tuple(
-        CompiledEdit(f"{path}.{each.type.name}{edit.place}", _watched(each, edit), each.type, edit.overriders)
+        CompiledEdit(f"{path}.{each.type.name}{edit.place}", _observed_change(each, edit), each.type, edit.overriders)
         for each in overriders.lists
         for edit in each.type.edits(each.overriders)
     )
 
 
-def _watched(given: OverriderList, edit: OverriderEdit) -> Change:
+def _observed_change(given: OverriderList, edit: OverriderEdit) -> Change:
     pointers = [given.type.pointer(overrider) for overrider in edit.overriders]
     risky = [
         index
@@ -39,10 +39,10 @@ def _watched(given: OverriderList, edit: OverriderEdit) -> Change:
     ]
     if not risky:
         return edit.change
-    return _guarded(edit.change, within="" if edit.place else f"[{risky[-1]}]")
+    return _change_with_errors(edit.change, within="" if edit.place else f"[{risky[-1]}]")
 
 
-def _guarded(change: Change, *, within: str) -> Change:
+def _change_with_errors(change: Change, *, within: str) -> Change:
     def run(draft: Draft) -> None:
         before = identity_of(draft.root)
         change(draft)

@@ -70,7 +70,7 @@ def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
 def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
     """Run the edits of one rule on a draft, up to the first that is refused."""
     for edit in rule.edits:
-        refused = result_or_substitute(partial(_refusal, rule, edit, draft), partial(_unexpected, rule, edit))
+        refused = result_or_substitute(partial(_refusal, rule, edit, draft), partial(_error_of_bug, rule, edit))
         if refused is not None:
             return refused
     return None
@@ -84,7 +84,7 @@ def _refusal(rule: CompiledRule, edit: CompiledEdit, draft: Draft) -> OverrideEr
     return None
 
 
-def _unexpected(rule: CompiledRule, edit: CompiledEdit, error: Exception) -> OverrideError:
+def _error_of_bug(rule: CompiledRule, edit: CompiledEdit, error: Exception) -> OverrideError:
     hint = unexpected_problem("", error).hint
     return OverrideError(rule.applied.origin, edit.field, unexpected_words(error), hint=hint)
 

@@ -69,7 +69,7 @@ class Partition:
             part = rest & having
             if part:
                 rest ^= part
-                self._keep(part, [*before, entry] if rest else _extended(before, entry))
+                self._keep(part, [*before, entry] if rest else _with_entry(before, entry))
                 if not rest:
                     return
         self._keep(rest, before)
@@ -95,6 +95,6 @@ class Partition:
             yield 1 << index, content
 
 
-def _extended(content: list[bytes], entry: bytes) -> list[bytes]:
+def _with_entry(content: list[bytes], entry: bytes) -> list[bytes]:
     content.append(entry)
     return content

@@ -29,10 +29,10 @@ class SelectiveStruct(DiscreetStruct, frozen=True):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SelectiveStruct) or type(other) is not type(self):
             return NotImplemented
-        return self._compared() == other._compared()
+        return self._compared_values() == other._compared_values()
 
     def __hash__(self) -> int:
-        return hash(self._compared())
+        return hash(self._compared_values())
 
-    def _compared(self) -> tuple[object, ...]:
+    def _compared_values(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__struct_fields__ if name not in self.UNCOMPARED)

@@ -107,7 +107,7 @@ class _Comparison(NamedTuple):
         named = [found[part] for part in ("major", "minor", "patch")]
         known = [int(part) for part in named[: _count_of_numbers(named)] if part is not None]
         pre = tuple(found["pre"].split(".")) if found["pre"] else ()
-        low = _padded(known)._replace(pre=pre)
+        low = _padded_version(known)._replace(pre=pre)
         return cls(sign.replace("=>", ">=").replace("=<", "<="), low, _version_after(sign, known))
 
     def holds(self, version: Version) -> bool:
@@ -136,7 +136,7 @@ def _count_of_numbers(named: list[str | None]) -> int:
     return next((index for index, part in enumerate(named) if part is None or not part.isdigit()), 3)
 
 
-def _padded(numbers: list[int]) -> Version:
+def _padded_version(numbers: list[int]) -> Version:
     major, minor, patch = [*numbers, 0, 0, 0][:3]
     return Version(major, minor, patch)
 
@@ -151,4 +151,4 @@ def _version_after(sign: str, known: list[int]) -> Version | None:
         first = min(1, len(known) - 1)
     else:
         first = len(known) - 1
-    return _padded([*known[:first], known[first] + 1])
+    return _padded_version([*known[:first], known[first] + 1])

@@ -119,7 +119,7 @@ def effect_findings(trials: Trials) -> Iterator[LintFinding]:
     for place, trial in trials.by_place.items():
         yield from _unusable(place, trial)
         yield from _idle(place, trial)
-        yield from _damaged(place, trial)
+        yield from _findings_of_damage(place, trial)
 
 
 def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
@@ -128,22 +128,22 @@ def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
         refused[within] = refused.get(within, 0) + count
     for (within, message, hint), _ in sorted(trial.refusals.items(), key=lambda item: (-item[1], item[0])):
         if refused.pop(within, 0) == trial.runs:
-            why = f"cannot be applied to {_selected(trial)}: {message}"
+            why = f"cannot be applied to {_selected_words(trial)}: {message}"
             yield LintFinding(origin=place[0], field=f"{place[1]}{within}", message=why, hint=hint)
 
 
 def _idle(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     if trial.idle_hint and not trial.has_effect and not trial.refusals:
-        message = f"changes nothing in {_selected(trial)}"
+        message = f"changes nothing in {_selected_words(trial)}"
         yield LintFinding(origin=place[0], field=place[1], message=message, hint=trial.idle_hint)
 
 
-def _damaged(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
+def _findings_of_damage(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     for complaint, objects in trial.damaged.items():
         message = f"{complaint.message} in {listed(sorted(map(str, objects)))}"
         yield LintFinding(origin=place[0], field=place[1], message=message, hint=complaint.hint)
 
 
-def _selected(trial: EditTrial) -> str:
+def _selected_words(trial: EditTrial) -> str:
     count = len(trial.objects)
     return "the one object it selects" if count == 1 else f"any of the {count} objects it selects"

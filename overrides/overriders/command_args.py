@@ -37,7 +37,7 @@ def override_words(draft: Draft, overrider: CommandArgsOverrider, *, field: str)
         words = container.get(field)
         if words is not None and not _are_words(words):
             raise Refused(f"{escaped((*keys, field))} is not a list of strings")
-        new = _edited(words or [], overrider)
+        new = _words_after(words or [], overrider)
         if new != words:
             draft.writable(keys)[field] = new
 
@@ -46,7 +46,7 @@ def _are_words(words: Any) -> bool:
     return isinstance(words, list) and all(isinstance(word, str) for word in words)
 
 
-def _edited(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
+def _words_after(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
     match overrider.operator:
         case "add":
             return [*words, *overrider.value]
@@ -56,7 +56,7 @@ def _edited(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
             return list(words)
 
 
-def _parsed(plain: Manifest) -> CommandArgsOverrider:
+def _parse(plain: Manifest) -> CommandArgsOverrider:
     return CommandArgsOverrider(
         container_name=plain["containerName"], operator=plain["operator"], value=tuple(plain.get("value") or ())
     )
@@ -84,7 +84,7 @@ def _words_overrider(field: str) -> OverriderType[CommandArgsOverrider]:
     return OverriderType(
         name=f"{field}Overrider",
         item=Record({"containerName!": TEXT, "operator!": Text(choices=("add", "remove")), "value": TEXTS}),
-        parse=_parsed,
+        parse=_parse,
         plain=_plain,
         edits=one_by_one(partial(_change, field=field)),
         reach=_reach,

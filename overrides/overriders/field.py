@@ -113,7 +113,7 @@ def _patched_json(text: str, overrider: FieldPatch) -> str:
     if not text:
         return text
     try:
-        return json_text(_patched(parse_json(text), overrider))
+        return json_text(_value_after(parse_json(text), overrider))
     except Refused as refusal:
         raise _located(refusal, overrider) from None
     except RecursionError:
@@ -122,12 +122,12 @@ def _patched_json(text: str, overrider: FieldPatch) -> str:
 
 def _patched_yaml(text: str, overrider: FieldPatch) -> str:
     try:
-        return yaml_text(_patched(parse_yaml(text), overrider))
+        return yaml_text(_value_after(parse_yaml(text), overrider))
     except Refused as refusal:
         raise _located(refusal, overrider) from None
 
 
-def _patched(value: Any, overrider: FieldPatch) -> Any:
+def _value_after(value: Any, overrider: FieldPatch) -> Any:
     if not (value is None or isinstance(value, dict | list)):
         raise Refused("holds a single value, which no patch can change")
     draft = Draft(value)
@@ -143,7 +143,7 @@ def _located(refusal: Refused, overrider: FieldPatch) -> Refused:
     return Refused(message, hint=refusal.hint, within=within)
 
 
-def _parsed(plain: Manifest) -> FieldOverrider:
+def _parse(plain: Manifest) -> FieldOverrider:
     patches = {
         name: tuple(parsed_operation(each, pointer="subPath") for each in plain.get(name) or ()) for name in _FORMATS
     }
@@ -177,7 +177,7 @@ def _check(entry: Manifest, path: str, findings: Findings) -> None:
     elif not any(patches.values()):
         findings.problem(path, "required: either json or yaml", hint="add the operations", kind="Required")
     check_pointer(entry.get("fieldPath") or "", f"{path}.fieldPath", findings)
-    for here, each in _placed(patches, path):
+    for here, each in _patches_by_place(patches, path):
         check_pointer(each.get("subPath") or "", f"{here}.subPath", findings)
         has_value = each.get("value") is not None
         if each.get("operator") == "remove" and has_value:
@@ -186,7 +186,7 @@ def _check(entry: Manifest, path: str, findings: Findings) -> None:
             findings.problem(f"{here}.value", f"required with operator {each['operator']}")
 
 
-def _placed(patches: Mapping[str, Iterable[Manifest]], path: str) -> Iterator[tuple[str, Manifest]]:
+def _patches_by_place(patches: Mapping[str, Iterable[Manifest]], path: str) -> Iterator[tuple[str, Manifest]]:
     for name, patch in patches.items():
         yield from ((f"{path}.{name}[{index}]", each) for index, each in enumerate(patch))
 
@@ -200,7 +200,7 @@ def _warn_unchecked(entry: Manifest, path: str, findings: Findings) -> None:
 FIELD_OVERRIDER = OverriderType(
     name="fieldOverrider",
     item=Record({"fieldPath!": TEXT, **dict.fromkeys(_FORMATS, ListOf(operation_schema("subPath")))}),
-    parse=_parsed,
+    parse=_parse,
     plain=_plain,
     edits=one_by_one(_change),
     reach=_reach,

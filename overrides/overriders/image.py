@@ -256,7 +256,7 @@ def _is_readable(image: str | None) -> bool:
     return True
 
 
-def _parsed(plain: Manifest) -> ImageOverrider:
+def _parse(plain: Manifest) -> ImageOverrider:
     predicate = plain.get("predicate")
     return ImageOverrider(
         component=plain["component"],
@@ -319,7 +319,7 @@ IMAGE_OVERRIDER = OverriderType(
             "value": TEXT,
         }
     ),
-    parse=_parsed,
+    parse=_parse,
     plain=_plain,
     edits=one_by_one(_change),
     reach=_reach,

@@ -68,7 +68,7 @@ _ITEM = Record({"operator!": OPERATOR, "value!": LABELS})
 _IDLE_HINT = "replace and remove touch only keys that exist"
 
 
-def _parsed(plain: Manifest) -> LabelAnnotationOverrider:
+def _parse(plain: Manifest) -> LabelAnnotationOverrider:
     return LabelAnnotationOverrider(operator=plain["operator"], value=plain["value"])
 
 
@@ -106,7 +106,7 @@ def _warn_of_unchecked_labels(entry: Manifest, path: str, findings: Findings) ->
 LABELS_OVERRIDER = OverriderType(
     name="labelsOverrider",
     item=_ITEM,
-    parse=_parsed,
+    parse=_parse,
     plain=_plain,
     edits=one_by_one(partial(_change, field="labels")),
     reach=_reach,
@@ -121,7 +121,7 @@ LABELS_OVERRIDER = OverriderType(
 ANNOTATIONS_OVERRIDER = OverriderType(
     name="annotationsOverrider",
     item=_ITEM,
-    parse=_parsed,
+    parse=_parse,
     plain=_plain,
     edits=one_by_one(partial(_change, field="annotations")),
     reach=_reach,

@@ -81,11 +81,11 @@ def patch_draft(draft: Draft, patch: Sequence[PatchOperation]) -> None:
 def _operation(overrider: PlaintextOverrider) -> PatchOperation:
     operator, value, tokens = overrider.operator, overrider.value, tokens_of(overrider.path)
     is_plain = tokens and not any(_LENIENT_INDEX.fullmatch(token) for token in tokens)
-    patch = _compiled(operator, tokens, value) if tokens and is_plain else None
+    patch = _compile(operator, tokens, value) if tokens and is_plain else None
     return PatchOperation(operator, overrider.path, tokens, value, patch)
 
 
-def _compiled(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.PatchOperation:
+def _compile(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.PatchOperation:
     if operator == "replace" and keys[-1] == "":
         operator = "add"
     return _KINDS[operator]({"op": operator, "path": escaped(keys), "value": value})
@@ -101,7 +101,7 @@ def _apply(draft: Draft, operation: PatchOperation) -> None:
     keys, container = container_keys(draft.root, tokens)
     key = _last_key(operation.operator, keys, tokens[-1], container)
     draft.writable(keys)
-    patch = operation.patch or _compiled(operation.operator, (*keys, key), operation.value)
+    patch = operation.patch or _compile(operation.operator, (*keys, key), operation.value)
     patch.apply(draft.root)
 
 

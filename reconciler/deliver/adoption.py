@@ -74,7 +74,7 @@ def certain_object(client: Client, planned: PlannedObject, context: PlanContext)
     An object that changes meanwhile is planned and asked about again.
     """
     for attempt in range(_TRIES):
-        outcome = _asked(client, planned, context)
+        outcome = _ask_server(client, planned, context)
         if not isinstance(outcome, Failure):
             return outcome
         is_last = outcome.kind not in _CHANGED or attempt == _TRIES - 1
@@ -87,7 +87,7 @@ def certain_object(client: Client, planned: PlannedObject, context: PlanContext)
     return planned
 
 
-def _asked(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject | Failure:
+def _ask_server(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject | Failure:
     manager = context.options.applyset.manager
     answer = dry_run_of(client, planned, manager, is_forced=True)
     if isinstance(answer, Failure):
@@ -147,10 +147,10 @@ def _changes_without(
     if not isinstance(answer, Failure):
         return _changes(planned, answer.body)
     # A server that refuses the object without these fields would refuse the next apply as well.
-    return _dropped(planned, paths) if answer.kind in _REFUSALS else answer
+    return _dropped_changes(planned, paths) if answer.kind in _REFUSALS else answer
 
 
-def _dropped(planned: PlannedObject, paths: tuple[Path, ...]) -> tuple[FieldChange, ...]:
+def _dropped_changes(planned: PlannedObject, paths: tuple[Path, ...]) -> tuple[FieldChange, ...]:
     live, want = planned.live or {}, planned.manifest or {}
     owners = (next(iter(owners_at(live, path, frozenset())), Owner("")) for path in paths)
     return tuple(

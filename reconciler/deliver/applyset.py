@@ -107,15 +107,15 @@ def _ensure_namespace(client: Client, applyset: ApplySet, options: ApplySettings
         return live if isinstance(live, Failure) else None
     metadata = {"name": applyset.namespace, "labels": {"app.kubernetes.io/managed-by": TOOL}}
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    return _applied(client, NAMESPACES.path(ref), body, {"fieldManager": applyset.manager})
+    return _apply_parent(client, NAMESPACES.path(ref), body, {"fieldManager": applyset.manager})
 
 
 def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
     query = {"fieldManager": applyset.manager, "force": "true"}
-    return _applied(client, CONFIG_MAPS.path(applyset.parent), applyset.manifest(version), query)
+    return _apply_parent(client, CONFIG_MAPS.path(applyset.parent), applyset.manifest(version), query)
 
 
-def _applied(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:
+def _apply_parent(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:
     outcome = client.send(
         Request(method="PATCH", path=path, expects=Expected.OBJECT, query=query, body=body, content_type=APPLY)
     )

@@ -91,7 +91,7 @@ class SopsDecryption:
         if not any(item.encrypted for item in desired.objects):
             return desired
         keys = self._member_keys(client)
-        objects = tuple(self._decrypted(item, keys) if item.encrypted else item for item in desired.objects)
+        objects = tuple(self._decrypt_object(item, keys) if item.encrypted else item for item in desired.objects)
         return replace(desired, objects=objects)
 
     def _member_keys(self, client: Client) -> str | _Refusal:
@@ -106,7 +106,7 @@ class SopsDecryption:
             return _Refusal(f"{ref}, which has the keys, is not there", "create it in the member")
         return "\n".join(_age_keys(found))
 
-    def _decrypted(self, item: DesiredObject, keys: str | _Refusal) -> DesiredObject:
+    def _decrypt_object(self, item: DesiredObject, keys: str | _Refusal) -> DesiredObject:
         if isinstance(keys, _Refusal):
             return replace(item, fault=keys.message, fault_hint=keys.hint)
         known_as = hashlib.sha256(keys.encode() + b"\0" + item.encrypted).digest()

@@ -19,10 +19,12 @@ _PAUSE = 0.1
 
 def wait_until_established(context: ApplyContext, results: Sequence[ObjectResult]) -> list[ObjectResult]:
     """Wait for the CRDs that were written; one that does not become established is a failure."""
-    return in_parallel(lambda result: _established(context, result), results, limit=context.client.concurrency)
+    return in_parallel(
+        lambda result: _wait_until_established(context, result), results, limit=context.client.concurrency
+    )
 
 
-def _established(context: ApplyContext, result: ObjectResult) -> ObjectResult:
+def _wait_until_established(context: ApplyContext, result: ObjectResult) -> ObjectResult:
     if result.is_failure or result.live is None or result.ref.group_kind != CRD:
         return result
     resource = context.plan.discovery.resource(str(result.live["apiVersion"]), result.ref.kind)

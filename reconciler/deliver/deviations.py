@@ -75,12 +75,12 @@ def unconfirmed(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> t
     lines = []
     for word in dict.fromkeys(confirmed):
         about = [line for report in seen for line in _refused_confirmation(word, report)]
-        is_known = any(_is_named(item.ref, word) for report in seen for item in _planned(report))
+        is_known = any(_is_named(item.ref, word) for report in seen for item in _planned_objects(report))
         lines += about if is_known else [f"--confirm {word}: no chosen cluster has such an object to delete"]
     return tuple(lines)
 
 
-def _planned(report: ClusterReport) -> tuple[PlannedObject, ...]:
+def _planned_objects(report: ClusterReport) -> tuple[PlannedObject, ...]:
     return (*report.plan.objects, *report.plan.deletions) if report.plan else ()
 
 

@@ -130,7 +130,7 @@ class _FleetRun:
         self._options = options
         # Whoever missed the most commits comes first, so that no member is left out again and again.
         ordered = sorted(jobs, key=lambda name: (name in options.late, -len(jobs[name].inventory.attempted)))
-        self._visits = Visits(self._visited, ordered, limit=options.max_parallel, clock=options.clock)
+        self._visits = Visits(self._visit_cluster, ordered, limit=options.max_parallel, clock=options.clock)
 
     def reports(self) -> Iterator[ClusterReport]:
         is_told = False
@@ -194,7 +194,7 @@ class _FleetRun:
         )
         return ClusterReport(cluster=cluster, failure=failure, seconds=self._options.timeout)
 
-    def _visited(self, visit: Visit[ClusterReport]) -> ClusterReport:
+    def _visit_cluster(self, visit: Visit[ClusterReport]) -> ClusterReport:
         report = result_or_failure(lambda: self._observed_and_applied(visit))
         if isinstance(report, Failure):
             report = ClusterReport(cluster=visit.name, failure=report)
@@ -216,11 +216,11 @@ class _FleetRun:
             if report is not None:
                 return report
             job = job.job()
-        return self._applied(heard, observing, job)
+        return self._apply_job(heard, observing, job)
 
-    def _applied(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
+    def _apply_job(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
         job = replace(job, desired=self._options.decrypt(client, job.desired))
-        observed, plan = self._planned(observing, job)
+        observed, plan = self._observe_and_plan(observing, job)
         plan = plan_without_doubts(client, plan)
         if self._options.is_observing:
             plan = asked_plan(client, plan)
@@ -238,7 +238,7 @@ class _FleetRun:
             report = self._applied_again(client, job, report)
         return self._with_findings(client, report)
 
-    def _planned(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
+    def _observe_and_plan(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
         observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
         twins = self._options.twins(job.cluster, observed.uid)
         options = replace(job.options, twins=twins, is_observing=self._options.is_observing)
@@ -247,7 +247,7 @@ class _FleetRun:
     def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
         """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""
         assert first.applied is not None
-        observed, plan = self._planned(client.within(self._options.observe_seconds), job)
+        observed, plan = self._observe_and_plan(client.within(self._options.observe_seconds), job)
         if plan.refusal:
             return first
         plan = without_repetitions(plan, first.applied)

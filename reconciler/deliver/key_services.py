@@ -97,15 +97,17 @@ def keys_of(text: bytes, allowed: frozenset[str]) -> NamedKeys:
 
 def _services(metadata: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
     """Yield the services that are asked, for a document and for each of its groups of keys."""
-    yield from _asked({key: keys for key, keys in metadata.items() if key not in _FIELDS | {_GROUPS}}, allowed)
+    yield from _services_of_group(
+        {key: keys for key, keys in metadata.items() if key not in _FIELDS | {_GROUPS}}, allowed
+    )
     groups = metadata.get(_GROUPS) or []
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise _UnaskedError(f"its {_GROUPS} are no list of groups of keys")
     for group in groups:
-        yield from _asked(group, allowed)
+        yield from _services_of_group(group, allowed)
 
 
-def _asked(group: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
+def _services_of_group(group: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
     for kind, keys in group.items():
         if not keys or kind in LOCAL:
             continue

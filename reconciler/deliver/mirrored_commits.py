@@ -136,7 +136,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         found = self.repository.read_trees(ids)
         return {id_: tuple(entry for entry in entries if entry.text != FILE) for id_, entries in found.items()}
 
-    def _removed(self, cluster: str, commits: Iterable[str]) -> list[RemovedFile]:
+    def _removed_files(self, cluster: str, commits: Iterable[str]) -> list[RemovedFile]:
         assert cluster == self.mirror.cluster
         known = [each for each in commits if not self.is_lenient or each in self.mirror.history]
         removed = self.repository.removed_files(map(self.mirror.commit_of, known), ".") if known else ()

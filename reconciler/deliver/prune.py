@@ -220,7 +220,7 @@ def _attempt(
     version = str(live["metadata"]["resourceVersion"])
     outcome = context.client.send(deletion(resource.path(item.ref), uid=item.uid, resource_version=version))
     if was_deleted(outcome):
-        return _deleted(item, outcome)
+        return _result_of_deletion(item, outcome)
     assert isinstance(outcome, Failure)
     return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)
 
@@ -233,7 +233,7 @@ def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, 
     return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)
 
 
-def _deleted(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
+def _result_of_deletion(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
     body = outcome.body if isinstance(outcome, Answer) else {}
     metadata = body.get("metadata") or {}
     if body.get("kind") == "Status" or not metadata.get("deletionTimestamp"):

@@ -60,7 +60,7 @@ def recreate(
     path = planned.resource.path(planned.ref)
     deleted = client.send(deletion(path, uid=planned.uid, orphan=planned.ref.kind == "StatefulSet"))
     if isinstance(deleted, Failure) and deleted.kind is not FailureKind.NOT_FOUND:
-        return _failed(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
+        return _failed_step(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
     if not _is_gone(client, planned):
         return replace(
             object_result(planned),
@@ -88,7 +88,7 @@ def _is_gone(client: Client, planned: PlannedObject) -> bool:
     return False
 
 
-def _failed(planned: PlannedObject, failure: Failure, step: str) -> ObjectResult:
+def _failed_step(planned: PlannedObject, failure: Failure, step: str) -> ObjectResult:
     message = f"{step}: {failure.message}"
     return replace(failed_result(planned, failure), message=message)
 

@@ -207,7 +207,7 @@ class RenderedCommits(Struct):
 
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
-        removed = self._removed(cluster, commits)
+        removed = self._removed_files(cluster, commits)
         self._load({file.id: file.path for file in removed})
         held: dict[ObjectRef, HeldObject] = {}
         for file in removed:
@@ -218,7 +218,7 @@ class RenderedCommits(Struct):
             held[item.ref] = held_object(item, preserve=preserve)
         return tuple(held[ref] for ref in sorted(held))
 
-    def _removed(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
+    def _removed_files(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
         names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))
         found = (self.repository.removed_files(commits, f"clusters/{name}/") for name in names)
         return [file for files in found for file in files]

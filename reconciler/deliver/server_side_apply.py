@@ -76,7 +76,7 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
 
 def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     """Carry out the plan for one object, planning it again when it changed meanwhile."""
-    result = _applied(context, planned)
+    result = _apply_planned(context, planned)
     if not (planned.fixed and result.reason in REFUSALS):
         return result
     return replace(
@@ -89,7 +89,7 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     )
 
 
-def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
+def _apply_planned(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     for attempt in range(_TRIES):
         ready = _ready(context, planned)
         if isinstance(ready, ObjectResult):
@@ -100,7 +100,7 @@ def _applied(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
             return _result_of(context, planned, outcome)
         again = _planned_again(context, planned, outcome, attempt)
         if again is None:
-            return _refused(context, planned, outcome)
+            return _result_of_refusal(context, planned, outcome)
         planned = again
     return _restless(planned)
 
@@ -118,7 +118,7 @@ def _restless(planned: PlannedObject) -> ObjectResult:
 def _result_of(context: ApplyContext, planned: PlannedObject, answer: Answer) -> ObjectResult:
     if context.settings.dry_run:
         return _dry_run_result(planned, answer, context.plan.admission)
-    return _accepted(planned, answer, context)
+    return _result_of_answer(planned, answer, context)
 
 
 def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
@@ -251,7 +251,7 @@ def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: F
     return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions, yielded=tuple(yielded))
 
 
-def _accepted(planned: PlannedObject, answer: Answer, context: ApplyContext) -> ObjectResult:
+def _result_of_answer(planned: PlannedObject, answer: Answer, context: ApplyContext) -> ObjectResult:
     assert planned.resource is not None
     live = named_kind(planned.resource, answer.body)
     result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
@@ -305,7 +305,7 @@ def _dry_run_result(planned: PlannedObject, answer: Answer, admission: Admission
     return result
 
 
-def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
+def _result_of_refusal(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
     if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.settings.dry_run:
         return recreate(context.client, planned, failure, again=_creation(context))
     if failure.kind is FailureKind.CONFLICT:
@@ -326,6 +326,6 @@ def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
         outcome = _sent(context, planned)
         if isinstance(outcome, Failure):
             return failed_result(planned, outcome)
-        return _accepted(planned, outcome, context)
+        return _result_of_answer(planned, outcome, context)
 
     return create

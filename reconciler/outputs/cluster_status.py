@@ -80,12 +80,14 @@ def cluster_status_document(branches: "RecordedFleet", name: str) -> ClusterStat
     fleet, recorded = branches.fleet, branches.recorded
     pending = tuple(map(pending_part, pending_in(name, fleet.bindings)))
     if not is_recorded(branches, name):
-        return _rendered(branches, name, pending)
+        return _document_of_rendered(branches, name, pending)
     spot = blind_spots_of(recorded, {name: fleet.members[name]}).get(name)
     return recorded_cluster(name, recorded, branches.progress[name], pending, observation_part(spot))
 
 
-def _rendered(branches: "RecordedFleet", name: str, pending: tuple[PendingPart, ...]) -> ClusterStatusDocument:
+def _document_of_rendered(
+    branches: "RecordedFleet", name: str, pending: tuple[PendingPart, ...]
+) -> ClusterStatusDocument:
     from reconciler.status.rendered_views import rendered_objects
 
     fleet = branches.fleet

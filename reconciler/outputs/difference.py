@@ -296,8 +296,8 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         pending=tuple(map(_pending, difference.pending)),
         ended=tuple(map(_pending, difference.ended)),
         movements=tuple(_movement(difference, each) for each in difference.movements),
-        problems=tuple(_misplaced(difference, each) for each in difference.problems),
-        solved=tuple(_misplaced(difference, each) for each in difference.solved),
+        problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
+        solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
     )
 
 
@@ -399,7 +399,7 @@ def _share(change: "ReplicaChange") -> ReplicaChangePart:
     )
 
 
-def _misplaced(difference: "Difference", problem: "ObjectProblem") -> MisplacedPart:
+def _misplaced_part(difference: "Difference", problem: "ObjectProblem") -> MisplacedPart:
     return MisplacedPart(
         object=_identity(problem.ref),
         origin=difference.origins.get(problem.ref, UNSET),

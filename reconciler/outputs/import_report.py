@@ -85,7 +85,7 @@ def import_document(result: "Import", proof: "Proof | None") -> ImportReportDocu
     return ImportReportDocument(
         system=result.system,
         counts={grade.value: grades[grade] for grade in Grade},
-        documents=tuple(map(_imported, result.lines)),
+        documents=tuple(map(_imported_part, result.lines)),
         files=tuple(sorted(result.files)),
         others=result.others,
         failures=unless_empty(failures),
@@ -93,7 +93,7 @@ def import_document(result: "Import", proof: "Proof | None") -> ImportReportDocu
     )
 
 
-def _imported(line: "Line") -> ImportedPart:
+def _imported_part(line: "Line") -> ImportedPart:
     return ImportedPart(
         document=line.subject,
         origin=line.origin,

@@ -341,7 +341,7 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     ]
     schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
-    parts = [*_grouped(ready), *_grouped(ended)]
+    parts = [*_names_by_word(ready), *_names_by_word(ended)]
     parts += [f"facts of {_named(facts)}"] if facts else []
     parts += [f"schemas of {_named(schemas)}"] if schemas else []
     parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
@@ -369,7 +369,7 @@ def _ending(report: ClusterReport) -> str:
     return "" if outcome is ApplyOutcome.CONVERGED else str(outcome)
 
 
-def _grouped(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
+def _names_by_word(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
     by_word: dict[str, list[str]] = {}
     for name, word in sorted(word_by_cluster.items()):
         by_word.setdefault(word, []).append(name)

@@ -75,7 +75,7 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
     item, result, live, findings = inputs
     version = _version(item, live)
-    applied = _applied(item, result)
+    applied = _applied_condition(item, result)
     if live is None or applied["status"] != "True":
         unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
         return WorkStatus(
@@ -142,7 +142,7 @@ def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict
         return None, (condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
 
 
-def _applied(item: PlannedObject, result: ObjectResult | None) -> dict[str, str]:
+def _applied_condition(item: PlannedObject, result: ObjectResult | None) -> dict[str, str]:
     action, source = (result.action, result) if result is not None else (item.action, item)
     if action in FAILED_ACTIONS:
         message = ": ".join(filter(None, (source.reason, source.message)))

@@ -53,7 +53,7 @@ def run_until(
         failure = f"it was found more than {deadline} seconds late" if is_late else scale(rule.scale)
         ran = until if only_latest else fires
         run = Execution(due=fires, ran=ran, scale=Scale() if failure else rule.scale, failure=failure)
-        state = _with_history(state, replace(_recorded(due, run, rule), upcoming=following))
+        state = _with_history(state, replace(_history_with(due, run, rule), upcoming=following))
     return state
 
 
@@ -113,7 +113,7 @@ def _near(rule: CronRule, first: datetime, until: datetime) -> datetime:
     return first
 
 
-def _recorded(history: RuleHistory, run: Execution, rule: CronRule) -> RuleHistory:
+def _history_with(history: RuleHistory, run: Execution, rule: CronRule) -> RuleHistory:
     if run.failure:
         return replace(history, failures=(run, *history.failures)[: rule.failures_kept])
     return replace(history, successes=(run, *history.successes)[: rule.successes_kept])

@@ -23,13 +23,13 @@ def entry(plain: Mapping[str, Any], name: str) -> Any:
 
 def struct(plain: Any, what: str) -> Mapping[str, Any]:
     """Return an object; nothing for null."""
-    found: Mapping[str, Any] = _typed(plain, dict, what, "an object")
+    found: Mapping[str, Any] = _value_of_type(plain, dict, what, "an object")
     return found
 
 
 def text(plain: Any, what: str) -> str:
     """Return a text; an empty one for null."""
-    found: str = _typed(plain, str, what, "text")
+    found: str = _value_of_type(plain, str, what, "text")
     return found
 
 
@@ -37,7 +37,7 @@ def integer(plain: Any, what: str) -> int:
     """Return a whole number of 64 bits; 0 for null."""
     if isinstance(plain, bool):
         raise WrongShape(f"{what} is not a whole number")
-    found: int = _typed(plain, int, what, "a whole number")
+    found: int = _value_of_type(plain, int, what, "a whole number")
     if not -(1 << 63) <= found < 1 << 63:
         raise WrongShape(f"{what} is a number of more than 64 bits")
     return found
@@ -45,13 +45,15 @@ def integer(plain: Any, what: str) -> int:
 
 def truth(plain: Any, what: str) -> bool:
     """Return true or false; false for null."""
-    found: bool = _typed(plain, bool, what, "true or false")
+    found: bool = _value_of_type(plain, bool, what, "true or false")
     return found
 
 
 def sequence(plain: Any, what: str, read: Callable[[Any, str], Shape]) -> list[Shape]:
     """Return what each entry of a list reads as; an empty list for null."""
-    return [read(each, f"{what}[{position}]") for position, each in enumerate(_typed(plain, list, what, "a list"))]
+    return [
+        read(each, f"{what}[{position}]") for position, each in enumerate(_value_of_type(plain, list, what, "a list"))
+    ]
 
 
 def label_selector(plain: Any, what: str) -> LabelSelector | None:
@@ -92,7 +94,7 @@ def requirement_of(plain: Any, what: str) -> Requirement:
     )
 
 
-def _typed(plain: Any, kind: type, what: str, wanted: str) -> Any:
+def _value_of_type(plain: Any, kind: type, what: str, wanted: str) -> Any:
     if plain is None:
         return kind()
     if not isinstance(plain, kind):

@@ -114,13 +114,13 @@ def _place(root: list[Any], path: str) -> _Place:
     if len(parts) < 2:
         raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
     holder = root[0]
-    for part in [*map(_decoded, parts[1:-1])]:
+    for part in [*map(_name_of_token, parts[1:-1])]:
         holder = _step(holder, part)
         if not isinstance(holder, dict | list):
             raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
     if not isinstance(holder, dict | list):
         raise PatchFailed("the document is no object", is_missing=True)
-    return _Place(holder, _decoded(parts[-1]), path)
+    return _Place(holder, _name_of_token(parts[-1]), path)
 
 
 def _step(holder: Any, part: str) -> Any:
@@ -132,7 +132,7 @@ def _step(holder: Any, part: str) -> Any:
         return None
 
 
-def _decoded(part: str) -> str:
+def _name_of_token(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
@@ -199,23 +199,23 @@ def exact_path(document: Any, path: str) -> tuple[str, bool]:
     """
     place = _place([document], path)
     parts, holder = [], document
-    for part in [*map(_decoded, path.split("/")[1:-1])]:
+    for part in [*map(_name_of_token, path.split("/")[1:-1])]:
         parts.append(_exact_part(holder, part))
         holder = _step(holder, part)
     if isinstance(place.holder, dict):
-        return _joined([*parts, place.key]), place.key in place.holder
+        return _pointer_of([*parts, place.key]), place.key in place.holder
     if place.key == "-":
-        return _joined([*parts, "-"]), False
+        return _pointer_of([*parts, "-"]), False
     is_there = _step(place.holder, place.key) is not None
     length = len(place.holder) if is_there else len(place.holder) + 1
-    return _joined([*parts, str(_index(place, length))]), is_there
+    return _pointer_of([*parts, str(_index(place, length))]), is_there
 
 
 def _exact_part(holder: Any, part: str) -> str:
     return part if isinstance(holder, dict) else str(_index(_Place(holder, part, part), len(holder)))
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _pointer_of(parts: Iterable[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
@@ -230,16 +230,16 @@ def merge_patched(document: Any, patch: Any) -> Any:
         return _without_nulls(patch)
     if not isinstance(patch, dict):
         raise PatchFailed("a merge patch is an object")
-    return _merged(document, patch) if isinstance(document, dict) else _without_nulls(patch)
+    return _merge_patch(document, patch) if isinstance(document, dict) else _without_nulls(patch)
 
 
-def _merged(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def _merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     merged = deepcopy(document)
     for key, value in patch.items():
         if value is None:
             merged.pop(key, None)
         elif isinstance(merged.get(key), dict):
-            merged[key] = _merged(merged[key], value) if isinstance(value, dict) else deepcopy(value)
+            merged[key] = _merge_patch(merged[key], value) if isinstance(value, dict) else deepcopy(value)
         else:
             merged[key] = _without_nulls(value)
     return merged

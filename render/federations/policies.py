@@ -123,7 +123,7 @@ def _policies(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[Writte
 
 def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
     spec: dict[str, Any] = {
-        "resourceSelectors": [_selected(unit) for unit in units],
+        "resourceSelectors": [_selector_fields(unit) for unit in units],
         "placement": {"clusterAffinity": _affinity(way.reach), **_scheduling(way)},
     }
     if way.tolerations:
@@ -145,7 +145,7 @@ def _object(kind: str, namespace: str, name: str, spec: Mapping[str, Any]) -> Ma
     }
 
 
-def _selected(unit: Unit) -> dict[str, str]:
+def _selector_fields(unit: Unit) -> dict[str, str]:
     manifest = unit.manifest
     metadata = manifest["metadata"]
     selected = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "name": metadata["name"]}
@@ -209,8 +209,8 @@ def _weight(weight: Weight) -> dict[str, Any]:
 
 
 def _override(unit: Unit, prefix: str) -> Manifest:
-    name = prefix + _shortened(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
-    spec = {"resourceSelectors": [_selected(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
+    name = prefix + _name_within_limit(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
+    spec = {"resourceSelectors": [_selector_fields(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
     return _object("OverridePolicy", unit.namespace, name, spec)
 
 
@@ -231,11 +231,11 @@ def _way_name(way: _Route) -> str:
     if reach.selector is not None:
         words += [f"{key}-{value}" for key, value in reach.selector.match_labels]
         words += [each.key for each in reach.selector.match_expressions]
-    name = _shortened(_plain("to-" + "-".join(words)) if words else "everywhere")
+    name = _name_within_limit(_plain("to-" + "-".join(words)) if words else "everywhere")
     return f"{name}-divided" if way.weights or way.by_room else name
 
 
-def _shortened(name: str) -> str:
+def _name_within_limit(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest(name)}"
 
 

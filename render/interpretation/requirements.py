@@ -67,12 +67,12 @@ def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
 def _requests(spec: Mapping[str, Any], containers: str) -> Iterator[Amounts]:
     for index, container in enumerate(objects_at(spec, containers)):
         try:
-            yield _requested(container)
+            yield _requested_amounts(container)
         except InterpreterError as error:
             raise InterpreterError(f"{containers}[{index}].{error.what}") from error
 
 
-def _requested(container: Mapping[str, Any]) -> Amounts:
+def _requested_amounts(container: Mapping[str, Any]) -> Amounts:
     resources = container.get("resources")
     if not resources:
         return {}

@@ -60,7 +60,7 @@ def _with_live(desired: Manifest, observed: Manifest, field: Retained, path: tup
     if EACH in path:
         return _with_live_items(desired, observed, field, path)
     if field.is_united:
-        return with_value(desired, _united(desired, observed, path), *path)
+        return with_value(desired, _items_of_both(desired, observed, path), *path)
     live = field.read(observed, *path)
     if field.is_exact and not live:
         return without_value(desired, *path)
@@ -80,7 +80,7 @@ def _with_live_items(desired: Manifest, observed: Manifest, field: Retained, pat
     return with_value(desired, items, *above)
 
 
-def _united(desired: Manifest, observed: Manifest, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
+def _items_of_both(desired: Manifest, observed: Manifest, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
     first_by_name: dict[str, Mapping[str, Any]] = {}
     for reference in (*objects_at(desired, *path), *objects_at(observed, *path)):
         first_by_name.setdefault(text_at(reference, "name"), reference)

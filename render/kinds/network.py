@@ -37,15 +37,15 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
     """Collect the members' addresses; only a load balancer has any."""
     if value_at(template, "spec", "type") != BALANCED:
         return template.get("status")
-    return _aggregated(template, items, ("hostname", "ip", "ipMode"))
+    return _status_of_members(template, items, ("hostname", "ip", "ipMode"))
 
 
 def aggregated_ingress(template: Manifest, items: Items) -> Any:
     """Collect the members' addresses."""
-    return _aggregated(template, items, ("hostname", "ip"))
+    return _status_of_members(template, items, ("hostname", "ip"))
 
 
-def _aggregated(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
+def _status_of_members(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
     merged: dict[tuple[str, ...], dict[str, Any]] = {}
     for _, status in collected(items):
         for address in objects_at(status, "loadBalancer", "ingress"):

@@ -39,7 +39,7 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterR
         refusal = no_cluster_fits(filters, state.index)
         return Attempt(group=group, filters=filters, outcome=refusal)
     strategy = assignment_strategy(task.binding, task.rules)
-    selection, selected = _selected(state, task, group, filters.feasible, trigger)
+    selection, selected = _select_clusters(state, task, group, filters.feasible, trigger)
     if isinstance(selected, Refusal):
         refusal = selected.during("failed to select clusters")
         return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
@@ -98,7 +98,7 @@ def is_set_in_one_cluster(task: Task) -> bool:
     )
 
 
-def _selected(
+def _select_clusters(
     state: PassState, task: Task, group: AffinityGroup, feasible: Mask, trigger: Trigger
 ) -> tuple[ClusterSelection | None, Sequence[int] | Refusal]:
     spread = task.rules.spread
@@ -111,7 +111,7 @@ def _selected(
     available = _available(state, task)
     is_duplicated = task.rules.strategy is Strategy.DUPLICATED
     selection = ClusterSelection(
-        candidates=_ordered(task, group, feasible, available),
+        candidates=_ordered_clusters(task, group, feasible, available),
         available=available,
         scores=dict.fromkeys(task.current.replicas, LOCALITY_SCORE),
         replicas=task.binding.replicas,
@@ -126,7 +126,7 @@ def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extens
     """Return the best clusters to add to the current targets; without room for one more no estimate is made."""
     if not extension.most or not extension.pool:
         return []
-    return _ordered(task, group, extension.pool, _available(state, task))[: extension.most]
+    return _ordered_clusters(task, group, extension.pool, _available(state, task))[: extension.most]
 
 
 def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> Sequence[int]:
@@ -136,7 +136,7 @@ def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Ma
     is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
     if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
         return state.index.members(feasible)
-    return _ordered(task, group, feasible, _available(state, task))
+    return _ordered_clusters(task, group, feasible, _available(state, task))
 
 
 def _available(state: PassState, task: Task) -> Sequence[int]:
@@ -150,7 +150,7 @@ def _available(state: PassState, task: Task) -> Sequence[int]:
     return available
 
 
-def _ordered(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
+def _ordered_clusters(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
     tiers = [mask for _, mask in group.tiers()] if task.rules.is_grouped else [-1]
     return ordered(feasible, tiers=tiers, held=task.current.clusters, available=available)
 

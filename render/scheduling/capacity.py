@@ -73,7 +73,7 @@ class Capacity:
         known = self._estimates.get(request)
         # Patching one cluster after the other costs more than a new column once a quarter of them has changed.
         if known is None or len(self._changed) - known.changes > len(self._index.clusters) // 4:
-            known = self._estimates[request] = Estimate(self._estimated(request), len(self._changed))
+            known = self._estimates[request] = Estimate(self._estimates_of(request), len(self._changed))
         elif known.changes < len(self._changed):
             self._patch(known.values, set(self._changed[known.changes :]), request)
             known.changes = len(self._changed)
@@ -161,7 +161,7 @@ class Capacity:
             nodes = placed_on(nodes, request, replicas)
         return nodes
 
-    def _estimated(self, request: Request | None) -> list[int]:
+    def _estimates_of(self, request: Request | None) -> list[int]:
         values = self._by_columns(request or (), 1)
         if request is not None:
             self._patch_modelled(values, self._modelled(), request)

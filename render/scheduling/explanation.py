@@ -123,16 +123,16 @@ def explanation_of(cycle: SchedulingCycle, decision: SchedulingDecision, state: 
         trigger=cycle.trigger,
         strategy=assignment_strategy(task.binding, task.rules),
         decision=decision,
-        attempts=tuple(_explained(task, each, state) for each in cycle.attempts),
+        attempts=tuple(_explained_attempt(task, each, state) for each in cycle.attempts),
         terminating=_names(state.terminating, state),
     )
 
 
-def _explained(task: Task, attempt: Attempt, state: PassState) -> ExplainedAttempt:
+def _explained_attempt(task: Task, attempt: Attempt, state: PassState) -> ExplainedAttempt:
     outcome = attempt.outcome
     return ExplainedAttempt(
         affinity=attempt.group.name,
-        rejected=_rejected(attempt, state),
+        rejected=_rejected_clusters(attempt, state),
         candidates=_candidates(task, attempt, state),
         regions=_regions(task, attempt, state),
         divisions=_divisions(attempt, state),
@@ -140,7 +140,7 @@ def _explained(task: Task, attempt: Attempt, state: PassState) -> ExplainedAttem
     )
 
 
-def _rejected(attempt: Attempt, state: PassState) -> tuple[Rejected, ...]:
+def _rejected_clusters(attempt: Attempt, state: PassState) -> tuple[Rejected, ...]:
     reasons: dict[int, list[tuple[str, str]]] = {}
     for each in rejections(attempt.filters, state.index):
         for position in members(each.clusters):

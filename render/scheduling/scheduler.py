@@ -98,10 +98,10 @@ class Scheduler:
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
         held = task.binding.targets
-        targets = self._listed(success, shares)
+        targets = self._target_list(success, shares)
         return held if self.state.targets.are_equal(targets, held) else targets
 
-    def _listed(self, success: Attempt, shares: Shares) -> TargetList:
+    def _target_list(self, success: Attempt, shares: Shares) -> TargetList:
         options, division = self.state.options, success.division
         if options.propagates_empty_workloads:
             shares = with_empty(shares, success.selected)

@@ -86,16 +86,18 @@ def documented_fields(struct: type[Struct], path: str = "spec") -> Iterator[tupl
 
     The items of a list have the path of the list with ``[]``.
     """
-    yield from _documented(struct, path, {})
+    yield from _documented_below(struct, path, {})
 
 
-def _documented(struct: type[Struct], path: str, sentences: Any) -> Iterator[tuple[str, str, SettingField]]:
+def _documented_below(struct: type[Struct], path: str, sentences: Any) -> Iterator[tuple[str, str, SettingField]]:
     for field in setting_fields(struct):
         name = field.setting.name
         if not name and field.section:
-            yield from _documented(field.section, path, sentences)
+            yield from _documented_below(field.section, path, sentences)
             continue
         here = name if "." in name else f"{path}.{name}"
         yield here, sentences.get(name, field.setting.about), field
         if field.section:
-            yield from _documented(field.section, f"{here}[]" if field.is_list else here, field.setting.sentences or {})
+            yield from _documented_below(
+                field.section, f"{here}[]" if field.is_list else here, field.setting.sentences or {}
+            )

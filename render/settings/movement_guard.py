@@ -37,7 +37,7 @@ class PinnedObject(Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-def _pinned(guard: "MovementGuard") -> tuple[str, ...]:
+def _pinned_words(guard: "MovementGuard") -> tuple[str, ...]:
     return tuple(
         "/".join(filter(None, (each.group, each.kind, each.namespace, each.name))) + "@" + ",".join(each.clusters)
         for each in guard.pinned
@@ -69,7 +69,7 @@ class MovementGuard(Struct, frozen=True, kw_only=True):
     ] = 0
     pinned: Annotated[
         tuple[PinnedObject, ...],
-        FleetSetting("pinned", "The objects that never leave a cluster.", reach=ALL_OF, compared=_pinned),
+        FleetSetting("pinned", "The objects that never leave a cluster.", reach=ALL_OF, compared=_pinned_words),
     ] = ()
 
 

@@ -89,7 +89,7 @@ def _reach(selectors: Sequence[LabelSelector | None]) -> Reach:
     return Reach(selector=found[0]) if found else Reach(is_nowhere=True)
 
 
-def _named(route: Way, targets: Targets, names: Mapping[str, str], *remarks: Remark) -> Way:
+def _route_of_targets(route: Way, targets: Targets, names: Mapping[str, str], *remarks: Remark) -> Way:
     found = tuple(dict.fromkeys(names[key] for key in targets.in_order().clusters if key in names))
     known = {each.key: each for each in route.reached}
     return replace(
@@ -114,9 +114,9 @@ def _frozen(route: Way, subscription: Placed, clusters: Sequence[ManagedCluster]
         return replace(route, reach=Reach(is_nowhere=True), remarks=(exact_for_now("binds-nowhere", what),))
     if is_grouped:
         what = "the clusters are those that the sub-groups choose now, of equal ones the first by name"
-        return _named(route, targets, names, exact_for_now("subgroup-frozen", what))
+        return _route_of_targets(route, targets, names, exact_for_now("subgroup-frozen", what))
     what = "a policy has no clusters that meet one selector or another: they are those that meet one now"
-    return _named(route, targets, names, exact_for_now("union-frozen", what))
+    return _route_of_targets(route, targets, names, exact_for_now("union-frozen", what))
 
 
 def _static(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
@@ -135,7 +135,7 @@ def _static(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Map
     for cluster, weight in zip(chosen, weights_of(subscription.spec, chosen), strict=True):
         weights.setdefault(weight, []).append(names[cluster.key])
     found = replace(
-        _named(route, targets, names) if 0 in weights else route,
+        _route_of_targets(route, targets, names) if 0 in weights else route,
         shares=_shares(targets),
         weights=tuple(Weight(weight=weight, names=tuple(each)) for weight, each in weights.items() if weight),
     )
@@ -160,7 +160,7 @@ def _dynamic(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Ma
     if targets is not None and targets.replicas and bound:
         what = "the clusters and replicas are those that it is bound to now, which Clusternet would not move either"
         return replace(
-            _named(route, targets, names, exact_for_now("dynamic-pinned", what)),
+            _route_of_targets(route, targets, names, exact_for_now("dynamic-pinned", what)),
             reached=[each for each in fleet.clusters if each.key in targets.clusters],
             shares=_shares(targets),
         )

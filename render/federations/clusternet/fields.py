@@ -20,7 +20,7 @@ def with_field(current: Any, config: Mapping[str, Any], change: Callable[[Any], 
     text = _text_at(current, path)
     if not text:
         return current
-    written = _rewritten(text, config, change)
+    written = _text_after(text, config, change)
     try:
         return JsonPatch.V5.apply(current, [{"op": "replace", "path": path, "value": written}])
     except PatchFailed as error:
@@ -29,7 +29,7 @@ def with_field(current: Any, config: Mapping[str, Any], change: Callable[[Any], 
         raise
 
 
-def _rewritten(text: str, config: Mapping[str, Any], change: Callable[[Any], Any]) -> str:
+def _text_after(text: str, config: Mapping[str, Any], change: Callable[[Any], Any]) -> str:
     format_ = config.get("fieldFormat")
     if format_ == "JSON":
         try:

@@ -93,10 +93,10 @@ def applied(current: Any, config: Mapping[str, Any]) -> Any:
         return current
     if current is BLANK and kind != "JSONPatch":
         return value
-    return _changed(current, config, value)
+    return _value_after(current, config, value)
 
 
-def _changed(current: Any, config: Mapping[str, Any], value: Any) -> Any:
+def _value_after(current: Any, config: Mapping[str, Any], value: Any) -> Any:
     match kind := config.get("type") or "":
         case "Helm":
             return as_floats(_coalesced(_values(value), _values(current)))

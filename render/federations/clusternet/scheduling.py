@@ -78,7 +78,7 @@ def scheduled(subscription: Manifest, fleet: ClusternetFleet) -> Targets:
         raise NotScheduled(str(error)) from error
     if not feasible:
         raise NotScheduled("no cluster fits")
-    chosen = _grouped(spec, feasible) if spec.get("schedulingBySubGroup") else feasible
+    chosen = _clusters_by_group(spec, feasible) if spec.get("schedulingBySubGroup") else feasible
     if not chosen:
         raise NotScheduled("no cluster is selected")
     if spec.get("schedulingStrategy") != "Dividing":
@@ -141,7 +141,7 @@ def _doubts(cluster: ManagedCluster, tolerations: Sequence[Toleration]) -> int:
     return sum(each.effect == "PreferNoSchedule" and not is_tolerated(each, tolerations) for each in cluster.taints)
 
 
-def _grouped(spec: Mapping[str, Any], feasible: Sequence[ManagedCluster]) -> list[ManagedCluster]:
+def _clusters_by_group(spec: Mapping[str, Any], feasible: Sequence[ManagedCluster]) -> list[ManagedCluster]:
     chosen: list[ManagedCluster] = []
     for subscriber in spec.get("subscribers") or ():
         if subscriber.get("subGroupStrategy") is None:

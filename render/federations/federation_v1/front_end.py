@@ -85,7 +85,7 @@ class _Scaled:
             if each.kind == "HorizontalPodAutoscaler":
                 target = each.spec.get("scaleTargetRef") or {}
                 place = str(target.get("kind")), each.key[0], str(target.get("name"))
-                self._clusters[place] = tuple(divided_bounds(each.manifest, _selected(each.manifest, labels)))
+                self._clusters[place] = tuple(divided_bounds(each.manifest, _selected_names(each.manifest, labels)))
 
     def clusters_of(self, document: Placed) -> tuple[str, ...] | None:
         """Return the clusters of the autoscaler of a workload, None if it has none."""
@@ -111,19 +111,19 @@ def _unit(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
         remarks=(*remarks, *changes, *_unserved(document)),
     )
     try:
-        return _divided(unit, document, labels, scaled)
+        return _unit_with_division(unit, document, labels, scaled)
     except WrongShape as error:
         return document.left(refused("unreadable", str(error)))
 
 
-def _divided(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:
+def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:
     if document.kind in _DIVIDED:
         listed = scaled.clusters_of(document)
         return _workload(unit, document, labels) if listed is None else _scaled(unit, document, labels, listed)
     if document.kind == "Job":
         return _job(unit, document, labels)
     if document.kind == "HorizontalPodAutoscaler":
-        bounds = divided_bounds(document.manifest, _selected(document.manifest, labels))
+        bounds = divided_bounds(document.manifest, _selected_names(document.manifest, labels))
         fields = {
             name: {"/spec/minReplicas": each.min_replicas, "/spec/maxReplicas": each.max_replicas}
             for name, each in bounds.items()
@@ -157,7 +157,7 @@ def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
 
 def _scaled(unit: Unit, document: Placed, labels: Labels, listed: Sequence[str]) -> Unit:
     """Return a workload that autoscalers scale: only where they are, each with the replicas that it has."""
-    selected = [name for name in _selected(document.manifest, labels) if name in listed]
+    selected = [name for name in _selected_names(document.manifest, labels) if name in listed]
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
     reach = Reach(names=tuple(selected)) if selected else Reach(is_nowhere=True)
     found = _with(unit, (approximate("hpa-controlled", what),), reach=reach)
@@ -213,11 +213,11 @@ def _reach(manifest: Manifest, labels: Labels) -> tuple[Reach, list[Remark]]:
     if not any(each.operator in COMPARISONS for each in requirements):
         return Reach(selector=LabelSelector(match_expressions=requirements)), []
     what = "Karmada's selectors compare no numbers: the clusters are those that meet them now"
-    names = _selected(manifest, labels)
+    names = _selected_names(manifest, labels)
     return (Reach(names=names) if names else _NOWHERE), [exact_for_now("gt-lt-frozen", what)]
 
 
-def _selected(manifest: Manifest, labels: Labels) -> tuple[str, ...]:
+def _selected_names(manifest: Manifest, labels: Labels) -> tuple[str, ...]:
     return selected_clusters(manifest, labels)[0]
 
 

@@ -96,9 +96,9 @@ class JobShare(Struct, frozen=True):
 
 def job_shares(job: Manifest, clusters: Sequence[str]) -> dict[str, JobShare]:
     """Divide a Job: its parallelism, and then its completions by the same preferences, bounds included."""
-    parallelism = _planned(job, "parallelism", clusters)
+    parallelism = _plan_of_job(job, "parallelism", clusters)
     has_completions = (job.get("spec") or {}).get("completions") is not None
-    completions = _planned(job, "completions", clusters) if has_completions else {}
+    completions = _plan_of_job(job, "completions", clusters) if has_completions else {}
     return {name: JobShare(count, completions.get(name)) for name, count in parallelism.items()}
 
 
@@ -111,7 +111,7 @@ def effective_preferences(workload: Manifest) -> AllocationPreferences:
     return DEFAULT_PREFERENCES if found is None else found
 
 
-def _planned(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
+def _plan_of_job(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
     preferences = effective_preferences(job)
     planned = PlannedWorkload(replicas=_number(job, field_name), key=_key(job), is_rebalanced=preferences.is_rebalanced)
     return plan(planned, preferences.clusters, clusters).replicas

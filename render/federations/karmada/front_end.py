@@ -77,7 +77,7 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
             members.append((each.origin, _member(each)))
             left.append(each.left(exact("credentials-left-out", _CREDENTIALS)))
         else:
-            manifest = _cleaned(each.manifest)
+            manifest = _without_server_fields(each.manifest)
             gone = sorted(_gone(each.manifest, manifest))
             what = f"left out: {', '.join(gone)}" if gone else "as it is"
             left.append(each.left(exact("cleaned" if gone else "kept", what)))
@@ -130,7 +130,7 @@ def _left_out(document: Placed) -> Any:
     return None
 
 
-def _cleaned(manifest: Manifest) -> dict[str, Any]:
+def _without_server_fields(manifest: Manifest) -> dict[str, Any]:
     clean = without_server_fields(manifest)
     metadata = dict(clean["metadata"])
     for part in ("labels", "annotations"):

@@ -65,7 +65,7 @@ def _converted_document(
 
 
 def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
-    named = _named(document, POLICY_LABELS, policies)
+    named = _policies_named_by(document, POLICY_LABELS, policies)
     if not named:
         return document.left(refused("policy-missing", "the policy that it names is not among the documents"))
     policy, own_labels = named[0], document.metadata.get("labels") or {}
@@ -77,7 +77,7 @@ def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], lab
         manifest = labelled(manifest, SKIP_NAMESPACE)
     reach, remarks = _reach(policy, labels)
     rules: list[Rule] = []
-    for overriding in _named(document, OVERRIDE_LABELS, policies):
+    for overriding in _policies_named_by(document, OVERRIDE_LABELS, policies):
         found, doubts = _rules(overriding, labels)
         rules += found
         remarks += doubts
@@ -91,11 +91,11 @@ def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], lab
         remarks=tuple(remarks),
     )
     if policy.spec.get("schedulingMode") == "Divide" and document.kind in _COUNTED:
-        return _divided(unit, document, policy, labels)
+        return _unit_with_division(unit, document, policy, labels)
     return unit
 
 
-def _divided(unit: Unit, document: Placed, policy: Placed, labels: Labels) -> Unit:
+def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: Labels) -> Unit:
     names = [name for name in labels if _reaches(unit.reach, name, labels)]
     preferences = _preferences(policy)
     if not names:
@@ -173,7 +173,7 @@ def _rules(policy: Placed, labels: Labels) -> tuple[list[Rule], list[Remark]]:
     return rules, remarks
 
 
-def _named(
+def _policies_named_by(
     document: Placed, labels: Mapping[str, str], policies: Mapping[tuple[str, str, str], Placed]
 ) -> list[Placed]:
     found = []

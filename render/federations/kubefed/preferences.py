@@ -61,7 +61,7 @@ def divided(inputs: PreferenceInputs, *, kind: str) -> Divided:
     spec, federated = inputs.preference.get("spec") or {}, inputs.federated
     clusters = tuple(inputs.federation.labels_by_cluster)
     if spec.get("intersectWithClusterSelector"):
-        found = _intersected(inputs)
+        found = _intersection(inputs)
         if not isinstance(found, tuple):
             return found
         clusters = found
@@ -130,7 +130,7 @@ def _written_overrides(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     return {each.get("clusterName") or "": each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
 
 
-def _intersected(inputs: PreferenceInputs) -> tuple[str, ...] | Divided:
+def _intersection(inputs: PreferenceInputs) -> tuple[str, ...] | Divided:
     if inputs.federated is None:
         return Divided(status="ok")
     if inputs.federated_namespace is None and not inputs.federation.is_limited:

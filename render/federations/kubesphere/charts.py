@@ -65,7 +65,7 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
             Rule(names=(cluster,), operations=operations)
             for cluster, text in sorted((scheduling.get("overrides") or {}).items())
             if _reaches(reach, cluster, labels_by_cluster)
-            for other in (_release(name, namespace, chart, _merged(values, _yaml(str(text).encode()))),)
+            for other in (_release(name, namespace, chart, _merged_values(values, _yaml(str(text).encode()))),)
             if (operations := tuple(differences(base, other)))
         )
     except WrongShape as error:
@@ -134,9 +134,9 @@ def _yaml(content: bytes) -> dict[str, Any]:
     return value
 
 
-def _merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_values(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(values)
     for key, value in over.items():
         below = merged.get(key)
-        merged[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+        merged[key] = _merged_values(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
     return merged

@@ -76,7 +76,7 @@ class _Peering:
         left = [each.left(_read(each)) for each in self._own if each.kind != "NamespaceOffloading"]
         offloaded: set[str] = set()
         for each in self._of("NamespaceOffloading"):
-            found = self._offloaded(each)
+            found = self._offloading_of(each)
             offloaded.add(each.key[0])
             if isinstance(found, Remark):
                 left.append(each.left(found))
@@ -92,7 +92,7 @@ class _Peering:
         others = sum(_namespace_of(each) not in offloaded for each in self._plain)
         return Conversion(units=tuple(units), members=tuple(members), left=tuple(left), others=others)
 
-    def _offloaded(self, document: Placed) -> _Offloaded | Remark:
+    def _offloading_of(self, document: Placed) -> _Offloaded | Remark:
         strategy = document.spec.get("namespaceMappingStrategy") or "DefaultName"
         if document.key[1] != _NAME:
             return refused("must-be-named-offloading", f"Liqo takes no notice of it: it must be named {_NAME}")

@@ -80,7 +80,7 @@ def read_cluster(cluster: LiveCluster, *, with_system: bool = False) -> ReadClus
             left.append(Left(origin=cluster.name, subject=str(ref), remark=reason))
         else:
             reasons[ref.group_kind, reason] += 1
-    left += [*_counted(cluster.name, reasons), *_unlisted(cluster)]
+    left += [*_left_by_reason(cluster.name, reasons), *_left_unlisted(cluster)]
     return ReadCluster(name=cluster.name, forms=forms, left=left)
 
 
@@ -116,12 +116,12 @@ def _claims_of_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
     return is_made
 
 
-def _counted(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> Iterator[Left]:
+def _left_by_reason(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> Iterator[Left]:
     for (kind, reason), count in sorted(reasons.items(), key=lambda pair: (pair[0][0], pair[0][1].code)):
         yield Left(origin=cluster, subject=f"{kind}: {counted(count, 'object')}", remark=reason)
 
 
-def _unlisted(cluster: LiveCluster) -> Iterator[Left]:
+def _left_unlisted(cluster: LiveCluster) -> Iterator[Left]:
     for kind, why in sorted(cluster.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {why}"
         yield Left(origin=cluster.name, subject=kind, remark=refused("not-listed", message))
