@@ -233,3 +233,13 @@ def test_branches_carry_the_name_of_a_fleet_that_has_one() -> None:
         ("argosy-edge/rendered", "argosy-edge/status", "argosy-edge/cluster/eu", "argosy-edge/agent/eu"),
         ("live", "argosy/status", "argosy/cluster/eu", "argosy/agent/eu"),
     ]
+
+
+def test_an_empty_text_that_must_be_written_is_read_as_it_stands() -> None:
+    """Admission takes it, and whoever asks by it finds nothing; anything else empty means the default."""
+    spec = {"clusters": [{"name": "", "context": ""}], "fieldRules": [{"rule": "Own", "path": "", "kind": ""}]}
+    read = fleet(an_argosy_yaml(**spec))
+    assert (read.clusters, read.field_rules) == (
+        (ClusterAccess(name=""),),
+        (FieldRule(rule=FieldRuling.OWN, path=""),),
+    )

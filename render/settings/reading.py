@@ -35,7 +35,7 @@ def _value(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
     setting, section = field.setting, field.section
     if section and not field.is_list and (written is not None or not field.is_optional):
         return section(**_read(section, written or {}, is_karmada=is_karmada))
-    if written is None or written == "" or (setting.is_default_empty and not written):
+    if written is None or (written == "" and not field.is_required) or (setting.is_default_empty and not written):
         return setting.karmada if is_karmada else UNSET
     if field.is_list:
         return tuple(_item(field, each, is_karmada=is_karmada) for each in written)
