@@ -173,3 +173,23 @@ def test_a_slip_in_the_api_version_is_still_admission_s_business(api_version: st
 def test_another_kind_is_not_admitted() -> None:
     with pytest.raises(LookupError, match="ConfigMap of v1 is not admitted here"):
         admit({"apiVersion": "v1", "kind": "ConfigMap"})
+
+
+def test_spaces_around_a_quantity_are_no_part_of_it() -> None:
+    """As for Kubernetes, which reads it without them; whoever reads it after admission need not know."""
+    spec = {"overall": {"cpu": " 5 "}, "staticAssignments": [{"clusterName": "eu", "hard": {"cpu": "1\n"}}]}
+    metadata = {"name": "q", "namespace": "shop"}
+    admitted = admit(
+        {
+            "apiVersion": "policy.karmada.io/v1alpha1",
+            "kind": "FederatedResourceQuota",
+            "metadata": metadata,
+            "spec": spec,
+        }
+    )
+    assert admitted.problems == ()
+    assert admitted.object is not None
+    assert admitted.object["spec"] == {
+        "overall": {"cpu": "5"},
+        "staticAssignments": [{"clusterName": "eu", "hard": {"cpu": "1"}}],
+    }

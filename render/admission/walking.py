@@ -110,7 +110,7 @@ def _quantity_walk(_node: Quantity, reading: Reading) -> Walk:
             parse_quantity(text)
         except ValueError as error:
             findings.unusable(path, str(error), kind=kind)
-        return text if reading.is_typed else value
+        return text if reading.is_typed or type(value) is str else value
 
     return walk
 
