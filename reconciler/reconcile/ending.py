@@ -14,7 +14,8 @@ from .refused_pass import RefusedPass
 class PassEnd(Struct, frozen=True, kw_only=True):
     """The end of a pass. ``error`` is the one that it ends with, whose exit code is ``code`` (None: there is none).
 
-    Without an error, the code is 1 where an object could not be placed or built, or where a cluster failed in part.
+    Without an error, the code is 1 where something could not be placed, built or applied, 7 where a member could not be
+    reached and no other failed, and 0 otherwise.
     """
 
     code: int

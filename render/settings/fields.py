@@ -60,7 +60,7 @@ class SettingField(NamedTuple):
 
 @cache
 def setting_fields(struct: type[Struct]) -> tuple[SettingField, ...]:
-    """Return the fields of a struct that are settings; those of a struct that has no name of its own are among them."""
+    """Return the fields of a struct that are settings; one whose setting has no name stands for the fields below it."""
     hints = get_type_hints(struct, include_extras=True)
     return tuple(
         _field(each.name, hints[each.name], _default(each))

@@ -84,7 +84,7 @@ class FleetSetting(Struct, frozen=True):
     ``reach``: whose word it takes to change it. ``is_tried``: a PolicyTest may set it.
     ``choices``: the words for it, and the value of each, where these are not its own.
     ``shown``: the default that people read, where it is not the one of the field.
-    ``is_default_empty``: an empty value means the default.
+    ``is_default_empty``: an empty list means the default, too, as an empty text does wherever one may be left out.
     ``absent``: the value that a comparison shows where the section is left out. ``compared``: what is compared, made of
     the struct that the field is in. ``key``: the name of an item of the list, by which two lists are compared.
     ``sentences``: what there is to say here of the fields below, by their names, where that is not as in their struct.

@@ -1,0 +1,54 @@
+"""A pass ends by one rule, whoever runs it: of several errors the one counts that kept most from happening."""
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import pytest
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.reconcile import ending
+from reconciler.reconcile.ending import end_of_pass
+from reconciler.reconcile.reconcile_pass import PassResult
+from render.errors import GitError, GuardRefused
+
+REFUSED, FAULT, HELD = GitError("no pull request"), GitError("no push"), GuardRefused("held back")
+AWAY = ClusterReport(cluster="eu", failure=Failure(kind=FailureKind.UNREACHABLE, message="no answer"))
+WELL = ClusterReport(cluster="us")
+
+
+class Ended(NamedTuple):
+    why: str
+    want: tuple[int, str]
+    proposal: GitError | None = None
+    fault: GitError | None = None
+    held: GuardRefused | None = None
+    reports: tuple[ClusterReport, ...] | None = (WELL,)
+    problems: int = 0
+
+
+ENDED = [
+    Ended("all is well", (0, "")),
+    Ended("members are left alone", (0, ""), reports=None),
+    Ended("an object has no place", (1, ""), problems=1),
+    Ended("one member of two is away", (7, ""), reports=(WELL, AWAY)),
+    Ended("one is away, and an object has no place", (7, ""), reports=(WELL, AWAY), problems=1),
+    Ended("all members are away", (5, "no cluster could be used"), reports=(AWAY,), problems=1),
+    Ended("a cluster is held back, and all members are away", (6, "held back"), held=HELD, reports=(AWAY,)),
+    Ended("a fault beside a cluster that is held back", (4, "no push"), fault=FAULT, held=HELD),
+    Ended("a proposal beside all of it", (4, "no pull request"), REFUSED, FAULT, HELD, (AWAY,), 1),
+]
+
+
+@pytest.mark.parametrize("case", ENDED, ids=lambda case: case.why)
+def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(_outcome: Any) -> None:
+        if case.held is not None:
+            raise case.held
+
+    monkeypatch.setattr(ending, "check_removals_held_back", check)
+    monkeypatch.setattr(ending, "problems_of", lambda _outcome: [object()] * case.problems)
+    proposal = SimpleNamespace(error=case.proposal)
+    result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=None, reports=case.reports)
+    end = end_of_pass(cast("PassResult", result))
+    assert (end.code, "" if end.error is None else end.error.message) == case.want
