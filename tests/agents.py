@@ -12,7 +12,7 @@ import pytest
 from reconciler.cli import run
 from reconciler.console.log import Log
 from reconciler.members.exchange import Client, Failure
-from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
+from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.repository import open_branches
 from render.documents import parse_documents
 

@@ -18,15 +18,15 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members import ObserveOptions
+from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
+from reconciler.passes.applying import ApplyRun, Delivery
+from reconciler.passes.fleet_context import FleetContext
+from reconciler.passes.observation import Observation, PassRecord, observe_members
+from reconciler.passes.orphans import Agree, refuse_orphans
 from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import ObservedInputs, checked_source, read_again_with_facts, read_loaded, read_previous
-from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
-from reconciler.reconcile.applying import ApplyRun, Delivery
-from reconciler.reconcile.fleet_context import FleetContext
-from reconciler.reconcile.observation import Observation, PassRecord, observe_members
-from reconciler.reconcile.orphans import Agree, refuse_orphans
 from reconciler.repository import open_branches, open_repository
 from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.status.branches import Pacing

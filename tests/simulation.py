@@ -24,14 +24,14 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.cluster_status import MemberObservation, state_after
 from reconciler.observe.fact_changes import facts_of, facts_to_write
+from reconciler.passes.options import ReconcileOptions
+from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
+from reconciler.passes.repeated_report import read_repeated_report
 from reconciler.pipeline.health import cluster_conditions
 from reconciler.publish.branches import Publication
 from reconciler.publish.checkpoint import FILE_NAME
 from reconciler.publish.reading import read_previous
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.reconcile.options import ReconcileOptions
-from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
-from reconciler.reconcile.repeated_report import read_repeated_report
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository as OpenRepository
 from reconciler.repository import open_repository

@@ -11,10 +11,10 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.observe.members import ObserveOptions
+from reconciler.passes.fleet_context import FleetContext
+from reconciler.passes.observation import Observation, observe_members
 from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import checked_source, read_loaded
-from reconciler.reconcile.fleet_context import FleetContext
-from reconciler.reconcile.observation import Observation, observe_members
 from reconciler.repository import open_repository
 from render.documents import emit
 from render.errors import GuardRefused

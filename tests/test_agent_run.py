@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.console.log import Log
-from reconciler.reconcile.agent_pass import Agent
+from reconciler.passes.agent_pass import Agent
 from reconciler.run.agent_run import AgentRun, Rhythm
 
 from .agents import PulledFleet

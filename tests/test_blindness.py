@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.refusals import failure_of
-from reconciler.reconcile.orphans import refuse_orphans
+from reconciler.passes.orphans import refuse_orphans
 from render.documents import parse_documents
 
 from .build import a_config_map, a_deployment, a_policy, weighted

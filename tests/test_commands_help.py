@@ -27,11 +27,11 @@ HEAVY = (
 LIGHT = (
     *("reconciler.cli", "reconciler.commands", "reconciler.console", "reconciler.reference.exit_codes"),
     # The values that options become, and what names an error and counts it.
-    *("reconciler.members.options", "reconciler.reconcile.options"),
+    *("reconciler.members.options", "reconciler.passes.options"),
     "reconciler.publish.allowances",
     *("render.errors", "render.notations", "render.words"),
 )
-PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "publish", "reconcile", "reference")}
+PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "passes", "publish", "reference")}
 FEDERATIONS = {
     *("render.model", "render.values", "render.federations"),
     *(f"render.federations.{each.name.replace('-', '_')}" for each in federations.FEDERATIONS),
@@ -69,14 +69,14 @@ def test_the_list_of_commands_loads_no_log_and_no_names() -> None:
 
 def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_renders() -> None:
     """Most passes find nothing to do; what only others need would be most of what such a pass costs."""
-    program = "import sys, reconciler.reconcile.idle_pass; print(*sorted(sys.modules))"
+    program = "import sys, reconciler.passes.idle_pass; print(*sorted(sys.modules))"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     unused = (
         *("overrides.policy", "render.scheduling", "render.matching", "render.schemas", "reconciler.pipeline.stages"),
         *("reconciler.source.loading", "reconciler.source.deployers", "reconciler.publish.outcome", "urllib3"),
     )
     loaded = finished.stdout.split()
-    assert "reconciler.reconcile.observation" in loaded
+    assert "reconciler.passes.observation" in loaded
     assert [name for name in loaded if name.startswith(unused)] == []
 
 

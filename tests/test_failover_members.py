@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.console.log import Log
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.reconcile.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
+from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.repository import open_branches
 from render.documents import parse_documents
 from render.errors import ClusterError

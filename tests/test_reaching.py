@@ -8,7 +8,7 @@ import pytest
 from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Contexts
 from reconciler.members.options import AccessOptions, reached_members
-from reconciler.reconcile.member_choice import in_shard
+from reconciler.passes.member_choice import in_shard
 from render.documents import emit
 from render.settings.clusters import ClusterAccess
 from render.settings.fleet import Fleet

@@ -7,9 +7,9 @@ import pytest
 
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.reconcile import ending
-from reconciler.reconcile.ending import end_of_pass
-from reconciler.reconcile.reconcile_pass import PassResult
+from reconciler.passes import ending
+from reconciler.passes.ending import end_of_pass
+from reconciler.passes.reconcile_pass import PassResult
 from render.errors import GitError, GuardRefused
 
 REFUSED, FAULT, HELD = GitError("no pull request"), GitError("no push"), GuardRefused("held back")

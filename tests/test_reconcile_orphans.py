@@ -10,8 +10,8 @@ import pytest
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import DeliveryOptions
+from reconciler.passes.orphans import Orphans, agree_on_terminal
 from reconciler.plans.model import Action
-from reconciler.reconcile.orphans import Orphans, agree_on_terminal
 from render.errors import GuardRefused
 from render.model import ObjectRef
 

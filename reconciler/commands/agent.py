@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.member_options import seconds, with_agent_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.members.options import DeliveryOptions
 
-from .options.member_options import seconds, with_agent_options
-
 if TYPE_CHECKING:
-    from reconciler.reconcile.agent_pass import Agent, AgentOptions
+    from reconciler.passes.agent_pass import Agent, AgentOptions
 
 _GRANTING = "in a clone of the fleet, argosy cluster agent {cluster} | kubectl --context {cluster} apply -f -"
 _ENDLESS = ("interval", "drift", "grace")
@@ -67,7 +66,7 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
     While Git is away the last good commit stays applied. A mirror that was rewound or written anew is refused, and so
     is a commit that none of the allowed signers signed.
     """
-    from reconciler.reconcile.agent_pass import AgentOptions
+    from reconciler.passes.agent_pass import AgentOptions
 
     rhythm = {name: options.pop(name) for name in _ENDLESS}
     options["accepts_rewind"], sign_key = options.pop("accept_rewind"), options.pop("sign_key")
@@ -89,8 +88,8 @@ def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[
     from msgspec.structs import replace
 
     from reconciler.members.opening import Members
-    from reconciler.reconcile.agent_pass import Agent
-    from reconciler.reconcile.reaching import member_access
+    from reconciler.passes.agent_pass import Agent
+    from reconciler.passes.reaching import member_access
     from reconciler.repository import open_branches
     from render.settings.fleet import Fleet
 
@@ -113,7 +112,7 @@ def _run_on(opened: "Callable[[], AbstractContextManager[Agent]]", rhythm: Mappi
 def _run_once(agent: "Agent", log: Log) -> int:
     from reconciler.console.printing import print_output
     from reconciler.deliver.reports import report_table
-    from reconciler.reconcile.agent_pass import run_agent_pass
+    from reconciler.passes.agent_pass import run_agent_pass
 
     ended = run_agent_pass(agent, log)
     if ended.report is not None:

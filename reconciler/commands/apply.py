@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, field
 
+from reconciler.commands.options.allowances import with_removal_option
+from reconciler.commands.options.member_options import with_delivery_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.members.options import DeliveryOptions
 from reconciler.publish.allowances import Allowed
-
-from .options.allowances import with_removal_option
-from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
@@ -64,14 +63,14 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
+    from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
+    from reconciler.passes.fleet_context import applied_commit
+    from reconciler.passes.member_choice import chosen_members
+    from reconciler.passes.observation import PassRecord, observe_and_warn
+    from reconciler.passes.orphans import agree_on_terminal
+    from reconciler.passes.reaching import member_access
     from reconciler.publish.branches import maintain_repository
     from reconciler.publish.guards import check_allowed_clusters
-    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
-    from reconciler.reconcile.fleet_context import applied_commit
-    from reconciler.reconcile.member_choice import chosen_members
-    from reconciler.reconcile.observation import PassRecord, observe_and_warn
-    from reconciler.reconcile.orphans import agree_on_terminal
-    from reconciler.reconcile.reaching import member_access
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.member_options import with_reach_options
 from reconciler.console.log import Log
 from reconciler.console.meant_commands import meant_command
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
-from .options.member_options import with_reach_options
 
 if TYPE_CHECKING:
     from reconciler.edit.labels import EditsOf
@@ -140,11 +140,11 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     nothing else is done: the next apply does the rest.
     """
     from reconciler.members.opening import Members
-    from reconciler.reconcile.applying import ApplyRun, Delivery
-    from reconciler.reconcile.fleet_context import applied_commit
-    from reconciler.reconcile.member_choice import chosen_members
-    from reconciler.reconcile.reaching import member_access
-    from reconciler.reconcile.rejoining import accept, observe_rejoining, preview
+    from reconciler.passes.applying import ApplyRun, Delivery
+    from reconciler.passes.fleet_context import applied_commit
+    from reconciler.passes.member_choice import chosen_members
+    from reconciler.passes.reaching import member_access
+    from reconciler.passes.rejoining import accept, observe_rejoining, preview
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:

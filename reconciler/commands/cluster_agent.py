@@ -64,7 +64,7 @@ def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
     address of SSH, a gitconfig for HTTPS. The key needs to read argosy/cluster/NAME and to push argosy/agent/NAME.
     """
     from reconciler.edit.agent_manifests import manifests_of_agent
-    from reconciler.reconcile.rights import RightsOptions, rights_manifests
+    from reconciler.passes.rights import RightsOptions, rights_manifests
     from reconciler.repository import open_repository
 
     scope = options.pop("scope")
@@ -85,9 +85,9 @@ def _scope(name: str) -> Any:
 def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
     from reconciler.edit.agent_manifests import AgentPlan
+    from reconciler.passes.rights import account_name
     from reconciler.publish.branches import source_address
     from reconciler.publish.known_fleets import read_fleet
-    from reconciler.reconcile.rights import account_name
     from reconciler.repository import is_address
     from reconciler.repository.location import without_secrets
     from reconciler.repository.trailers import engine_version

@@ -8,16 +8,15 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.member_options import with_access_options
+from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.settings_options import with_acceptance
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
 from reconciler.members.options import AccessOptions
 from reconciler.publish.allowances import Allowed
-
-from .options.allowances import with_allowance_options
-from .options.member_options import with_access_options
-from .options.now_option import with_now_option
-from .options.settings_options import with_acceptance
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
@@ -88,9 +87,8 @@ def command(log: Log, /, **options: Any) -> int:
         return show_live_difference(log, chosen)
     if not chosen.watch:
         return diff_and_show(log, chosen)
+    from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.publish.memory import SourceMemory
-
-    from .options.repeating import repeat_on_save
 
     memory = SourceMemory()
     return repeat_on_save(log, lambda: diff_and_show(log, chosen, memory))
@@ -167,10 +165,10 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.members.options import DeliveryOptions
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
-    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
-    from reconciler.reconcile.fleet_context import applied_commit
-    from reconciler.reconcile.member_choice import chosen_members
-    from reconciler.reconcile.reaching import member_access
+    from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
+    from reconciler.passes.fleet_context import applied_commit
+    from reconciler.passes.member_choice import chosen_members
+    from reconciler.passes.reaching import member_access
     from reconciler.repository import open_repository
 
     revision = options.base if is_given("base") else ""

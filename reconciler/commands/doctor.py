@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, field
 
+from reconciler.commands.options.member_options import with_access_options
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.members.options import AccessOptions
-
-from .options.member_options import with_access_options
 
 if TYPE_CHECKING:
     from reconciler.check.prerequisites import Check
@@ -60,7 +59,7 @@ def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
     with open_repository(log.repository, refresh=not options.offline) as repository:
 
         def check_members(desired: "Desired") -> "Iterable[Check]":
-            from reconciler.reconcile.member_checks import checks_of_members
+            from reconciler.passes.member_checks import checks_of_members
 
             return checks_of_members(repository, desired, options.access, log, is_asked=options.is_asked)
 

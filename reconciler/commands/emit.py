@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.emission_options import Option, show_emission, with_options
 from reconciler.console.log import Log
-
-from .options.emission_options import Option, show_emission, with_options
 
 if TYPE_CHECKING:
     from reconciler.emission.model import EmissionOptions
@@ -93,7 +92,7 @@ def argocd(log: Log, /, **options: Any) -> int:
 
 def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> int:
     """Emit the objects, and print them or write them to files; what has no counterpart is said."""
-    from reconciler.reconcile.emitting import EmissionRequest, emit_objects
+    from reconciler.passes.emitting import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
 
     folder, output = options.pop("output_dir"), options.pop("output")

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output
-
-from .options.now_option import with_now_option
-from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
     from reconciler.explain.answers import ExplainAnswer

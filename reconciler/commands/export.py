@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.emission_options import Option, show_emission, with_options
 from reconciler.console.log import Log
-
-from .options.emission_options import Option, show_emission, with_options
 
 if TYPE_CHECKING:
     from reconciler.emission.model import Emission
@@ -38,7 +37,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
     Objects of other federations are what they become here, and kustomizations and charts are built. Clusters have no
     credentials: karmadactl join gives them new ones. Read again by Argosy, these files render the same tree.
     """
-    from reconciler.reconcile.emitting import exported_source
+    from reconciler.passes.emitting import exported_source
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -52,7 +51,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
 @click.pass_obj
 def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -> int:
     """Print the Works of a source  [default: HEAD], as Karmada's binding controller makes them for each cluster."""
-    from reconciler.reconcile.emitting import exported_works
+    from reconciler.passes.emitting import exported_works
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -67,7 +66,7 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
     """Print the ApplicationSet that delivers a rendered commit  [default: the newest]; argosy emit has more choices."""
     from reconciler.emission.model import EmissionOptions
-    from reconciler.reconcile.emitting import EmissionRequest, emit_objects
+    from reconciler.passes.emitting import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
     from render.settings.emission import Deployer
 

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, field
 
+from reconciler.commands.options.member_options import with_reading_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.members.options import AccessOptions
 from render.federations import FEDERATIONS
 
-from .options.member_options import with_reading_options
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reconciler.edit.importing import Import
     from reconciler.members.opening import Members
-    from reconciler.reconcile.import_proof import Proof
+    from reconciler.passes.import_proof import Proof
 
 
 _INDENT, _WIDTH = 15, 76
@@ -171,7 +170,7 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
     from reconciler.edit.live_clusters import members_of
-    from reconciler.reconcile.import_proof import ProofOptions, proof_of
+    from reconciler.passes.import_proof import ProofOptions, proof_of
 
     access = options.access
     contexts = named_contexts(dict.fromkeys(access.clusters))

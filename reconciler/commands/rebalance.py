@@ -2,10 +2,9 @@
 
 import click
 
+from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-
-from .options.subject_options import with_namespace_options
 
 
 @click.command(

@@ -4,18 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.member_options import with_delivery_options
+from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.settings_options import with_settings_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
-from reconciler.reconcile.options import ReconcileOptions
-
-from .options.allowances import with_allowance_options
-from .options.member_options import with_delivery_options
-from .options.now_option import with_now_option
-from .options.settings_options import with_settings_options
+from reconciler.passes.options import ReconcileOptions
 
 if TYPE_CHECKING:
-    from reconciler.reconcile.reconcile_pass import PassResult
-    from reconciler.reconcile.refused_pass import RefusedPass
+    from reconciler.passes.reconcile_pass import PassResult
+    from reconciler.passes.refused_pass import RefusedPass
     from reconciler.repository import Repository
 
 
@@ -58,7 +57,7 @@ def command(log: Log, /, **options: Any) -> int:
 
 def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
     """Report again what the last pass reported, where nothing is new; None when there is a pass to do."""
-    from reconciler.reconcile.repeated_report import read_repeated_report
+    from reconciler.passes.repeated_report import read_repeated_report
 
     report = None if options.output == "json" else read_repeated_report(repository, options, log)
     if report is None:
@@ -69,9 +68,9 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
 
 def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
-    from reconciler.reconcile.ending import end_of_pass
-    from reconciler.reconcile.pass_lines import commit_line, warning_lines
-    from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
+    from reconciler.passes.ending import end_of_pass
+    from reconciler.passes.pass_lines import commit_line, warning_lines
+    from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 
     def on_commit(result: "PassResult") -> None:
         if options.output != "json":

@@ -8,15 +8,14 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.settings_options import with_acceptance
+from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.publish.allowances import Allowed
-
-from .options.allowances import with_allowance_options
-from .options.now_option import with_now_option
-from .options.settings_options import with_acceptance
-from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
     from reconciler.preview.outputs import Selection
@@ -84,9 +83,8 @@ def command(log: Log, /, **options: Any) -> int:
     _refuse_idle(chosen)
     if not chosen.watch:
         return render_and_show(log, chosen)
+    from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.publish.memory import SourceMemory
-
-    from .options.repeating import repeat_on_save
 
     memory, chosen = SourceMemory(), replace(chosen, worktree=True)
     return repeat_on_save(log, lambda: render_and_show(log, chosen, memory))

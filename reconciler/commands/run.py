@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.member_options import seconds, with_unattended_options
+from reconciler.commands.options.settings_options import with_accepted_settings
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.members.options import DeliveryOptions
 from render.notations import address_in
-
-from .options.member_options import seconds, with_unattended_options
-from .options.settings_options import with_accepted_settings
 
 _CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea", "events")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")

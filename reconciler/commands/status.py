@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
-
-from .options.subject_options import parsed_subject, with_namespace_options
 
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument

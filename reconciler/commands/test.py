@@ -48,9 +48,8 @@ def command(log: Log, /, **options: Any) -> int:
     chosen = TrialOptions(**options)
     if not chosen.watch:
         return run_tests_and_show(log, chosen)
+    from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.publish.memory import SourceMemory
-
-    from .options.repeating import repeat_on_save
 
     refuse_options(["rev", "update"], "goes without --watch, which tests the files as they stand")
     memory = SourceMemory()

@@ -57,9 +57,8 @@ def command(log: Log, /, **options: Any) -> int:
     chosen = ValidateOptions(**options)
     if not chosen.watch:
         return validate_and_show(log, chosen)
+    from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.publish.memory import SourceMemory
-
-    from .options.repeating import repeat_on_save
 
     refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
     memory = SourceMemory()

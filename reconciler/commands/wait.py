@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.member_options import seconds
+from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
-
-from .options.member_options import seconds
-from .options.subject_options import parsed_subject, with_namespace_options
 
 if TYPE_CHECKING:
     from reconciler.status.branches import Pacing

@@ -12,7 +12,7 @@ from .parts import FailurePart, failure_part
 
 if TYPE_CHECKING:
     from reconciler.edit.importing import Import, Line
-    from reconciler.reconcile.import_proof import ClusterProof, Proof
+    from reconciler.passes.import_proof import ClusterProof, Proof
 
 
 class ImportedPart(DocumentPart, frozen=True, kw_only=True):

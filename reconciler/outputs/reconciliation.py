@@ -24,9 +24,9 @@ from .parts import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.reconcile.proposing import Proposal
-    from reconciler.reconcile.reconcile_pass import PassResult
-    from reconciler.reconcile.refused_pass import RefusedPass
+    from reconciler.passes.proposing import Proposal
+    from reconciler.passes.reconcile_pass import PassResult
+    from reconciler.passes.refused_pass import RefusedPass
 
 
 class RemovalPart(DocumentPart, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code
-from reconciler.reconcile.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
+from reconciler.passes.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
 from render.errors import GitError, ReconcileError
 
 from .pacing import (

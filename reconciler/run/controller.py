@@ -24,6 +24,8 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.opening import openable_clusters
+from reconciler.run.web.serving import ServedAddress
+from reconciler.run.web.webhooks import Webhooks
 from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
@@ -47,8 +49,6 @@ from .pacing import (
 from .pages import fleet_pages, inside_pages
 from .pass_job import PassReport
 from .settings import RunSettings
-from .web.serving import ServedAddress
-from .web.webhooks import Webhooks
 
 _LONGEST_WAIT = 30.0
 """Seconds after which the time of day is looked at again, which may have jumped."""

@@ -8,15 +8,15 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
+from reconciler.passes.source_tip import asked_tip
 from reconciler.publish.branches import source_remote
-from reconciler.reconcile.source_tip import asked_tip
 from reconciler.repository import GitFolder, open_repository
+from reconciler.run.passes.worker import PassWorker
 from render.errors import ReconcileError
 
 from .fleets import FleetLocation
 from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, next_state
 from .pass_job import KILLED, PassJob, PassReport
-from .passes.worker import PassWorker
 from .settings import RunSettings
 from .watching import RefWatch
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from reconciler.run.web.webhooks import StartResponse
 from render.model import ARGOSY_API_VERSION
 
 from .fleet_run import FleetRun
 from .fleets import FleetLocation
 from .metrics import CONTENT_TYPE, RunMetrics
-from .web.webhooks import StartResponse
 
 Page = tuple[HTTPStatus, str, bytes]
 """A page: its status, its type and its content."""

@@ -6,12 +6,12 @@ from math import inf
 from msgspec import Struct, field
 
 from reconciler.members.options import DeliveryOptions
+from reconciler.run.notices.channels import Channel
+from reconciler.run.web.webhooks import WebhookSecret
 from render.errors import ConfigError
 
 from .leader import LeaseName
-from .notices.channels import Channel
 from .pacing import Pace
-from .web.webhooks import WebhookSecret
 
 Address = tuple[str, int]
 """A host and a port."""

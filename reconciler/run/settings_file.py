@@ -12,6 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.repository import is_address
+from reconciler.run.notices.channels import Channel, ChannelKind
+from reconciler.run.web.signatures import Provider
+from reconciler.run.web.webhooks import WebhookSecret
 from render.admission import admitted
 from render.admission.run_settings import run_settings_kind
 from render.documents import Places, read_documents
@@ -20,10 +23,7 @@ from render.model import ARGOSY_API_VERSION
 from render.notations import address_in, seconds_in
 
 from .leader import LeaseName
-from .notices.channels import Channel, ChannelKind
 from .settings import RunSettings
-from .web.signatures import Provider
-from .web.webhooks import WebhookSecret
 
 KIND = "RunSettings"
 _MOST_BYTES = 1 << 20

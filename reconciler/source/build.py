@@ -9,6 +9,10 @@ from msgspec.structs import replace
 from reconciler.locked.model import ExternalSource
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
+from reconciler.source.deployers.readers import Readers
+from reconciler.source.deployers.request import BuiltFolder, FolderRequest
+from reconciler.source.deployers.rounds import Deployed, Rounds, plain_files
+from reconciler.source.deployers.trees import LockedTrees
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.values import DiscreetStruct
@@ -20,10 +24,6 @@ from .chart_classes import chart_members
 from .chart_requests import ChartRequest, ChartRequests
 from .charts import KIND as CHART
 from .charts import ChartSource, config_maps_in
-from .deployers.readers import Readers
-from .deployers.request import BuiltFolder, FolderRequest
-from .deployers.rounds import Deployed, Rounds, plain_files
-from .deployers.trees import LockedTrees
 from .external import KIND as SOURCE
 from .external import load_external_sources, lock_of
 from .facts import FactsOf, no_facts

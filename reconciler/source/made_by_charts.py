@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.source.deployers.readers import Readers
 from render.model import ObjectRef, group_of
 
 from .broken import Broken
 from .build import ReadFiles, SourceReading, read_files, with_charts
 from .built_files import BuiltFile, inputs_of, is_of_chart
-from .deployers.readers import Readers
 from .files import SourceFile
 from .fleet_file import FleetSource
 from .lines import Lines

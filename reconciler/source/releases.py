@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
+from reconciler.source.deployers.argo import chart_sources, sources_of
+from reconciler.source.deployers.destinations import Destinations
+from reconciler.source.deployers.flux import patching
+from reconciler.source.deployers.request import UnusableDeployer
+from reconciler.source.deployers.trees import address_of
 from render.documents import emit, read_documents
 from render.model import ObjectRef, as_list, as_mapping, group_of
 from render.settings.source import RenderedRelease
 
-from .deployers.argo import chart_sources, sources_of
-from .deployers.destinations import Destinations
-from .deployers.flux import patching
-from .deployers.request import UnusableDeployer
-from .deployers.trees import address_of
 from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place, secret_of
 from .manifests import LocatedManifest
 

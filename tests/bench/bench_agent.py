@@ -17,7 +17,7 @@ from typing import Any
 
 from reconciler.cli import run
 from reconciler.console.log import Log
-from reconciler.reconcile.agent_pass import Agent, AgentOptions, run_agent_pass
+from reconciler.passes.agent_pass import Agent, AgentOptions, run_agent_pass
 from reconciler.repository import open_branches
 from tests.build import AUTHOR, Repository, a_cluster, a_cluster_policy, a_deployment
 from tests.fakes import FakeCluster

@@ -28,16 +28,16 @@ from msgspec.structs import replace
 from reconciler.console.bugs import bug_lines
 from reconciler.console.log import Log
 from reconciler.console.printing import LogFormat, print_data
-from reconciler.reconcile.options import ReconcileOptions
+from reconciler.passes.options import ReconcileOptions
 from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, source_line
 from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
+    from reconciler.passes.reconcile_pass import PassResult
+    from reconciler.passes.refused_pass import RefusedPass
     from reconciler.publish.checkpoint import BranchNames
     from reconciler.publish.status_branch import StatusBranch
-    from reconciler.reconcile.reconcile_pass import PassResult
-    from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
 
 _MOST_TEXT = 20_000
@@ -161,8 +161,8 @@ def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> Pass
 
 
 def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
+    from reconciler.passes.repeated_report import read_repeated_report
     from reconciler.publish.branches import publication_of
-    from reconciler.reconcile.repeated_report import read_repeated_report
     from reconciler.repository import open_repository
 
     with open_repository(job.repository) as repository:
@@ -176,9 +176,9 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
                 next_wall=repeated.next_wall,
             )
             return _told_again(report, job, repository, repeated.names, log) if job.has_unsent else report
+        from reconciler.passes.pass_lines import commit_line, warning_lines
+        from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
         from reconciler.publish.status_branch import StatusBranch
-        from reconciler.reconcile.pass_lines import commit_line, warning_lines
-        from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
         def on_commit(result: PassResult) -> None:
             is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
@@ -225,8 +225,8 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
 
 def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
+    from reconciler.passes.ending import end_of_pass
     from reconciler.publish.problems import problems_of
-    from reconciler.reconcile.ending import end_of_pass
     from render.cluster import is_pulling
 
     end, flip = end_of_pass(result), result.outcome.flip

@@ -13,13 +13,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.model import SourceType, UnavailableSource
+from reconciler.source.deployers.generators.applications import named_repositories
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
 from render.model import as_list, as_mapping
 
 from .destinations import Destinations
-from .generators.applications import named_repositories
 from .request import FolderRequest, UnusableDeployer
 from .trees import LockedTrees, SourceTree, address_of
 from .variables import matching_lengths

@@ -8,6 +8,10 @@ from msgspec import Struct
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from reconciler.source.built_files import is_of_chart
+from reconciler.source.deployers.generators.applications import applications_of, is_application_set
+from reconciler.source.deployers.generators.parameters import Generators
+from reconciler.source.deployers.generators.syntax import TemplateError
+from reconciler.source.deployers.generators.texts import TemplateTexts
 from reconciler.source.external import KIND as SOURCE
 from reconciler.source.external import load_external_sources, lock_of
 from reconciler.source.files import SourceFile
@@ -21,10 +25,6 @@ from . import argo
 from .argo import ArgoSources, chart_sources, folder_sources, has_charts, own_address
 from .destinations import Destinations
 from .flux import FluxSources, flux_objects, is_kustomization, own_source
-from .generators.applications import applications_of, is_application_set
-from .generators.parameters import Generators
-from .generators.syntax import TemplateError
-from .generators.texts import TemplateTexts
 from .request import FolderRequest, UnusableDeployer
 from .trees import LockedTrees, SourceTree
 
