@@ -199,7 +199,7 @@ def test_a_kustomization_that_a_patch_removes_deploys_nothing() -> None:
 
 
 def test_variables_come_from_config_maps_of_the_source_and_from_itself() -> None:
-    text = "a: ${A}\nb: '${B}'\nc: ${C:=def}\nd: $${D}\ne: x${E}\n"
+    text = "a: ${A}\nb: '${B}'\nc: ${C:=def}\nd: $${D}\ne: x${E:=}\n"
     found = flux(
         {
             "cluster/apps.yaml": a_kustomization(
@@ -265,6 +265,60 @@ def test_a_secret_that_is_not_in_the_source_may_have_any_variable() -> None:
     )
 
 
+SCRIPT = MAP.replace("b}", '"rm -rf ${WORKDIR}/* ${region} ${TAG}"}')
+
+
+def test_an_object_with_variables_that_nothing_sets_is_left_out_by_their_names() -> None:
+    files: dict[str, Content] = {
+        "cluster/apps.yaml": a_kustomization(postBuild={"substitute": {"region": "eu"}}),
+        "apps/one.yaml": SCRIPT,
+        "apps/two.yaml": MAP.replace("one", "two").replace("b}", "'${region}$${TAG}${TAG:=}'}"),
+        "apps/off.yaml": SCRIPT.replace("one", f"three, labels: {{{SWITCH}: disabled}}"),
+    }
+    found = flux(files)
+    assert objects_of(found) == ["ConfigMap default/three", "ConfigMap default/two"]
+    assert said(found) == (
+        "apps/one.yaml:1: ConfigMap one is not made by Kustomization apps: nothing sets ${TAG}, ${WORKDIR}\n"
+        "  hint: set it under postBuild.substitute, empty if it is meant to be, or write ${TAG:=} for nothing and"
+        " $${TAG} for the text itself; kustomize.toolkit.fluxcd.io/substitute: disabled leaves all of an object as it"
+        " is"
+    )
+    set_empty = a_kustomization(postBuild={"substitute": {"region": "eu", "WORKDIR": "", "TAG": ""}})
+    found = flux({**files, "cluster/apps.yaml": set_empty})
+    assert (said(found), made(found)[0]["data"]) == ("", {"a": "rm -rf /* eu"})
+
+
+class Strategy(NamedTuple):
+    why: str
+    after: Mapping[str, Any]
+    want: str
+
+
+EMPTY = {"substituteFrom": [{"kind": "ConfigMap", "name": "none", "optional": True}]}
+STRATEGIES = [
+    Strategy("without any variable nothing is filled in", {}, "${A:=x}"),
+    Strategy("nor with the strategy that says so", {"substituteStrategy": "WithVariables"}, "${A:=x}"),
+    Strategy("nor where what they come from has none", EMPTY, "${A:=x}"),
+    Strategy("one variable is enough", {"substitute": {"B": ""}}, "x"),
+    Strategy("Always asks for defaults", {"substituteStrategy": "Always"}, "x"),
+    Strategy("also where what they come from has none", {**EMPTY, "substituteStrategy": "Always"}, "x"),
+]
+
+
+@each_row("case", STRATEGIES, ids=lambda case: case.why)
+def test_the_strategy_of_a_kustomization_says_when_defaults_are_filled_in(case: Strategy) -> None:
+    found = flux(
+        {"cluster/apps.yaml": a_kustomization(postBuild=case.after), "apps/one.yaml": MAP.replace("b}", "'${A:=x}'}")}
+    )
+    (manifest,) = made(found)
+    assert (said(found), manifest["data"]) == ("", {"a": case.want})
+
+
+def test_a_variable_without_a_value_is_left_alone_where_nothing_is_filled_in() -> None:
+    found = flux({"cluster/apps.yaml": a_kustomization(postBuild={"substitute": {}}), "apps/one.yaml": SCRIPT})
+    assert (said(found), made(found)[0]["data"]) == ("", {"a": "rm -rf ${WORKDIR}/* ${region} ${TAG}"})
+
+
 class Unusable(NamedTuple):
     why: str
     spec: Mapping[str, Any]
@@ -291,6 +345,16 @@ UNUSABLE = [
         {"postBuild": {"substituteFrom": [{"kind": "ConfigMap", "name": "none"}]}},
         f"{AT}:11: spec.postBuild.substituteFrom[0]: there is no ConfigMap flux-system/none in the source\n"
         "  hint: optional: true goes on without",
+    ),
+    Unusable(
+        "a strategy that Flux does not know",
+        {"postBuild": {"substituteStrategy": "Never"}},
+        f"{AT}:10: spec.postBuild.substituteStrategy: must be 'WithVariables' or 'Always'",
+    ),
+    Unusable(
+        "a name that is none of a variable",
+        {"postBuild": {"substitute": {"a.b": "c"}}},
+        f"{AT}:10: spec.postBuild.substitute: 'a.b' is no name of a variable\n  hint: letters, digits and '_' alone",
     ),
     Unusable(
         "an artifact that nobody makes",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.deployers.variables import BadSubstitutionError, substitute_variables
+from reconciler.source.deployers.variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
 
 from .tables import each_row
 
@@ -18,11 +18,9 @@ VALUES = {
     "other": "foo1",
     "utf": "äö",
     "number": "3",
+    "empty": "",
 }
-
-
-def value_of(name: str) -> str:
-    return VALUES.get(name, "")
+value_of = VALUES.get
 
 
 class Form(NamedTuple):
@@ -33,8 +31,8 @@ class Form(NamedTuple):
 FORMS = [
     Form("abcd", "abcd"),
     Form("$a {a} $", "$a {a} $"),
-    Form("x${a}y${none}z", "xabcdEFGH28ijyz"),
-    Form("${#a} ${#utf} ${#none}", "12 4 0"),
+    Form("x${a}y${empty}z", "xabcdEFGH28ijyz"),
+    Form("${#a} ${#utf} ${#empty}", "12 4 0"),
     Form("${a^} ${a^^} ${A,} ${A,,}", "AbcdEFGH28ij ABCDEFGH28IJ aBCDEFGH28IJ abcdefgh28ij"),
     Form("${path:11} ${path:11:5}", "ideas/thoughts.for.today ideas"),
     Form("${a:-2}", "abcdEFGH28ij"),
@@ -43,6 +41,7 @@ FORMS = [
     Form("${a=xyz} ${none=xyz} ${none:=xyz} ${none:-xyz}", "abcdEFGH28ij xyz xyz xyz"),
     Form("${none=pre${other}-post}", "prefoo1-post"),
     Form("${none:=}${none:-}", ""),
+    Form("${none:?x} ${none:+x} ${empty:=x} ${empty=x}", "x x x x"),
     Form("${none=${a^^}}", "ABCDEFGH28IJ"),
     Form("${abc/%abc/XYZ} ${abc/#abc/XYZ}", "abcABC123ABCXYZ XYZABC123ABCabc"),
     Form("${a/#/pre-} ${a/%/-post}", "pre-abcdEFGH28ij abcdEFGH28ij-post"),
@@ -85,6 +84,28 @@ BAD = [
 @each_row("case", BAD, ids=lambda case: case.text[:20])
 def test_what_is_no_variable_is_refused(case: Bad) -> None:
     with pytest.raises(BadSubstitutionError) as refused:
+        substitute_variables(case.text, value_of)
+    assert str(refused.value) == case.said
+
+
+UNSET = [
+    Bad("rm -rf ${WORKDIR}/* ${a}", "nothing sets ${WORKDIR}"),
+    Bad("${x} ${b} ${x}", "nothing sets ${b}, ${x}"),
+    *(
+        Bad("${x" + rest, "nothing sets ${x}")
+        for rest in ("^}", "^^}", ",}", ",,}", ":1}", ":1:2}", "/a/b}", "//a/b}", "/#a/b}", "/%a/b}")
+    ),
+    *(Bad("${x" + rest, "nothing sets ${x}") for rest in ("#a}", "##a}", "%a}", "%%a}")),
+    Bad("${#x}", "nothing sets ${x}"),
+    # A default is worked out whether it is needed or not.
+    Bad("${a:-${x}}", "nothing sets ${x}"),
+    Bad("$${x} ${x}", "nothing sets ${x}"),
+]
+
+
+@each_row("case", UNSET, ids=lambda case: case.text)
+def test_a_variable_that_nobody_sets_is_refused_unless_it_has_a_default(case: Bad) -> None:
+    with pytest.raises(UnsetVariablesError) as refused:
         substitute_variables(case.text, value_of)
     assert str(refused.value) == case.said
 

@@ -4,6 +4,7 @@ Variables come from ConfigMaps of the source and from the Kustomization itself. 
 object that needs one is left out, and said.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -13,11 +14,14 @@ from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
 from render.model import as_list, as_mapping, is_opaque
+from render.syntax import quoted
 
 from .request import BuiltFolder, UnusableDeployer
-from .variables import BadSubstitutionError, substitute_variables
+from .variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
 
-_SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
+_SWITCH, _OFF = "kustomize.toolkit.fluxcd.io/substitute", "disabled"
+_STRATEGY, _WITH_VARIABLES, _ALWAYS = "substituteStrategy", "WithVariables", "Always"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Settings = Mapping[tuple[str, str, str], LocatedManifest]
 """ConfigMaps and Secrets of a source, by kind, namespace and name."""
 
@@ -33,6 +37,11 @@ class _Holder(NamedTuple):
     values: Mapping[str, str]
     hidden: frozenset[str] | None = frozenset()
 
+    @property
+    def has_variables(self) -> bool:
+        """Say whether there may be any variable."""
+        return bool(self.values or self.hidden is None or self.hidden)
+
 
 class Variables(Struct, frozen=True, kw_only=True):
     """The variables of a Kustomization; ``holders`` come in order, and the later one counts."""
@@ -40,27 +49,31 @@ class Variables(Struct, frozen=True, kw_only=True):
     holders: tuple[_Holder, ...]
     inputs: tuple[tuple[str, bytes], ...] = ()
 
-    def value(self, name: str) -> str:
-        """Return the value of a variable; HiddenVariableError where it may be one that is not read."""
+    def value(self, name: str) -> str | None:
+        """Return the value of a variable, None without one; HiddenVariableError where it may be one not read."""
         for holder in reversed(self.holders):
             if name in holder.values:
                 return holder.values[name]
             if holder.hidden is None or name in holder.hidden:
                 raise HiddenVariableError(f"${{{name}}} of {holder.name}")
-        return ""
+        return None
 
 
 def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) -> Variables | None:
-    """Return the variables that are filled in; None where none are.
+    """Return the variables that are filled in; None where none are: without any, only a strategy asks for defaults.
 
-    UnusableDeployer names a ConfigMap that is not there, unless it is optional.
+    UnusableDeployer names a ConfigMap that is not there, unless it is optional, and what cannot be a variable.
     """
     after = spec.get("postBuild")
     if not isinstance(after, dict):
         return None
-    unknown = sorted(after.keys() - {"substitute", "substituteFrom"})
+    unknown = sorted(after.keys() - {"substitute", "substituteFrom", _STRATEGY})
     if unknown:
         raise UnusableDeployer(f"spec.postBuild.{unknown[0]}", "no field that is known here")
+    strategy = after.get(_STRATEGY) or _WITH_VARIABLES
+    if strategy not in (_WITH_VARIABLES, _ALWAYS):
+        message = f"must be {_WITH_VARIABLES!r} or {_ALWAYS!r}"
+        raise UnusableDeployer(f"spec.postBuild.{_STRATEGY}", message)
     holders, inputs = [], list[tuple[str, bytes]]()
     references = after.get("substituteFrom")
     for number, each in enumerate(as_list(references)):
@@ -69,9 +82,10 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
         holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
         inputs += inputs_of(found.file) if found else ()
-    own = after.get("substitute")
-    holders.append(_Holder("", _texts(own)))
-    return Variables(holders=tuple(holders), inputs=tuple(inputs)) if references or own else None
+    holders.append(_holder_of("spec.postBuild.substitute", "", after.get("substitute")))
+    if strategy != _ALWAYS and not any(each.has_variables for each in holders):
+        return None
+    return Variables(holders=tuple(holders), inputs=tuple(inputs))
 
 
 def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: LocatedManifest | None) -> _Holder | None:
@@ -88,20 +102,30 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
         if is_optional:
             return None
         raise UnusableDeployer(path, f"there is no {name} in the source", "optional: true goes on without")
-    return _Holder(name, _texts(found.manifest.get("data")))
+    return _holder_of(path, name, found.manifest.get("data"))
 
 
-def _texts(values: Any) -> dict[str, str]:
-    """Return values of variables, which are of one line."""
-    return {str(key): str(value).replace("\n", "") for key, value in values.items()} if isinstance(values, dict) else {}
+def _holder_of(path: str, name: str, values: Any) -> _Holder:
+    """Return variables that stand in the source, each of one line."""
+    texts = (
+        {str(key): str(value).replace("\n", "") for key, value in values.items()} if isinstance(values, dict) else {}
+    )
+    wrong = next((key for key in texts if not _VARIABLE.fullmatch(key)), None)
+    if wrong is not None:
+        owner = f" of {name}" if name else ""
+        raise UnusableDeployer(
+            path, f"{quoted(wrong)}{owner} is no name of a variable", "letters, digits and '_' alone"
+        )
+    return _Holder(name, texts)
 
 
 class LeftOut(NamedTuple):
-    """An object that cannot be made: its origin and name, and the reason."""
+    """An object that cannot be made: its origin and name, the reason and a hint."""
 
     origin: Origin
     name: str
     reason: str
+    hint: str = ""
 
 
 class Finished(Struct):
@@ -130,12 +154,22 @@ def finished_by_flux(
         try:
             text = _text(document, written, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
-            done.left_out.append(LeftOut(origin, _name(document.value), str(error)))
+            done.left_out.append(LeftOut(origin, _name(document.value), str(error), _hint_for(error)))
             continue
         texts.append(b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n")
         kept.append(origin)
     done.output, done.origins = b"".join(texts), tuple(kept)
     return done
+
+
+def _hint_for(error: Exception) -> str:
+    if isinstance(error, UnsetVariablesError):
+        name = error.names[0]
+        return (
+            f"set it under postBuild.substitute, empty if it is meant to be, or write ${{{name}:=}} for nothing and"
+            f" $${{{name}}} for the text itself; {_SWITCH}: {_OFF} leaves all of an object as it is"
+        )
+    return "a ConfigMap, or postBuild.substitute, may set what is no secret" if "Secret" in str(error) else ""
 
 
 def _text(document: Document, text: bytes, variables: Variables | None, metadata: Mapping[str, Any]) -> bytes:
@@ -153,7 +187,7 @@ def _text(document: Document, text: bytes, variables: Variables | None, metadata
 
 
 def _is_switched_off(value: Mapping[str, Any]) -> bool:
-    return any(part.get(_SWITCH) == "disabled" for part in _labels_and_annotations(value))
+    return any(part.get(_SWITCH) == _OFF for part in _labels_and_annotations(value))
 
 
 def _labels_and_annotations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -207,8 +207,7 @@ class Rounds(Struct):
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
         message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
-        hint = "a ConfigMap, or postBuild.substitute, may set what is no secret" if "Secret" in each.reason else ""
-        problem = Problem(each.origin.path, each.origin.line, "", message, hint)
+        problem = Problem(each.origin.path, each.origin.line, "", message, each.hint)
         return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path(place))
 
     def _broken(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:

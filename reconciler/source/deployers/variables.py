@@ -1,22 +1,51 @@
 """Variables that Flux fills in after a build, ``${NAME}`` with its forms, as its own substitution reads them.
 
 It works on the text that kustomize prints, so that a number may come of a variable. ``$$`` is one dollar. A variable
-that nobody sets is empty.
+that nobody sets is refused, as Flux does since 2.9, but in the forms that give it a default.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from render.words import listed
 
 _DEEPEST = 20
 _LONGEST = 16 * 1024 * 1024
 _LONGEST_TRIMMED = 4096
 
-Lookup = Callable[[str], str]
-"""Return the value of a variable, "" for one that nobody sets."""
+Lookup = Callable[[str], str | None]
+"""Return the value of a variable, None for one that nobody sets; one that is set may be empty."""
 
 
 class BadSubstitutionError(Exception):
     """Text cannot be substituted in; the message says why, and quotes no value."""
+
+
+class UnsetVariablesError(BadSubstitutionError):
+    """Nobody sets some variables, and the text gives them no default; ``names`` are theirs."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"nothing sets {listed([f'${{{name}}}' for name in names])}")
+        self.names = tuple(names)
+
+
+class _Values:
+    """The values of variables, and the names of those without one that a text has to have."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.unset: set[str] = set()
+
+    def required(self, name: str) -> str:
+        """Return the value of a variable; one without is noted."""
+        value = self._lookup(name)
+        if value is None:
+            self.unset.add(name)
+        return value or ""
+
+    def optional(self, name: str) -> str:
+        """Return the value of a variable that the text has a default for."""
+        return self._lookup(name) or ""
 
 
 class _Parsed(NamedTuple):
@@ -27,42 +56,44 @@ class _Parsed(NamedTuple):
 
 
 def substitute_variables(text: str, lookup: Lookup) -> str:
-    """Return a text with its variables filled in.
+    """Return a text with its variables filled in; UnsetVariablesError names all that lack a value.
 
-    >>> substitute_variables("${A}-${B:-x} $${A} ${A^^} ${A/a/o}", lambda name: {"A": "ab"}.get(name, ""))
+    >>> substitute_variables("${A}-${B:-x} $${A} ${A^^} ${A/a/o}", {"A": "ab"}.get)
     'ab-x ${A} AB ob'
     """
-    parts, position, size = [], 0, 0
+    parts, position, size, values = [], 0, 0, _Values(lookup)
     while (found := text.find("$", position)) >= 0:
         parts.append(text[position:found])
-        part, position = _dollar(text, found, lookup, 0)
+        part, position = _dollar(text, found, values, 0)
         parts.append(part)
         size += len(part)
         if size > _LONGEST:
             raise BadSubstitutionError(f"what is filled in has more than {_LONGEST} characters")
+    if values.unset:
+        raise UnsetVariablesError(sorted(values.unset))
     return "".join((*parts, text[position:]))
 
 
-def _dollar(text: str, start: int, lookup: Lookup, depth: int) -> _Parsed:
+def _dollar(text: str, start: int, values: _Values, depth: int) -> _Parsed:
     """Return what a dollar stands for: itself, one of two, or a variable."""
     if text.startswith("${", start):
-        return _variable(text, start + 2, lookup, depth)
+        return _variable(text, start + 2, values, depth)
     return _Parsed("$", start + (2 if text.startswith("$$", start) else 1))
 
 
-def _variable(text: str, start: int, lookup: Lookup, depth: int) -> _Parsed:
+def _variable(text: str, start: int, values: _Values, depth: int) -> _Parsed:
     if depth > _DEEPEST:
         raise BadSubstitutionError("variables stand in each other too deeply")
     if text.startswith("#", start):
         name, after = _name(text, start + 1)
-        return _Parsed(str(len(lookup(name).encode())), _end_of_use(text, after))
+        return _Parsed(str(len(values.required(name).encode())), _end_of_use(text, after))
     name, after = _name(text, start)
     if text.startswith("}", after):
-        return _Parsed(lookup(name), after + 1)
+        return _Parsed(values.required(name), after + 1)
     for operators, form in _FORMS:
         operator = next((each for each in operators if text.startswith(each, after)), "")
         if operator:
-            return form(_Use(text, lookup, depth, name, operator), after + len(operator))
+            return form(_Use(text, values, depth, name, operator), after + len(operator))
     raise BadSubstitutionError(f"${{{name} is not closed by a brace")
 
 
@@ -85,19 +116,19 @@ class _Use(NamedTuple):
     """One use of a variable: the text it stands in, its name, and what is done with its value."""
 
     text: str
-    lookup: Lookup
+    values: _Values
     depth: int
     name: str
     operator: str
 
     @property
     def value(self) -> str:
-        return self.lookup(self.name)
+        return self.values.required(self.name)
 
     def argument(self, start: int, ends: str, *, escapes: str = "") -> _Parsed:
         """Return an argument: a variable alone, or text up to one of these characters or a variable."""
         if self.text.startswith("${", start):
-            return _variable(self.text, start + 2, self.lookup, self.depth + 1)
+            return _variable(self.text, start + 2, self.values, self.depth + 1)
         characters, after = [], start
         while after < len(self.text) and self.text[after] not in ends and not self.text.startswith("${", after):
             if escapes and self.text.startswith(("\\/", "\\\\", "$$"), after):
@@ -114,7 +145,7 @@ def _default(use: _Use, start: int) -> _Parsed:
     while not use.text.startswith("}", after):
         part, after = use.argument(after, "}")
         parts.append(part)
-    return _Parsed(use.value or "".join(parts), after + 1)
+    return _Parsed(use.values.optional(use.name) or "".join(parts), after + 1)
 
 
 def _case_change(use: _Use, start: int) -> _Parsed:
