@@ -24,6 +24,7 @@ from reconciler.passes.fleet_context import FleetContext
 from reconciler.passes.observation import Observation, PassRecord, observe_members
 from reconciler.passes.orphans import Agree, refuse_orphans
 from reconciler.publish.branches import maintain_repository, publication_of
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import ObservedInputs, checked_source, read_again_with_facts, read_loaded, read_previous
@@ -151,9 +152,8 @@ class MemoryFleet:
             source = read_again_with_facts(repository, source, observation.facts)
             tip = context.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
-            inputs = ObservedInputs(
-                facts=observation.facts, health=observation.health, now=datetime.fromtimestamp(self.now, UTC)
-            )
+            observed = ObservedInputs(facts=observation.facts, health=observation.health)
+            inputs = RenderInputs(observed=observed, now=datetime.fromtimestamp(self.now, UTC))
             outcome = run_pass(repository, source, previous, inputs, log)
             commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
             if self.by_agent:  # a mirror's commit has the time of this machine, by which an agent would be silent

@@ -13,6 +13,7 @@ from reconciler.ledger.facts import ClusterFacts
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.checkpoint import FILE_NAME, read_checkpoint
 from reconciler.publish.incremental import scope_of
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.repository import open_repository
 from render.model import ObjectRef
@@ -365,7 +366,7 @@ def next_scope(repository: Repository) -> Scope | None:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
         observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return scope_of(opened, read_previous(opened, tip), desired, observed)
+        return scope_of(opened, read_previous(opened, tip), desired, RenderInputs(observed=observed))
 
 
 class Spoilt(NamedTuple):

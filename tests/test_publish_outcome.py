@@ -8,8 +8,9 @@ import pytest
 
 from reconciler.console.log import Log
 from reconciler.publish.branches import publication_of
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.reading import ObservedInputs, read_previous, read_source
+from reconciler.publish.reading import read_previous, read_source
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 
@@ -21,7 +22,7 @@ def committed(path: Path) -> tuple[Outcome, str]:
     """Render the source of a repository for the first time, and commit the outcome."""
     repository = open_repository(path)
     source = read_source(repository, repository.resolve("HEAD"))
-    outcome = run_pass(repository, source, None, ObservedInputs(), Log(stream=io.StringIO()))
+    outcome = run_pass(repository, source, None, RenderInputs(), Log(stream=io.StringIO()))
     fleet = source.desired.fleet
     commit = commit_outcome(outcome, publication_of(repository, fleet), fleet.rendered_branch)
     assert commit is not None
@@ -80,5 +81,5 @@ def test_a_pass_that_commits_nothing_leaves_the_commit_before(tmp_path: Path) ->
     )
     outcome, commit = committed(repository.path)
     previous = read_previous(outcome.repository, commit)
-    again = run_pass(outcome.repository, outcome.source, previous, ObservedInputs(), Log(stream=io.StringIO()))
+    again = run_pass(outcome.repository, outcome.source, previous, RenderInputs(), Log(stream=io.StringIO()))
     assert again.as_previous(commit) is previous

@@ -151,12 +151,13 @@ def _rendered(repository: Repository, source: Source, memory: SourceMemory, log:
         observed = read_observed_inputs(repository, repository.tip(status))
         kinds = (each.versioned_kind for each in desired.templates)
         if _may_differ(desired, observed.facts) or observed.schemas.has(kinds):
+            from reconciler.publish.inputs import RenderInputs
             from reconciler.publish.outcome import run_pass
             from reconciler.publish.rendered_objects import rendered_problems
 
             previous = _previous(repository, desired.fleet, memory)
-            observed = replace(observed, now=time_of_pass())
-            return rendered_problems(run_pass(repository, source, previous, observed, log))
+            given = RenderInputs(observed=observed, now=time_of_pass())
+            return rendered_problems(run_pass(repository, source, previous, given, log))
     return None
 
 

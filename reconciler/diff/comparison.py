@@ -34,11 +34,12 @@ from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
 from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, published_fleet
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.outward_addresses import SettingsSide, changed_between
 from reconciler.publish.problems import problems_of
-from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs, read_previous
+from reconciler.publish.reading import Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.schemas import recorded_schemas
 from reconciler.publish.source_trailers import allowances_between, allowed_between
@@ -119,8 +120,9 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         past = past_of(repository, tip, revisions.base) if tip else Past()
         previous = memory.previous(repository, past.commit) if past.commit else None
         status = repository.tip(publication.ref(fleet.status_branch))
-        inputs = read_observed_inputs(repository, past.next or status)
-        inputs = replace(inputs, schemas=recorded_schemas(repository, status), now=time_of_pass(revisions.now))
+        observed = read_observed_inputs(repository, past.next or status)
+        observed = replace(observed, schemas=recorded_schemas(repository, status))
+        inputs = RenderInputs(observed=observed, now=time_of_pass(revisions.now))
     check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, past.commit, past.next or status or "")
@@ -185,9 +187,7 @@ def changed_settings(
     )
 
 
-def _render_other(
-    base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log
-) -> Outcome:
+def _render_other(base: Outcome, source: Source, previous: Previous | None, inputs: RenderInputs, log: Log) -> Outcome:
     """Render the other side, unless its source means the same."""
     is_by_cluster = source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     if source.desired == base.source.desired and not is_by_cluster:

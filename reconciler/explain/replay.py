@@ -18,6 +18,7 @@ from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
 from reconciler.publish.in_force import published_fleet
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
@@ -75,7 +76,7 @@ def replay_of(
         return replay_pass(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
     status = publication.repository.tip(publication.ref(fleet.status_branch))
-    inputs = replace(read_observed_inputs(repository, status), now=time_of_pass(now))
+    inputs = RenderInputs(observed=read_observed_inputs(repository, status), now=time_of_pass(now))
     outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(
         repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None
@@ -90,8 +91,9 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 
 def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
-    inputs = replace(read_observed_inputs(repository, info.id), allowed=allowed_by([info]), now=_time_of(info))
-    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: inputs.facts)
+    observed = read_observed_inputs(repository, info.id)
+    inputs = RenderInputs(observed=observed, now=_time_of(info), allowed=allowed_by([info]))
+    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: observed.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
     outcome = run_pass(repository, source, previous, inputs, log)

@@ -12,8 +12,8 @@ from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
-from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
 from reconciler.source.desired import Desired
@@ -44,7 +44,6 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
     delivery: Delivery
     open_client: OpenClient
     observation: Observation
-    allowed: Allowed
 
     @property
     def observed(self) -> ObservedInputs:
@@ -52,7 +51,6 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
         return ObservedInputs(
             facts=self.observation.facts,
             answers=lasting_answers(self.observation.answers),
-            allowed=self.allowed,
             schemas=self.observation.schemas,
             health=self.observation.health,
         )
@@ -139,7 +137,6 @@ def observe_and_connect(
             is_making_way=options.is_making_way,
         ),
         open_client=open_client,
-        allowed=options.allowed,
         observation=observe_and_warn(context, members, options.delivery, open_client, log),
     )
 
@@ -157,7 +154,6 @@ def pass_with_answers(outcome: Outcome, observed: ObservedInputs, send: Send, lo
             answers = in_parallel(lambda question: ask_webhook(question, send), questions.values(), limit=_AT_ONCE)
         fresh = read_answers(AnswersFile.of_answers(dict(zip(questions, answers, strict=True))).content())
         observed = replace(observed, answers={**observed.answers, **fresh})
-        outcome = run_pass(
-            outcome.repository, outcome.source, outcome.previous, replace(observed, now=outcome.now), log
-        )
+        given = RenderInputs(observed=observed, now=outcome.now, allowed=outcome.allowed)
+        outcome = run_pass(outcome.repository, outcome.source, outcome.previous, given, log)
     return outcome

@@ -3,7 +3,6 @@
 import os
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
@@ -12,6 +11,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_guards, check_rewind
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import (
     ObservedInputs,
@@ -102,9 +102,10 @@ def _commit_upgrade(
     if previous.version == engine_version() or previous.source == source.commit:
         return previous
     repository, branch = publication.repository, source.desired.fleet.rendered_branch
-    observed = replace(recorded_inputs(publication, source), now=time_of_pass(options.now))
+    observed = recorded_inputs(publication, source)
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
-    outcome = run_pass(repository, before, previous, observed, log)
+    given = RenderInputs(observed=observed, now=time_of_pass(options.now))
+    outcome = run_pass(repository, before, previous, given, log)
     if options.dry_run or not outcome.changed or is_proposing(source):
         return previous
     check_guards(outcome, options.allowed)

@@ -25,6 +25,7 @@ from reconciler.publish.branches import Publication, maintain_repository
 from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import scope_of
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.known_fleets import read_fleet, read_known_fleet
 from reconciler.publish.left_out import tell_skipped
 from reconciler.publish.mirrors import update_mirrors
@@ -181,13 +182,13 @@ def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "
 def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
     repository, previous = inputs.publication.repository, inputs.previous
-    observed = replace(recorded_inputs(inputs.publication, inputs.source), now=time_of_pass(options.now))
+    observed = recorded_inputs(inputs.publication, inputs.source)
+    given = RenderInputs(observed=observed, now=time_of_pass(options.now), allowed=options.allowed)
     source = _with_facts(repository, inputs.source, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
-        scope = scope_of(repository, previous, source.desired, observed)
-    observed = replace(observed, scope=scope, allowed=options.allowed)
-    outcome = run_pass(repository, source, previous, observed, log)
+        scope = scope_of(repository, previous, source.desired, given)
+    outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
     check_rendered(outcome, log)
     result = _commit_pass(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
@@ -202,23 +203,25 @@ def render_for_members(
     repository = inputs.publication.repository
     source = _with_facts(repository, inputs.source, members.observed, log)
     behind = members.observation.behind
-    observed = replace(members.observed, now=time_of_pass(options.now, behind=behind))
-    observed = replace(observed, scope=_scope_of_members(inputs, source, observed))
-    outcome = run_pass(repository, source, inputs.previous, observed, log)
+    now = time_of_pass(options.now, behind=behind)
+    given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
+    given = replace(given, scope=_scope_of_members(inputs, source, given))
+    outcome = run_pass(repository, source, inputs.previous, given, log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
     return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
 
 
-def _scope_of_members(inputs: PassInputs, source: Source, observed: ObservedInputs) -> Scope | None:
+def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -> Scope | None:
     """Return what a pass has to look at whose members gave the facts that are recorded; None for everything."""
     if inputs.previous is None or is_proposing(source):
         return None
     recorded = recorded_inputs(inputs.publication, source)
-    if recorded.facts != observed.facts:
+    if recorded.facts != given.observed.facts:
         return None
-    observed = replace(observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
-    return scope_of(inputs.publication.repository, inputs.previous, source.desired, observed)
+    observed = replace(given.observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
+    given = replace(given, observed=observed)
+    return scope_of(inputs.publication.repository, inputs.previous, source.desired, given)
 
 
 class _Applied(NamedTuple):

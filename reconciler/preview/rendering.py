@@ -13,6 +13,7 @@ from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
 from reconciler.publish.in_force import published_fleet, seen_tip, settings_in_force
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.mirrors import update_mirrors
@@ -63,7 +64,7 @@ def previewed(
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=options.is_first)
         previous = memory.previous(repository, tip) if tip else None
-        inputs = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
+        observed = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
     check_allowed_clusters(options.allowed, source.desired, previous)
     check_continuity(repository, source, previous)
     if revision == "":
@@ -71,7 +72,7 @@ def previewed(
     for warning in source.desired.warnings:
         log.warning(str(warning))
     tell_skipped(source.desired, log)
-    inputs = replace(inputs, allowed=options.allowed, now=time_of_pass(options.now))
+    inputs = RenderInputs(observed=observed, now=time_of_pass(options.now), allowed=options.allowed)
     outcome = run_pass(repository, source, previous, inputs, log)
     check_rendered(outcome, log)
     return outcome

@@ -18,6 +18,7 @@ from render.model import ObjectRef
 from render.timing import written
 
 from .checkpoint import PassContents, read_checkpoint
+from .inputs import RenderInputs
 from .outcome import Outcome
 from .reading import ObservedInputs
 from .time_and_health import objects_concerned, waits_of
@@ -46,7 +47,7 @@ def _words(ref: ObjectRef) -> list[str]:
     return [ref.group, ref.kind, ref.namespace, ref.name]
 
 
-def scope_of(repository: Repository, previous: Previous, desired: Desired, observed: ObservedInputs) -> Scope | None:
+def scope_of(repository: Repository, previous: Previous, desired: Desired, given: RenderInputs) -> Scope | None:
     """Return what the pass after ``previous`` has to look at, reading the bindings and folders it will need.
 
     But for capacity and the health of workloads, the facts must be those of the last pass: a cluster that serves or is
@@ -63,16 +64,16 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, obser
     if contents.source_digest != desired.source_digest:
         return None
     digests = {ObjectRef(*words): digest for *words, digest in contents.digests}
-    turned = objects_concerned(repository, desired, contents, observed)
+    turned = objects_concerned(repository, desired, contents, given)
     if turned is None or not isinstance(previous.bindings, StoredBindings):
         return None
     volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
     # Rules of cron may be due for what they scale in any pass.
     scaled = targets_of_rules((*desired.cron_autoscalers, *desired.federated_autoscalers))
     refs = changed_refs(digests, volatile | turned | (scaled & digests.keys()), desired)
-    facts = observed.folder
+    facts = given.observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
-    changed_facts = _changed_facts(repository, rendered_facts, observed)
+    changed_facts = _changed_facts(repository, rendered_facts, given.observed)
     if refs is None or changed_facts is None:
         return None
     if not are_equal_but_for_capacity(repository, bytes.fromhex(contents.facts) or None, facts):

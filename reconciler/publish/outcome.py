@@ -12,43 +12,33 @@ from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
-from reconciler.pipeline.failover import FailoverInputs
-from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
-from reconciler.pipeline.previous import Previous, RenderedTree, read_beside
+from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
-from reconciler.pipeline.renames import (
-    NewNames,
-    facts_by_new_names,
-    new_names,
-    previous_by_new_names,
-    reserves_by_new_names,
-)
-from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.renames import NewNames, new_names
+from reconciler.pipeline.reserves import RESERVED_FILE
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.stages import Inputs, Rendered
-from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
+from reconciler.pipeline.stages import Rendered
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
-from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers, written_commit
-from reconciler.source.desired import is_failing_over
+from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
 from render.model import Manifest
 from render.settings.removal_guard import GuardScope
-from render.timing import Flip, after, parse_instant, written
+from render.timing import Flip, after, written
 from render.words import counted
 
 from .accepted_settings import settings_line
-from .allowances import Allowed, RemovalAllowance, removals_allowed
+from .allowances import Allowed, RemovalAllowance
 from .branches import Publication
 from .continuity import renames_by_hand
-from .reading import ObservedInputs, Source
+from .inputs import RenderInputs, allowed_removals, never_earlier, pipeline_inputs
+from .reading import Source
 from .schemas import schemas_by_new_names
-from .source_trailers import allowed_between
 from .stumbles import rendered_or_refused
 
 _LONGEST_SUBJECT = 200
@@ -221,42 +211,29 @@ def _stays(condition: Condition) -> bool:
 
 
 def run_pass(
-    repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs, log: Log
+    repository: Repository, source: Source, previous: Previous | None, given: RenderInputs, log: Log
 ) -> Outcome:
     """Compute the next tree of a source.
 
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
-    clusters, clock = source.desired.clusters, observed.now
-    observed = _never_earlier(repository, previous, observed)
-    facts, reserves = facts_by_new_names(observed.facts, clusters), _reserves(repository, previous)
-    known = previous.tree.clusters if previous else {}
-    previous = previous and previous_by_new_names(previous, clusters)
-    inputs = Inputs(
-        desired=source.desired,
-        facts=facts,
-        answers=observed.answers,
-        previous=previous,
-        source=source.commit,
-        reserves=reserves_by_new_names(reserves, facts, clusters),
-        scope=observed.scope,
-        allowed_removals=_allowed_removals(repository, source, previous, observed.allowed),
-        failover=_failover_inputs(repository, source, previous, observed),
-    )
+    now, known = never_earlier(repository, previous, given.now), previous.tree.clusters if previous else {}
+    inputs = pipeline_inputs(repository, source, previous, replace(given, now=now))
     with log.timed("render"):
         rendered = rendered_or_refused(inputs, source)
+    clusters = source.desired.clusters
     outcome = Outcome(
         repository=repository,
         source=source,
-        previous=previous,
+        previous=inputs.previous,
         rendered=rendered,
-        scope=observed.scope,
-        allowed=observed.allowed,
-        now=observed.now,
-        clock=clock,
+        scope=given.scope,
+        allowed=given.allowed,
+        now=now,
+        clock=given.now,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
-        schemas=schemas_by_new_names(observed.schemas, clusters),
-        facts=facts,
+        schemas=schemas_by_new_names(given.observed.schemas, clusters),
+        facts=inputs.facts,
     )
     return _with_emitted_files(outcome) if source.desired.fleet.emit else outcome
 
@@ -266,52 +243,6 @@ def _with_emitted_files(outcome: Outcome) -> Outcome:
 
     fleet = outcome.source.desired.fleet
     return replace(outcome, rendered=with_emitted_files(outcome.rendered, fleet, outcome))
-
-
-def _allowed_removals(
-    repository: Repository, source: Source, previous: Previous | None, allowed: Allowed
-) -> Mapping[str, int]:
-    """Return how many objects may leave each cluster beyond the limits, where clusters are held back one by one."""
-    if previous is None or source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
-        return {}
-    counts = (allowed | allowed_between(repository, previous.source, source.commit)).removals_by_cluster
-    return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
-
-
-def _never_earlier(repository: Repository, previous: Previous | None, observed: ObservedInputs) -> ObservedInputs:
-    """Return the inputs with a time that is not before the last one that decided: a clock may have been set back."""
-    if observed.now is None or previous is None:
-        return observed
-    times = map(parse_instant, written_commit(repository, previous.commit).trailer(NOW))
-    return replace(observed, now=max((observed.now, *filter(None, times))))
-
-
-def _failover_inputs(
-    repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs
-) -> FailoverInputs:
-    """Return the inputs of failover; health of clusters that the source does not have is left out."""
-    if observed.now is None:
-        return FailoverInputs()
-    taints = _file_beside(repository, previous, TAINTS_FILE)
-    health = of_members(observed.health, (cluster.name for cluster in source.desired.clusters))
-    templates = {template.ref for template in source.desired.templates}
-    health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
-    return FailoverInputs(
-        now=observed.now,
-        health=health if is_failing_over(source.desired) else replace(health, conditions={}),
-        taints=read_beside(TAINTS_FILE, taints, parse_taints) if taints else {},
-    )
-
-
-def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
-    content = _file_beside(repository, previous, RESERVED_FILE)
-    return read_beside(RESERVED_FILE, content, parse_reserves) if content else {}
-
-
-def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:
-    """Return a file at the root of the previous tree; nothing where there is none."""
-    entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
-    return repository.read_blobs([entry.id])[entry.id] if entry else b""
 
 
 def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:
@@ -364,7 +295,7 @@ def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...
     """
     if not outcome.allowed.removals or outcome.source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
         return ()
-    said = _allowed_removals(outcome.repository, outcome.source, outcome.previous, Allowed())
+    said = allowed_removals(outcome.repository, outcome.source, outcome.previous, Allowed())
     return tuple(
         RemovalAllowance(cluster=each.cluster, count=len(each.paths))
         for each in outcome.removals

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
 from reconciler.pipeline.binding_files import PlainBinding
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
-from reconciler.pipeline.scope import Scope
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
@@ -42,7 +40,6 @@ from render.gitobjects import TREE_MODE, TreeEntry, object_id
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
-from .allowances import Allowed
 from .branches import publication_of
 from .schemas import recorded_schemas
 
@@ -70,24 +67,20 @@ class Source(SelectiveStruct, frozen=True, kw_only=True):
 
 
 class ObservedInputs(Struct, frozen=True, kw_only=True):
-    """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
+    """The observed inputs of a pass: facts of the members, and answers of webhooks.
 
     ``folder`` is the id of the tree they were read from (None: from members, or there are none), and ``rendered_ids``
-    are the ids that the files in it have in a rendered commit, where they have no version. ``scope`` limits what the
-    pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards. ``schemas`` are
-    those of members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of
-    clusters and workloads, with the time since when; ``now`` is the time of the pass (None: rules of time rest).
+    are the ids that the files in it have in a rendered commit, where they have no version. ``schemas`` are those of
+    members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of clusters
+    and workloads, with the time since when.
     """
 
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     folder: bytes | None = None
     rendered_ids: Mapping[str, bytes] = field(default_factory=dict)
-    scope: Scope | None = None
-    allowed: Allowed = field(default_factory=Allowed)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     health: ObservedHealth = field(default_factory=ObservedHealth)
-    now: datetime | None = None
 
 
 class MemoryCache(Struct, frozen=True):

@@ -16,7 +16,7 @@ from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
 
 from .checkpoint import PassContents
-from .reading import ObservedInputs
+from .inputs import RenderInputs
 
 Conditions = tuple[ClusterCondition, ...]
 
@@ -27,13 +27,13 @@ def waits_of(contents: PassContents) -> dict[ObjectRef, Flip]:
 
 
 def objects_concerned(
-    repository: Repository, desired: Desired, contents: PassContents, observed: ObservedInputs
+    repository: Repository, desired: Desired, contents: PassContents, given: RenderInputs
 ) -> frozenset[ObjectRef] | None:
     """Return the objects that time and health concern since a pass that saw these contents; None for all of them."""
-    unwell = _unwell(repository, desired, contents, observed.health)
+    unwell = _unwell(repository, desired, contents, given.observed.health)
     if unwell is None:
         return None
-    now = observed.now
+    now = given.now
     due = (ref for ref, flip in waits_of(contents).items() if now is None or flip.at <= now)
     return unwell.union(due)
 

@@ -18,6 +18,7 @@ from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
+from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
@@ -105,8 +106,8 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
     """Return whether a source makes the same tree with the facts of the rendered commit; InputError if broken."""
-    inputs = replace(read_observed_inputs(repository, previous.commit), now=time_of_pass())
-    source = read_source(repository, commit, facts=lambda _fleet: inputs.facts)
+    inputs = RenderInputs(observed=read_observed_inputs(repository, previous.commit), now=time_of_pass())
+    source = read_source(repository, commit, facts=lambda _fleet: inputs.observed.facts)
     check_continuity(repository, source, previous)
     return not run_pass(repository, source, previous, inputs, log).changed
 
@@ -224,8 +225,8 @@ def _next_flip(publication: Publication, source: Source, previous: Previous, log
     if not is_failing_over(source.desired) and not source.desired.cron_autoscalers:
         return None
     repository, branch = publication.repository, source.desired.fleet.status_branch
-    inputs = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
-    return run_pass(repository, source, previous, replace(inputs, now=time_of_pass()), log).flip
+    observed = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
+    return run_pass(repository, source, previous, RenderInputs(observed=observed, now=time_of_pass()), log).flip
 
 
 def _described_source(repository: Repository, head: str) -> Source:

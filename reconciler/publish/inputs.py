@@ -1,0 +1,102 @@
+"""The inputs of a pass beside its source and its past, and what the pipeline is given of all of them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.health import of_members
+from reconciler.pipeline.previous import Previous, read_beside
+from reconciler.pipeline.renames import facts_by_new_names, previous_by_new_names, reserves_by_new_names
+from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.scope import Scope
+from reconciler.pipeline.stages import Inputs
+from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
+from reconciler.repository import Repository
+from reconciler.repository.trailers import NOW, written_commit
+from reconciler.source.desired import is_failing_over
+from render.settings.removal_guard import GuardScope
+from render.timing import parse_instant
+
+from .allowances import Allowed, removals_allowed
+from .reading import ObservedInputs, Source
+from .source_trailers import allowed_between
+
+
+class RenderInputs(Struct, frozen=True, kw_only=True):
+    """The inputs of a pass beside its source and its past: what was observed, and what whoever runs the pass decides.
+
+    ``now`` is the time of the pass (None: rules of time rest). ``scope`` limits what it has to look at (None:
+    everything). ``allowed`` is what options allow beyond the guards.
+    """
+
+    observed: ObservedInputs = field(default_factory=ObservedInputs)
+    now: datetime | None = None
+    scope: Scope | None = None
+    allowed: Allowed = field(default_factory=Allowed)
+
+
+def pipeline_inputs(repository: Repository, source: Source, previous: Previous | None, given: RenderInputs) -> Inputs:
+    """Return what the pipeline is given, with clusters named as the source names them."""
+    clusters = source.desired.clusters
+    facts, reserves = facts_by_new_names(given.observed.facts, clusters), _reserves(repository, previous)
+    previous = previous and previous_by_new_names(previous, clusters)
+    return Inputs(
+        desired=source.desired,
+        facts=facts,
+        answers=given.observed.answers,
+        previous=previous,
+        source=source.commit,
+        reserves=reserves_by_new_names(reserves, facts, clusters),
+        scope=given.scope,
+        allowed_removals=allowed_removals(repository, source, previous, given.allowed),
+        failover=_failover_inputs(repository, source, previous, given),
+    )
+
+
+def allowed_removals(
+    repository: Repository, source: Source, previous: Previous | None, allowed: Allowed
+) -> Mapping[str, int]:
+    """Return how many objects may leave each cluster beyond the limits, where clusters are held back one by one."""
+    if previous is None or source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
+        return {}
+    counts = (allowed | allowed_between(repository, previous.source, source.commit)).removals_by_cluster
+    return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
+
+
+def never_earlier(repository: Repository, previous: Previous | None, now: datetime | None) -> datetime | None:
+    """Return a time that is not before the last one that decided: a clock may have been set back."""
+    if now is None or previous is None:
+        return now
+    times = map(parse_instant, written_commit(repository, previous.commit).trailer(NOW))
+    return max((now, *filter(None, times)))
+
+
+def _failover_inputs(
+    repository: Repository, source: Source, previous: Previous | None, given: RenderInputs
+) -> FailoverInputs:
+    """Return the inputs of failover; health of clusters that the source does not have is left out."""
+    if given.now is None:
+        return FailoverInputs()
+    taints = _file_beside(repository, previous, TAINTS_FILE)
+    health = of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
+    templates = {template.ref for template in source.desired.templates}
+    health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
+    return FailoverInputs(
+        now=given.now,
+        health=health if is_failing_over(source.desired) else replace(health, conditions={}),
+        taints=read_beside(TAINTS_FILE, taints, parse_taints) if taints else {},
+    )
+
+
+def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
+    content = _file_beside(repository, previous, RESERVED_FILE)
+    return read_beside(RESERVED_FILE, content, parse_reserves) if content else {}
+
+
+def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:
+    """Return a file at the root of the previous tree; nothing where there is none."""
+    entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
+    return repository.read_blobs([entry.id])[entry.id] if entry else b""
