@@ -26,10 +26,11 @@ from reconciler.repository.trailers import EVICTED, engine_version, rendered_tra
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Condition
 from render.fleet_settings import SettingChange, is_recorded
-from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
 from render.model import Manifest
 from render.settings.removal_guard import GuardScope
 from render.timing import Flip, after, written
+from render.tree import TreeStore, nested_tree
 from render.words import counted
 
 from .accepted_settings import settings_line
@@ -239,10 +240,23 @@ def run_pass(
 
 
 def _with_emitted_files(outcome: Outcome) -> Outcome:
-    from .emitted_files import with_emitted_files
+    """Return an outcome with the files that ``spec.emit`` asks for, of clusters that the source has."""
+    from reconciler.emission.making import FOLDER, committed_files
 
-    fleet = outcome.source.desired.fleet
-    return replace(outcome, rendered=with_emitted_files(outcome.rendered, fleet, outcome))
+    rendered, fleet = outcome.rendered, outcome.source.desired.fleet
+    tree, built = rendered.tree, rendered.built
+    clusters = {name: tree_id for name, tree_id in tree.clusters.items() if name in built.index.index_by_name}
+    preserved = (binding.ref for binding in built.bindings if binding.preserve_resources_on_deletion)
+    contents = dict(committed_files(fleet, clusters, preserved, outcome))
+    blobs = {object_id("blob", content): content for content in contents.values()}
+    ids: dict[tuple[str, ...], TreeEntry | bytes | None] = {
+        path: object_id("blob", content) for path, content in contents.items()
+    }
+    store = TreeStore(trees=dict(tree.trees))
+    base = {entry.text: entry for entry in outcome.entries(tree.root) if entry.text != FOLDER}
+    root = nested_tree(ids, store, base) or tree.root
+    tree = replace(tree, root=root, blobs={**tree.blobs, **blobs}, trees=store.trees)
+    return replace(outcome, rendered=replace(rendered, tree=tree))
 
 
 def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:
