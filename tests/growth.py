@@ -14,9 +14,9 @@ from typing import Any
 
 from reconciler.console.cleaning import cleaned
 from reconciler.repository.commits import parse_commit
-from reconciler.source.build import SourceReading
 from reconciler.source.ignoring import ignore_test
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import DocumentErrors, emit, parse_documents

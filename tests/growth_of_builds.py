@@ -10,10 +10,11 @@ from reconciler.building.closures import Closure, closure_of
 from reconciler.building.layout import private_copy
 from reconciler.building.origins import Origins
 from reconciler.building.tree import Kustomizations
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.locked.content import content_digest
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.documents import emit
 from tests.build import a_config_map
 from tests.sources import Content, Source, source_of
@@ -24,7 +25,7 @@ Work = Callable[[], object]
 def _loading(files: Mapping[str, Content]) -> Callable[[], Loaded]:
     source = source_of(files)
     build = SourceBuilder(path="")
-    return lambda: load_source(source.files, SourceReading(source.read, build=build))
+    return lambda: load_source(source.files, SourceReading(source.read, other_tools=GitOpsTools(build)))
 
 
 def _listing(*resources: str, head: str = "") -> str:
@@ -94,7 +95,7 @@ def overlays_of_a_locked_base(size: int, store: ContentStore) -> Callable[[], Lo
         for number in range(size)
     }
     source = source_of({"lib.yaml": emit(own), "argosy.lock": emit(lock), **made})
-    reading = SourceReading(source.read, caches=Caches(contents=store), build=SourceBuilder(path=""))
+    reading = SourceReading(source.read, caches=Caches(contents=store), other_tools=GitOpsTools(SourceBuilder(path="")))
     return lambda: load_source(source.files, reading)
 
 

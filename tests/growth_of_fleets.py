@@ -15,11 +15,11 @@ from reconciler.check.source_warnings import (
     pruned_field_warnings,
     template_texts,
 )
+from reconciler.gitops.argo.generators.syntax import parsed_template
 from reconciler.locked.lock_file import parsed_lock
 from reconciler.pipeline.stages import Inputs, render_pass
-from reconciler.source.build import SourceReading
-from reconciler.source.deployers.generators.syntax import parsed_template
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from reconciler.trial.trials import trial_of
 from render.documents import emit
 from tests.build import a_cluster, a_config_map, a_deployment, a_policy, on_clusters

@@ -9,10 +9,11 @@ import pytest
 
 from reconciler.building.builder import INSTALL_HELM, SourceBuilder
 from reconciler.building.chart_schemas import checkable_chart
-from reconciler.source.build import SourceReading
-from reconciler.source.chart_requests import NEWEST_KUBERNETES
+from reconciler.building.requests import NEWEST_KUBERNETES
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import SourceReading
 from render.documents import emit
 from tests.build import a_config_map
 from tests.helm import VERSION
@@ -54,7 +55,9 @@ def a_chart(name: str = "shop", namespace: str = "team", **spec: Any) -> bytes:
 
 def loaded(files: Mapping[str, Content], path: Path | str, cache: Memory | None = None) -> Loaded:
     source = source_of(files)
-    return load_source(source.files, SourceReading(source.read, build=SourceBuilder(path=str(path), cache=cache)))
+    return load_source(
+        source.files, SourceReading(source.read, other_tools=GitOpsTools(SourceBuilder(path=str(path), cache=cache)))
+    )
 
 
 def data_of(found: Loaded, name: str) -> dict[str, str]:

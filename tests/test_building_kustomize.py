@@ -16,8 +16,9 @@ from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
 from reconciler.building.tools import find_kustomize
 from reconciler.check.source_warnings import pruned_field_warnings
-from reconciler.source.build import SourceReading
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import SourceReading
 from render.documents import read_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.kubectl import kubectl_path
@@ -55,7 +56,7 @@ def loaded(files: Mapping[str, Content], cache: Memory | None = None, path: str 
     source = source_of(files)
     own = SourceBuilder(path=path or str(kubectl_path().parent), cache=cache)
     build = own if path or cache is not None else a_builder()
-    return load_source(source.files, SourceReading(source.read, build=build))
+    return load_source(source.files, SourceReading(source.read, other_tools=GitOpsTools(build)))
 
 
 def objects_of(found: Loaded) -> list[str]:

@@ -9,9 +9,10 @@ import pytest
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.documents import emit
 from tests.build import a_cluster, a_config_map
 from tests.kubectl import kubectl_path
@@ -412,7 +413,9 @@ def test_the_chart_of_a_written_source_is_where_its_release_says(
     objects = b"---\n".join(map(emit, (written, repository)))
     source = source_of({**FLEET, "r.yaml": release, "s.yaml": objects, "argosy.lock": emit(lock)})
     build = SourceBuilder(path=a_script(tmp_path / "bin", "helm", "echo tried >&2; exit 1"))
-    found = load_source(source.files, SourceReading(source.read, caches=Caches(contents=store), build=build))
+    found = load_source(
+        source.files, SourceReading(source.read, caches=Caches(contents=store), other_tools=GitOpsTools(build))
+    )
     refused = (
         "r.yaml:9: spec.chart.spec.chart: './charts/web' is not in Source 'lib', which has the folder 'other' alone"
     )

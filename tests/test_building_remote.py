@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.locked.content import content_digest
 from reconciler.locked.model import SourceType
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.external import implied_source
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.documents import emit
 from tests.growth_of_builds import overlays_of_a_locked_base
 from tests.sources import Content, source_of
@@ -43,7 +44,9 @@ def a_lock(content: Mapping[str, bytes] = CONTENT, spec: Mapping[str, Any] = SPE
 def remote(files: Mapping[str, Content], store: ContentStore) -> Loaded:
     """Load a source whose lock names content that the cache has."""
     source = source_of({"lib.yaml": a_source(), "argosy.lock": a_lock(), **files})
-    return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store), build=a_builder()))
+    return load_source(
+        source.files, SourceReading(source.read, caches=Caches(contents=store), other_tools=GitOpsTools(a_builder()))
+    )
 
 
 @pytest.fixture

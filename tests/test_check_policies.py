@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reconciler.check.policies import policy_warnings
-from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from render.binding import Binding
 from render.model import ObjectRef
 from tests.build import a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, as_bytes, on_clusters

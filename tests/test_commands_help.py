@@ -73,7 +73,7 @@ def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_rend
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     unused = (
         *("overrides.policy", "render.scheduling", "render.matching", "render.schemas", "reconciler.pipeline.stages"),
-        *("reconciler.source.loading", "reconciler.source.deployers", "reconciler.publish.outcome", "urllib3"),
+        *("reconciler.source.loading", "reconciler.gitops", "reconciler.publish.outcome", "urllib3"),
     )
     loaded = finished.stdout.split()
     assert "reconciler.passes.observation" in loaded

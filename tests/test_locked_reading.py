@@ -10,8 +10,8 @@ from reconciler.locked.content import checked_files, content_digest
 from reconciler.locked.lock_file import emitted_lock, parsed_lock
 from reconciler.locked.model import Lock, LockedSource, UnavailableSource
 from reconciler.locked.store import ContentStore
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.errors import InputError
 from tests.sources import Content, source_of
 from tests.tables import each_row

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from tests.build import as_bytes
 from tests.sources import source_of
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.documents import emit
 from render.errors import Problem

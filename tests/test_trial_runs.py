@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from tests.build import (
     Repository,
     a_cluster,

@@ -10,12 +10,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.broken import Broken
-from reconciler.source.build import BuiltSource, LockedOf
-from reconciler.source.chart_requests import ChartRequest
-from reconciler.source.deployers.request import BuiltFolder, FolderRequest
-from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.files import FileSelection, SourceFile
 from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
+from reconciler.source.reading import BuiltSource
 from render.errors import Problem
 from render.words import counted, listed
 
@@ -26,7 +23,9 @@ from .closures import Closure, bounded_closure, closure_of
 from .folders import INSTALL, FolderBuilds, left_out_of, refused
 from .post_rendering import PostRendering
 from .remote import with_locked
+from .requests import BuiltFolder, ChartRequest, FolderRequest, LockedOf
 from .sandbox import RunLimits
+from .source_trees import LockedTrees
 from .tools import find_helm
 from .tree import Kustomizations
 

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from overrides.secrecy import holds_secrets
 from reconciler.locked.model import UnavailableSource
 from reconciler.source.built_files import BuiltFile, Origin
-from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.manifests import ParseCache
 from render.documents import Document, document_texts, read_documents
 from render.gitobjects import object_id
@@ -28,6 +27,7 @@ from render.model import is_opaque
 from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
 from .chart_schemas import checkable_chart
 from .post_rendering import PostRendering
+from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
 from .tools import Tool, shortened
 

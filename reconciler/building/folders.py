@@ -13,8 +13,6 @@ from msgspec.structs import replace
 
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import Origin
-from reconciler.source.deployers.request import BuiltFolder, FolderRequest
-from reconciler.source.deployers.trees import LockedTrees, SourceTree, UncommittedFile
 from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache
@@ -26,6 +24,8 @@ from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .closures import Closure, bounded_closure
 from .remote import with_locked
+from .requests import BuiltFolder, FolderRequest
+from .source_trees import LockedTrees, SourceTree, UncommittedFile
 from .tree import Kustomizations, StandIn, is_plain
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
-from reconciler.source.chart_requests import ChartRequest
-from reconciler.source.deployers.after_build import with_common_metadata
 from reconciler.source.files import KUSTOMIZATIONS
 from reconciler.source.manifests import ParseCache
 from render.documents import document_texts, emit, read_documents
@@ -18,7 +16,9 @@ from render.model import as_mapping
 
 from .budget import BuildBudget
 from .builds import MISSING
+from .common_metadata import with_common_metadata
 from .folders import INSTALL
+from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
 from .tools import Tool, find_kustomize, shortened
 

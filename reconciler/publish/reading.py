@@ -1,6 +1,6 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.gitops.tools import GitOpsTools, LaterBuild
 from reconciler.ledger.branch_file import without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
@@ -21,18 +22,15 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from reconciler.source.broken import Broken
-from reconciler.source.build import Build, BuiltSource, Caches, LockedOf, SourceReading
-from reconciler.source.chart_requests import ChartRequest
-from reconciler.source.deployers.request import BuiltFolder, FolderRequest
-from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
 from reconciler.source.facts import FactsOf
-from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_built_from, may_be_read
+from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_built_from, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
-from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
+from reconciler.source.manifests import ParseCache, ParsedBlob
 from reconciler.source.observed_schemas import ObservedSchemas
+from reconciler.source.reading import Caches, SourceReading
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet_settings import with_limits_of
@@ -178,34 +176,6 @@ def worktree_of(repository: Repository) -> Snapshot:
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
 
 
-class _LaterBuild(Struct):
-    """The builder of sources, only imported for one that has something to build: one builder for a whole load."""
-
-    cache: ParseCache | None
-    _made: "Build | None" = None
-
-    def __call__(
-        self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
-    ) -> BuiltSource:
-        return self._builder()(files, selection, read, locked) if selection.kustomizations else BuiltSource()
-
-    def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
-        return self._builder().build_folders(requests, locked) if requests else ()
-
-    def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
-        return self._builder().render_charts(requests) if requests else BuiltSource()
-
-    def without_cache(self) -> Build:
-        return _LaterBuild(None, self._made.without_cache() if self._made else None)
-
-    def _builder(self) -> Build:
-        if self._made is None:
-            from reconciler.building.builder import SourceBuilder
-
-            self._made = SourceBuilder(cache=self.cache)
-        return self._made
-
-
 @contextmanager
 def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[SourceReading]:
     """Open what a source is read with, facts aside, and write what is new into its caches at the end.
@@ -222,7 +192,7 @@ def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | Non
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
         contents = content_store(repository)
         caches = Caches(parsed=known[0], right=right, contents=contents)
-        yield SourceReading(repository.read_blobs, caches=caches, build=_LaterBuild(known[1]))
+        yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(LaterBuild(known[1])))
 
 
 def recorded_facts(repository: Repository) -> FactsOf:

@@ -18,10 +18,10 @@ from render.federations.units import Conversion, Grade, Placed
 from render.model import Manifest, group_of
 from render.settings.source import OtherFederation
 
-from .build import BuiltSource, ReadFiles, SourceReading, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of
 from .fleet_file import FleetSource
 from .manifests import FieldProblem, LocatedManifest
+from .reading import BuiltSource, ReadFiles, SourceReading, with_built
 
 
 class _Remarked(NamedTuple):

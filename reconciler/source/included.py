@@ -20,15 +20,14 @@ from render.model import ARGOSY_GROUP, group_of
 from render.settings.fleet import Fleet
 from render.words import counted
 
-from .build import BuiltSource, ReadFiles, SourceReading, read_files, with_built
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import KIND as SOURCE
 from .external import ExternalSources, load_external_sources, lock_of
 from .federations import with_federations
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
-from .made_by_charts import read_deployed
 from .manifests import FieldProblem, LocatedManifest, argosy_objects
+from .reading import BuiltSource, ReadFiles, SourceReading, with_built
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -54,7 +53,7 @@ class _Included(NamedTuple):
 
 def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
-    found = read_deployed(files, home, reading)
+    found = reading.other_tools.read_everything(files, home, reading)
     return with_federations(with_sources(found, files, home, reading), home, reading)
 
 
@@ -103,7 +102,8 @@ def _read_included(source: ExternalSource, place: LocatedManifest, content: File
     def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
         return {id_: blobs[id_] for id_ in ids}
 
-    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), reading._replace(read=read))
+    home = FleetSource(fleet=Fleet(), folder="")
+    inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
     read_all = inner.built.read_with(read)
     templates = [each for each in inner.contents.manifests if not _decides(each)]
     ids = {each.file.id for each in templates if not each.prefix}

@@ -1,8 +1,8 @@
 """A source loaded: from the files of a snapshot to its value, or to every problem of it with file and line.
 
 1. ``fleet_file`` reads the fleet's settings, and ``files`` selects the files they leave in.
-2. ``build`` has folders built; ``manifests`` parses all of it and expands lists; ``roles`` sorts the manifests by what
-   they are.
+2. ``reading`` has other tools make objects of files; ``manifests`` parses all of it and expands lists; ``roles`` sorts
+   the manifests by what they are.
 3. ``karmada_objects`` admits Karmada's kinds, ``templates`` checks templates, ``policy_tests`` loads tests.
 4. ``checks`` finds the problems that only show when the objects are compared with each other.
 5. ``lines`` finds the line of each problem.
@@ -29,7 +29,6 @@ from render.values import SelectiveStruct
 from render.words import listed
 
 from .broken import Broken, broken_by, told_by_source
-from .build import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .checks import (
     DuplicateTemplates,
     absent_clusters,
@@ -65,6 +64,7 @@ from .manifests import (
 )
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
+from .reading import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schema_checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks

@@ -13,8 +13,9 @@ import pytest
 from reconciler.building.budget import BuildBudget
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.sandbox import Run, RunLimits
-from reconciler.source.build import SourceReading
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import SourceReading
 from tests.build import Repository, a_config_map
 from tests.sources import Content, source_of
 from tests.test_building_charts import CHART, OUTPUT, a_chart
@@ -33,7 +34,7 @@ def loaded(
     build = SourceBuilder(
         path=path, cache=cache, limits=RunLimits(seconds=seconds), budget=BuildBudget(failing=failing)
     )
-    return load_source(source.files, SourceReading(source.read, build=build))
+    return load_source(source.files, SourceReading(source.read, other_tools=GitOpsTools(build)))
 
 
 KUSTOMIZED: dict[str, Content] = {"o/kustomization.yaml": "namePrefix: a-\nresources: [a.yaml]\n", "o/a.yaml": "x: 1\n"}
@@ -135,7 +136,7 @@ def test_all_builds_together_read_no_more_files_than_they_may() -> None:
     files |= {f"o{number}/kustomization.yaml": f"namespace: n{number}\nresources: [../base]\n" for number in range(5)}
     source = source_of(files)
     build = SourceBuilder(path="", budget=BuildBudget(files=40))
-    found = load_source(source.files, SourceReading(source.read, build=build))
+    found = load_source(source.files, SourceReading(source.read, other_tools=GitOpsTools(build)))
     message = "is not built: the builds of this source have read as many files as all of them may"
     assert [(each.path, each.message) for each in found.problems] == [
         (f"o{number}/kustomization.yaml", message) for number in (3, 4)

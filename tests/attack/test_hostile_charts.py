@@ -10,8 +10,9 @@ import pytest
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.building.sandbox import RunLimits
-from reconciler.source.build import SourceReading
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import SourceReading
 from render.documents import emit
 from tests.sources import Content, packed, source_of
 from tests.test_building_charts import CHART, a_chart
@@ -27,7 +28,7 @@ WEB = "charts/web/templates/web.yaml"
 def loaded(files: Mapping[str, Content], path: Path | str) -> Loaded:
     source = source_of(files)
     build = SourceBuilder(path=str(path), limits=LIMITS)
-    return load_source(source.files, SourceReading(source.read, build=build))
+    return load_source(source.files, SourceReading(source.read, other_tools=GitOpsTools(build)))
 
 
 def a_config_map(text: str) -> str:

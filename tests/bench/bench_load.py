@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.repository.cache import Cache
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import Caches, SourceReading
 from render.documents import emit
 from tests.sources import Content, Source, source_of
 

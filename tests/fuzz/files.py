@@ -24,13 +24,14 @@ from typing import Any, NamedTuple, Protocol
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.cli import run
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.members.kubeconfig import load_kubeconfig
 from reconciler.pipeline.stages import Inputs, render_pass
 from reconciler.publish.agent_settings import parse_settings
 from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
-from reconciler.source.build import Caches, SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import Caches, SourceReading
 from reconciler.trial.trials import trial_of
 from render.boundary import INTERNAL
 from render.errors import ReconcileError
@@ -112,7 +113,7 @@ def read_source(files: Mapping[str, bytes], *, is_cached: bool = False, rng: Ran
     """Load a source, render it, try its tests and look for its warnings; return the words for a bug."""
     source, cache = source_of(files), _Remembered(rng or Random(0)) if is_cached else None
     caches = Caches(parsed=cache, right=cache)
-    reading = SourceReading(source.read, caches=caches, build=SourceBuilder(path="", cache=cache))
+    reading = SourceReading(source.read, caches=caches, other_tools=GitOpsTools(SourceBuilder(path="", cache=cache)))
 
     def work() -> str | None:
         loaded = load_source(source.files, reading)

@@ -23,6 +23,7 @@ from reconciler.console.log import Log
 from reconciler.edit.importing import imported
 from reconciler.forge import calls, pull_requests
 from reconciler.forge.address import Forge
+from reconciler.gitops.tools import GitOpsTools
 from reconciler.locked.content import Files
 from reconciler.locked.credentials import read_credentials
 from reconciler.locked.download import Downloaded, Downloads
@@ -36,8 +37,8 @@ from reconciler.publish.accepted_settings import Acceptance
 from reconciler.repository.command import GitCommand
 from reconciler.run.web.signatures import Provider, hmac_sha256
 from reconciler.run.web.webhooks import Webhooks, WebhookSecret
-from reconciler.source.build import SourceReading
 from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
 from render.boundary import INTERNAL
 from render.documents import emit
 from render.errors import GitError
@@ -302,7 +303,9 @@ class Tools:
         }
         files = rng.choice(({**CHART, "shop.yaml": a_chart()}, overlay))
         source = source_of(files)
-        loaded = load_source(source.files, SourceReading(source.read, build=SourceBuilder(path=self.path)))
+        loaded = load_source(
+            source.files, SourceReading(source.read, other_tools=GitOpsTools(SourceBuilder(path=self.path)))
+        )
         return next((str(each) for each in loaded.problems if each.kind == INTERNAL), None)
 
 

@@ -12,9 +12,18 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.building.requests import NEWEST_KUBERNETES, ChartRequest
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
+from reconciler.source.broken import Broken, broken_by
+from reconciler.source.built_files import BuiltVariant, inputs_of
+from reconciler.source.checks import absent_clusters
+from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
+from reconciler.source.lines import Lines
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from reconciler.source.provenance import maker_of
+from reconciler.source.templates import template_of, with_namespace
 from render.admission import admitted
 from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
@@ -24,17 +33,9 @@ from render.model import Manifest, as_mapping
 from render.syntax import dns_label_fault
 from render.words import listed
 
-from .broken import Broken, broken_by
-from .built_files import BuiltVariant, inputs_of
-from .chart_classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
-from .chart_requests import NEWEST_KUBERNETES, ChartClasses, ChartRequest, ChartRequests
-from .checks import absent_clusters
-from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
-from .lines import Lines
-from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
-from .provenance import maker_of
+from .classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
 from .releases import Releases, UnusableRelease
-from .templates import template_of, with_namespace
+from .requests import ChartClasses, ChartRequests
 
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"

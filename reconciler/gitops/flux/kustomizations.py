@@ -12,14 +12,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.source_trees import Copy, LockedTrees, SourceTree, address_of, artifact_tree
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from render.model import as_list, as_mapping, group_of
-
-from .request import FolderRequest, UnusableDeployer
-from .trees import Copy, LockedTrees, SourceTree, address_of, artifact_tree
 
 GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
 _REPOSITORIES, _ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.deployers.variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
+from reconciler.gitops.flux.variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
 
 from .tables import each_row
 

@@ -9,17 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.source.deployers.readers import Readers
+from reconciler.building.requests import Build
+from reconciler.source.broken import Broken
+from reconciler.source.built_files import BuiltFile, inputs_of, is_of_chart
+from reconciler.source.lines import Lines
+from reconciler.source.manifests import LocatedManifest
+from reconciler.source.reading import ReadFiles, SourceReading
+from reconciler.source.templates import with_namespace
 from render.model import ObjectRef, group_of
 
-from .broken import Broken
-from .build import ReadFiles, SourceReading, read_files, with_charts
-from .built_files import BuiltFile, inputs_of, is_of_chart
-from .files import SourceFile
-from .fleet_file import FleetSource
-from .lines import Lines
-from .manifests import LocatedManifest
-from .templates import with_namespace
+from .folders import read_with_folders
+from .readers import Readers
+from .rendering import with_charts
 
 _MOST_ROUNDS = 8
 """Charts that may make each other, one after the other."""
@@ -44,15 +45,13 @@ class _Made(Struct, frozen=True, kw_only=True):
         return [each.manifest for each in self.places] == [each.manifest for each in other.places]
 
 
-def read_deployed(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
+def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, what is built of them, and what its charts make, until nothing else comes of it."""
-    kinds = home.fleet.source.rendered
-    readers = Readers.of(home, files, reading.read, reading.caches.contents)
     known = _Made(read={})
     for _ in range(_MOST_ROUNDS):
-        found = read_files(files, home, reading, known.places)
-        found = with_charts(found, files, home, reading, known.places)
-        if not kinds:
+        found = read_with_folders(readers, build, reading, known.places)
+        found = with_charts(found, readers, build, reading, known.places)
+        if not readers.home.fleet.source.rendered:
             return found
         made = _made(found, readers)
         if made.adds_nothing_to(known):

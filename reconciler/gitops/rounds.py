@@ -12,14 +12,17 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableDeployer
+from reconciler.building.source_trees import LockedTrees
+from reconciler.gitops.charts.classes import rule_of
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of, is_of_chart
-from reconciler.source.chart_classes import rule_of
 from reconciler.source.files import SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, load_manifests
 from reconciler.source.provenance import maker_of
+from reconciler.source.reading import BuiltSource
 from render.documents import emit
 from render.errors import Problem
 from render.gitobjects import object_id
@@ -27,17 +30,15 @@ from render.model import ObjectRef
 from render.values import DiscreetStruct
 from render.words import listed
 
-from .after_build import Finished, LeftOut, Settings, finished_by_flux
-from .flux import ignored_fields, is_kustomization
-from .generators import applications
+from .argo import application_sets
+from .flux.after_build import Finished, LeftOut, Settings, finished_by_flux
+from .flux.kustomizations import ignored_fields, is_kustomization
 from .readers import FolderSources, Readers
-from .request import BuiltFolder, FolderRequest, UnusableDeployer
-from .trees import LockedTrees
 
 _MOST_ROUNDS = 12
 _MOST_DEPLOYERS = 2_000
 """Objects that deploy folders; there may be any number of others."""
-_SET = applications.KIND
+_SET = application_sets.KIND
 _FREE_BITS = 20
 """Bits of the numbers of manifests that are built for one object."""
 
@@ -59,31 +60,6 @@ class DeployedFolder(DiscreetStruct, frozen=True, kw_only=True):
     broken: tuple[Broken, ...] = ()
 
 
-class Deployed(Struct, frozen=True, kw_only=True):
-    """The folders that are deployed, and the Sources that their objects imply."""
-
-    outcomes: tuple[DeployedFolder, ...] = ()
-    broken: tuple[Broken, ...] = ()
-    warnings: tuple[FieldProblem, ...] = ()
-    tools: tuple[str, ...] = ()
-    implied: tuple[ExternalSource, ...] = ()
-
-    @property
-    def files(self) -> tuple[BuiltFile, ...]:
-        """The output of all folders."""
-        return tuple(each.file for each in self.outcomes if each.file is not None)
-
-    @property
-    def contents(self) -> dict[bytes, bytes]:
-        """The output by id."""
-        return {each.file.id: each.output for each in self.outcomes if each.file is not None}
-
-    @property
-    def claimed(self) -> frozenset[str]:
-        """The files of the repository that some folder is built from."""
-        return frozenset().union(*(each.claimed for each in self.outcomes))
-
-
 class Rounds(Struct):
     """The rounds over one snapshot; every folder is built once for the same request."""
 
@@ -99,7 +75,7 @@ class Rounds(Struct):
         """The namespace of objects that name none."""
         return self.readers.home.fleet.default_namespace
 
-    def final(self, entries: Sequence[LocatedManifest]) -> Deployed:
+    def final(self, entries: Sequence[LocatedManifest]) -> BuiltSource:
         """Return what is deployed in the end, from the objects that stand in files of the fleet."""
         first = {ObjectRef.of(each.manifest): each for each in reversed(entries) if self.readers.reads(each)}
         known, outcomes = first, dict[Asked, DeployedFolder]()
@@ -113,7 +89,8 @@ class Rounds(Struct):
             if _is_same(after, known) and made == [place.manifest for place in before]:
                 return self._deployed_with(known, outcomes)
             known = after
-        return replace(self._deployed_with(known, outcomes), outcomes=(), broken=tuple(self._endless(known)))
+        unusable = self._deployed_with(known, outcomes)
+        return replace(unusable, files=(), contents={}, claimed=frozenset(), broken=tuple(self._endless(known)))
 
     def _outcomes(
         self,
@@ -126,7 +103,7 @@ class Rounds(Struct):
         outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
             try:
-                if applications.is_application_set(place.manifest):
+                if application_sets.is_application_set(place.manifest):
                     outcomes[ref, 0] = self._generated_applications((ref, 0), place, sources)
                 else:
                     requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
@@ -224,9 +201,12 @@ class Rounds(Struct):
 
     def _deployed_with(
         self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
-    ) -> Deployed:
-        return Deployed(
-            outcomes=tuple(outcomes.values()),
+    ) -> BuiltSource:
+        made = [(each.file, each.output) for each in outcomes.values() if each.file is not None]
+        return BuiltSource(
+            files=tuple(file for file, _ in made),
+            contents={file.id: output for file, output in made},
+            claimed=frozenset().union(*(each.claimed for each in outcomes.values())),
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
             warnings=(*_warnings([place for _, place in sorted(known.items())]), *_idle_sets(known, outcomes)),
             tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),
@@ -309,7 +289,7 @@ def _idle_sets(
     found = [
         place
         for ref, place in sorted(known.items())
-        if applications.is_application_set(place.manifest)
+        if application_sets.is_application_set(place.manifest)
         and (ref, 0) in outcomes
         and not (outcomes[ref, 0].places or outcomes[ref, 0].broken)
     ]
@@ -324,8 +304,8 @@ def _idle_sets(
 def _ignored_fields(place: LocatedManifest) -> Iterator[tuple[str, str]]:
     if is_kustomization(place):
         yield from ignored_fields(place.manifest["spec"])
-    elif applications.is_application_set(place.manifest):
-        yield from applications.ignored_fields(place.manifest["spec"])
+    elif application_sets.is_application_set(place.manifest):
+        yield from application_sets.ignored_fields(place.manifest["spec"])
 
 
 def plain_files(files: Iterable[SourceFile], claimed: Collection[str]) -> list[SourceFile]:

@@ -12,17 +12,17 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
+from reconciler.gitops.flux.variables import matching_lengths
 from reconciler.locked.model import SourceType, UnavailableSource
-from reconciler.source.deployers.generators.applications import named_repositories
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
 from render.model import as_list, as_mapping
 
+from .application_sets import named_repositories
 from .destinations import Destinations
-from .request import FolderRequest, UnusableDeployer
-from .trees import LockedTrees, SourceTree, address_of
-from .variables import matching_lengths
 
 GROUP, KIND = "argoproj.io", "Application"
 _AS_THEY_ARE = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "patches")

@@ -9,19 +9,25 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from reconciler.building.requests import UnusableDeployer
+from reconciler.building.source_trees import address_of
+from reconciler.gitops.argo.applications import chart_sources, sources_of
+from reconciler.gitops.argo.destinations import Destinations
+from reconciler.gitops.flux.kustomizations import patching
 from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
-from reconciler.source.deployers.argo import chart_sources, sources_of
-from reconciler.source.deployers.destinations import Destinations
-from reconciler.source.deployers.flux import patching
-from reconciler.source.deployers.request import UnusableDeployer
-from reconciler.source.deployers.trees import address_of
+from reconciler.source.external import (
+    UnusablePlace,
+    artifact_place,
+    chart_place,
+    implied_source,
+    repository_place,
+    secret_of,
+)
+from reconciler.source.manifests import LocatedManifest
 from render.documents import emit, read_documents
 from render.model import ObjectRef, as_list, as_mapping, group_of
 from render.settings.source import RenderedRelease
-
-from .external import UnusablePlace, artifact_place, chart_place, implied_source, repository_place, secret_of
-from .manifests import LocatedManifest
 
 _GROUPS = {"HelmRelease": "helm.toolkit.fluxcd.io", "Application": "argoproj.io"}
 _REPOSITORIES = "source.toolkit.fluxcd.io"

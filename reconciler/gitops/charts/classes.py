@@ -19,6 +19,10 @@ from overrides.engine import OverrideEngine
 from overrides.errors import PolicyOrigin
 from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
+from reconciler.source.facts import FactsOf, with_facts
+from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
+from reconciler.source.kubernetes_schemas import minor_version
+from reconciler.source.manifests import LocatedManifest
 from render.bits import Mask, members
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
@@ -27,10 +31,6 @@ from render.model import Manifest, ObjectRef
 from render.parsing.selectors import cluster_affinity
 from render.settings.fleet import Fleet
 
-from .facts import FactsOf, with_facts
-from .karmada_objects import admitted_kind, load_karmada_objects
-from .kubernetes_schemas import minor_version
-from .manifests import LocatedManifest
 from .releases import UnusableRelease, merged_values
 
 _OWN_KIND = "HelmChart"

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from reconciler.source.deployers.request import UnusableDeployer
-from reconciler.source.deployers.trees import SourceTree
+from reconciler.building.requests import UnusableDeployer
+from reconciler.building.source_trees import SourceTree
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
 from render.model import as_list, as_mapping

@@ -5,18 +5,19 @@ object that needs one is left out, and said.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
+from reconciler.building.requests import BuiltFolder, UnusableDeployer
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
 from render.model import as_list, as_mapping, is_opaque
 from render.syntax import quoted
 
-from .request import BuiltFolder, UnusableDeployer
 from .variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
 
 _SWITCH, _OFF = "kustomize.toolkit.fluxcd.io/substitute", "disabled"
@@ -187,24 +188,7 @@ def _text(document: Document, text: bytes, variables: Variables | None, metadata
 
 
 def _is_switched_off(value: Mapping[str, Any]) -> bool:
-    return any(part.get(_SWITCH) == _OFF for part in _labels_and_annotations(value))
-
-
-def _labels_and_annotations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    found = value.get("metadata")
-    for key in ("labels", "annotations"):
-        part = found.get(key) if isinstance(found, dict) else None
-        yield as_mapping(part)
-
-
-def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with labels and annotations that all objects are to have; they count more than its own."""
-    own = value.get("metadata")
-    changed = dict(own) if isinstance(own, dict) else {}
-    for key, before in zip(("labels", "annotations"), _labels_and_annotations(value), strict=True):
-        if isinstance(metadata.get(key), dict) and metadata[key]:
-            changed[key] = {**before, **metadata[key]}
-    return {**value, "metadata": changed}
+    return any(part.get(_SWITCH) == _OFF for part in labels_and_annotations(value))
 
 
 def _name(value: Any) -> str:

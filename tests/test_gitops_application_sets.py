@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.deployers.generators.applications import applications_of
-from reconciler.source.deployers.generators.evaluation import Evaluation
-from reconciler.source.deployers.generators.parameters import Generators
-from reconciler.source.deployers.generators.syntax import TemplateError, parsed_template
-from reconciler.source.deployers.generators.texts import TemplateTexts
-from reconciler.source.deployers.generators.values import Budget, go_value
-from reconciler.source.deployers.request import UnusableDeployer
-from reconciler.source.deployers.trees import SourceTree
+from reconciler.building.requests import UnusableDeployer
+from reconciler.building.source_trees import SourceTree
+from reconciler.gitops.argo.application_sets import applications_of
+from reconciler.gitops.argo.generators.evaluation import Evaluation
+from reconciler.gitops.argo.generators.parameters import Generators
+from reconciler.gitops.argo.generators.syntax import TemplateError, parsed_template
+from reconciler.gitops.argo.generators.texts import TemplateTexts
+from reconciler.gitops.argo.generators.values import Budget, go_value
 from render.documents import emit
 from tests.build import a_cluster
 from tests.sources import LINK, Content, Entry, source_of

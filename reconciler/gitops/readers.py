@@ -5,28 +5,28 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.source_trees import LockedTrees, SourceTree
+from reconciler.gitops.charts.releases import is_release
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from reconciler.source.built_files import is_of_chart
-from reconciler.source.deployers.generators.applications import applications_of, is_application_set
-from reconciler.source.deployers.generators.parameters import Generators
-from reconciler.source.deployers.generators.syntax import TemplateError
-from reconciler.source.deployers.generators.texts import TemplateTexts
 from reconciler.source.external import KIND as SOURCE
 from reconciler.source.external import load_external_sources, lock_of
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, ReadBlobs, argosy_objects
-from reconciler.source.releases import is_release
 from render.model import group_of
 from render.settings.source import RenderedRelease
 
-from . import argo
-from .argo import ArgoSources, chart_sources, folder_sources, has_charts, own_address
-from .destinations import Destinations
-from .flux import FluxSources, flux_objects, is_kustomization, own_source
-from .request import FolderRequest, UnusableDeployer
-from .trees import LockedTrees, SourceTree
+from .argo import applications as argo
+from .argo.application_sets import applications_of, is_application_set
+from .argo.applications import ArgoSources, chart_sources, folder_sources, has_charts, own_address
+from .argo.destinations import Destinations
+from .argo.generators.parameters import Generators
+from .argo.generators.syntax import TemplateError
+from .argo.generators.texts import TemplateTexts
+from .flux.kustomizations import FluxSources, flux_objects, is_kustomization, own_source
 
 _FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reconciler.source.deployers.request import UnusableDeployer
+from reconciler.building.requests import UnusableDeployer
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, merge_patched
 from render.model import as_list, as_mapping, group_of
 
-from .combining import MOST_SETS, Parameters, overlaid
-from .parameters import Generators
-from .syntax import TemplateError
+from .generators.combining import MOST_SETS, Parameters, overlaid
+from .generators.parameters import Generators
+from .generators.syntax import TemplateError
 
 KIND, GROUP = "ApplicationSet", "argoproj.io"
 _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList")

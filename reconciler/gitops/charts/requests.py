@@ -1,0 +1,60 @@
+"""The distinct requests for charts of all classes of clusters, and what is wrong with others."""
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reconciler.building.requests import ChartRequest
+from reconciler.source.broken import Broken
+from reconciler.source.built_files import BuiltVariant
+from reconciler.source.manifests import FieldProblem, LocatedManifest
+from render.bits import Mask
+from render.model import Manifest, Template
+
+from .classes import ChartMembers, rule_of
+
+
+class ChartRequests(Struct, frozen=True, kw_only=True):
+    """The requests of a source, the problems of others, and the folders of charts that are rendered.
+
+    ``problems`` are those of HelmCharts, ``broken`` are releases of other tools that cannot be read.
+
+    ``taken`` are the places of all of these by identity: none is an object of its own. ``charts`` are what asks, as
+    override policies select it. ``is_by_facts``: some request depends on what members are observed to be.
+    """
+
+    requests: tuple[ChartRequest, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
+    broken: tuple[Broken, ...] = ()
+    warnings: tuple[FieldProblem, ...] = ()
+    folders: frozenset[str] = frozenset()
+    taken: frozenset[int] = frozenset()
+    charts: tuple[Template, ...] = ()
+    is_by_facts: bool = False
+
+
+class ChartClasses(Struct):
+    """The distinct requests for one chart, in the order they were found: clusters, rules and request by what is asked.
+
+    ``is_by_facts``: the chart asks what members are, and does not say it itself.
+    """
+
+    found: dict[tuple[object, ...], tuple[Mask, tuple[str, ...], ChartRequest]] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    is_by_facts: bool = False
+
+    def add(self, clusters: Mask, rules: tuple[str, ...], request: ChartRequest) -> None:
+        """Add a request for some clusters; equal ones are one, named by the fewest rules that lead to it."""
+        known = self.found.get(request.asked)
+        if known is not None:
+            clusters, rules, request = clusters | known[0], min(rules, known[1], key=len), known[2]
+        self.found[request.asked] = (clusters, rules, request)
+
+    def requests(self, chart: Manifest, place: LocatedManifest, fleet: ChartMembers) -> list[ChartRequest]:
+        """Return the requests: first that with the fewest rules, of several the one for most clusters."""
+        ordered = sorted(self.found.values(), key=lambda each: (len(each[1]), -each[0].bit_count(), each[0] & -each[0]))
+        if len(ordered) <= 1:
+            return [request for _, _, request in ordered]
+        variants = tuple(
+            BuiltVariant(fleet.names(clusters), rule_of(chart, place, rules)) for clusters, rules, _ in ordered
+        )
+        return [replace(request, variant=number, variants=variants) for number, (_, _, request) in enumerate(ordered)]

@@ -1,0 +1,87 @@
+"""Charts that manifests ask for, rendered: HelmCharts, and the releases of other tools that argosy.yaml names."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from reconciler.building.requests import Build
+from reconciler.locked.reading import RepositoryFiles
+from reconciler.source.external import KIND as SOURCE
+from reconciler.source.external import load_external_sources, lock_of
+from reconciler.source.facts import no_facts
+from reconciler.source.files import Reason
+from reconciler.source.fleet_file import FleetSource
+from reconciler.source.manifests import LocatedManifest, argosy_objects
+from reconciler.source.reading import ReadFiles, SourceReading, with_built
+from render.model import ObjectRef
+
+from .charts.classes import chart_members
+from .charts.helm_charts import KIND as CHART
+from .charts.helm_charts import ChartSource, config_maps_in
+from .charts.releases import Releases, is_release
+from .charts.requests import ChartRequests
+from .readers import Readers
+
+
+def with_charts(
+    found: ReadFiles,
+    readers: Readers,
+    build: Build,
+    reading: SourceReading,
+    made: Sequence[LocatedManifest] = (),
+) -> ReadFiles:
+    """Render the charts that manifests ask for, and ``made`` beside them; return the others with the outcome."""
+    manifests, (read, caches, _, facts) = found.contents.manifests, reading
+    home, files = readers.home, readers.repository.files
+    places, every = [*argosy_objects(CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
+    if not places:
+        return found
+    external = load_external_sources(argosy_objects(SOURCE, manifests))
+    repository = RepositoryFiles(files, folder=home.folder, read=read)
+    locked = lock_of((*external.sources, *found.built.implied), repository, caches.contents).locked
+    asked = ChartSource(
+        files={file.path: file for file in files},
+        folder=home.folder,
+        read=read,
+        locked=locked,
+        config_maps=dict(config_maps_in(every, home.fleet.default_namespace)),
+        default_namespace=home.fleet.default_namespace,
+        members=chart_members(manifests, home.fleet, facts or no_facts),
+        cache=caches.parsed,
+    ).requests(places, Releases.of(home.folder, (file.path for file in files), every, external.sources, locked))
+    rendered = build.render_charts(asked.requests)
+    rendered = replace(
+        rendered,
+        problems=(*asked.problems, *rendered.problems),
+        broken=(*asked.broken, *rendered.broken),
+        warnings=(*asked.warnings, *rendered.warnings),
+        is_by_facts=asked.is_by_facts,
+        charts=asked.charts,
+        implied=locked.implied if locked else (),
+    )
+    return with_built(_without_asked(found, asked), rendered, reading)
+
+
+def _releases(
+    manifests: Sequence[LocatedManifest], made: Sequence[LocatedManifest], home: FleetSource
+) -> Iterator[LocatedManifest]:
+    """Yield the releases that are rendered; one that a chart makes, too, is read as it stands in a file."""
+    kinds = home.fleet.source.rendered
+    written = [place for place in manifests if kinds and is_release(place, kinds)]
+    known = {ObjectRef.of(place.manifest) for place in written}
+    yield from written
+    yield from (each for each in made if is_release(each, kinds) and ObjectRef.of(each.manifest) not in known)
+
+
+def _without_asked(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
+    """Return manifests without what asks for charts, of which the folders are not skipped any more."""
+    left_out = tuple(
+        each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
+    )
+    return replace(
+        found,
+        selection=replace(found.selection, skipped=left_out),
+        contents=found.contents._replace(
+            manifests=tuple(place for place in found.contents.manifests if id(place) not in asked.taken)
+        ),
+    )

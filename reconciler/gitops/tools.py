@@ -1,0 +1,70 @@
+"""The tools that people deploy with beside Argosy, as a reading of a source is handed them."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from reconciler.building.requests import Build, BuiltFolder, ChartRequest, FolderRequest, LockedOf
+from reconciler.building.source_trees import LockedTrees
+from reconciler.source.files import FileSelection, SourceFile
+from reconciler.source.fleet_file import FleetSource
+from reconciler.source.manifests import ParseCache, ReadBlobs
+from reconciler.source.reading import BuiltSource, ReadFiles, SourceReading
+
+from .folders import read_with_folders
+from .made_by_charts import read_deployed
+from .readers import Readers
+
+
+class GitOpsTools(Struct, frozen=True):
+    """Helm, kustomize, Flux and Argo CD: everything that they would make of the files of a fleet, by one builder."""
+
+    build: Build
+
+    def read_folders(self, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
+        """Read the files of a fleet with what is built of its folders; what asks for charts stays a manifest."""
+        return read_with_folders(_readers(files, home, reading), self.build, reading)
+
+    def read_everything(self, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
+        """Read the files of a fleet with what is made of its folders and its charts, until nothing else comes of it."""
+        return read_deployed(_readers(files, home, reading), self.build, reading)
+
+    def without_cache(self) -> "GitOpsTools":
+        """Return what makes all of it anew."""
+        return GitOpsTools(self.build.without_cache())
+
+
+def _readers(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> Readers:
+    return Readers.of(home, files, reading.read, reading.caches.contents)
+
+
+class LaterBuild(Struct):
+    """The builder of sources, only imported for one that has something to build: one builder for a whole load."""
+
+    cache: ParseCache | None
+    _made: Build | None = None
+
+    def __call__(
+        self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
+    ) -> BuiltSource:
+        """Return what is built of the kustomizations that a fleet selects."""
+        return self._builder()(files, selection, read, locked) if selection.kustomizations else BuiltSource()
+
+    def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
+        """Return what came of these folders, in order."""
+        return self._builder().build_folders(requests, locked) if requests else ()
+
+    def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
+        """Return what came of these charts."""
+        return self._builder().render_charts(requests) if requests else BuiltSource()
+
+    def without_cache(self) -> Build:
+        """Return what builds all of it anew."""
+        return LaterBuild(None, self._made.without_cache() if self._made else None)
+
+    def _builder(self) -> Build:
+        if self._made is None:
+            from reconciler.building.builder import SourceBuilder
+
+            self._made = SourceBuilder(cache=self.cache)
+        return self._made

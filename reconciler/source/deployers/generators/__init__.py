@@ -1,7 +1,0 @@
-"""ApplicationSets of Argo CD: the parameters that their generators make, and the Applications that come of these.
-
-``parameters`` makes the sets of parameters, and ``combining`` joins those of several generators. ``texts`` fills them
-into the texts of a template: by name, or by the templates of Go that ``syntax`` reads and ``evaluation`` runs with its
-``functions`` and ``values``. ``applications`` joins the steps. Nothing here reads anything: the files and clusters that
-a generator asks for are handed in.
-"""
