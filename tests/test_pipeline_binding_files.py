@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import FileFault
 from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit
 from render.binding import Binding, Condition
@@ -46,7 +47,7 @@ def test_a_file_in_another_style_is_read_too(targets: tuple[TargetCluster, ...])
 def test_a_word_that_yaml_reads_as_something_else_is_not_taken_for_a_name() -> None:
     content = emit(binding_manifest(Binding(ref=REF, api_version="apps/v1")))
     by_hand = content.replace(b"spec:\n", b"spec:\n  clusters:\n  - {name: y}\n")
-    with pytest.raises(ValueError, match="Expected `str`, got `bool`"):
+    with pytest.raises(FileFault, match=r"spec\.clusters\[0\]\.name is no text"):
         BindingReader().parse(by_hand)
 
 

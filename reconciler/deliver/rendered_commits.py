@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.previous import Previous, changed_files
+from reconciler.pipeline.previous import Previous, changed_files, read_binding
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
@@ -144,7 +144,8 @@ class RenderedCommits(Struct):
             pairs = list(changed_files(new.tree.trees, *(entry and entry.id for entry in folders)))
             contents = self.repository.read_blobs({id_ for pair in pairs for id_ in pair if id_ is not None})
             reader = BindingReader()
-            bindings = {id_: reader.parse(content) for id_, content in contents.items()}
+            name = f"a binding that rendered commit {new.commit[:12]} changes"
+            bindings = {id_: read_binding(name, reader.parse, content) for id_, content in contents.items()}
             self._changed[key] = tuple((bindings.get(one or b""), bindings.get(other or b"")) for one, other in pairs)
         return self._changed[key]
 

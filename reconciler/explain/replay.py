@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
+from reconciler.pipeline.previous import read_binding
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
 from reconciler.publish.in_force import published_fleet
@@ -123,7 +124,8 @@ def _last_moved(
     contents = repository.read_blobs({blob for blob in blobs if blob is not None})
     reader, targets = BindingReader(), dict[bytes, tuple[TargetCluster, ...]]()
     for blob, content in contents.items():
-        targets[blob] = tuple(sorted(renamed_binding(reader.parse(content), names).targets))
+        binding = read_binding(f"a former binding of {ref}", reader.parse, content)
+        targets[blob] = tuple(sorted(renamed_binding(binding, names).targets))
     wanted = targets[blobs[0]] if blobs and blobs[0] is not None else None
     for info, earlier in zip(history, [*blobs[1:], None], strict=True):
         if earlier is None or targets[earlier] != wanted:

@@ -151,9 +151,17 @@ def _with_lists(value: Any) -> Any:
 
 
 def object_in(content: bytes) -> Manifest:
-    """Return the one object of a file as plain data; FileFault where it holds none."""
+    """Return the one object of a file of the status branch as plain data; FileFault where it holds none."""
     if len(content) > MOST_BYTES:
         raise FileFault(f"it has {len(content)} bytes, but at most {MOST_BYTES} are read")
+    return object_of_any_size(content)
+
+
+def object_of_any_size(content: bytes) -> Manifest:
+    """Return the one object of a file as plain data; FileFault where it holds none.
+
+    A binding may be that of an object which hundreds of others need in a thousand clusters.
+    """
     try:
         value = parse_documents(content)[0].value
     except (DocumentErrors, IndexError) as error:
@@ -179,15 +187,18 @@ def converted(value: Any, fields: type[_Fields]) -> _Fields:
     try:
         return convert(value, fields)
     except ValidationError as error:
-        raise FileFault(_words_of(str(error))) from error
+        raise FileFault(words_of_fault(str(error))) from error
 
 
-def _words_of(error: str) -> str:
+def words_of_fault(error: str) -> str:
     """Return an error of msgspec as the end of a sentence about a file.
 
-    >>> _words_of("Expected `str`, got `int` - at `$.details[0]`")
+    >>> words_of_fault("Expected `str`, got `int` - at `$.details[0]`")
     'details[0] is no text'
-    >>> _words_of("Object missing required field `kind` - at `$.left[1]`"), _words_of("Expected `object`, got `array`")
+    >>> (
+    ...     words_of_fault("Object missing required field `kind` - at `$.left[1]`"),
+    ...     words_of_fault("Expected `object`, got `array`"),
+    ... )
     ('left[1].kind is missing', 'it is no object')
     """
     what, at, path = error.rpartition(_AT)

@@ -76,7 +76,12 @@ def _check_amounts(summary: _Summary | None) -> None:
     }
     for name, amounts in lists.items():
         for resource, amount in (amounts or {}).items():
-            try:
-                parse_quantity(str(amount))
-            except (ValueError, ArithmeticError) as error:
-                raise FileFault(f"status.resourceSummary.{name}.{resource} is no quantity") from error
+            check_quantity(f"status.resourceSummary.{name}.{resource}", str(amount))
+
+
+def check_quantity(place: str, amount: str) -> None:
+    """Raise FileFault, which names the place, where an amount is no quantity."""
+    try:
+        parse_quantity(amount)
+    except (ValueError, ArithmeticError) as error:
+        raise FileFault(f"{place} is no quantity") from error

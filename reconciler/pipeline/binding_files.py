@@ -10,17 +10,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, field
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import FileFault, object_of_any_size, words_of_fault
 from render.binding import Binding
-from render.documents import SimilarDocuments, parse_documents
+from render.documents import SimilarDocuments
 from render.model import Manifest, TargetCluster
 from render.parsing import SharedPlacements, binding, binding_manifest
 
 _MARK = "argosy-lines"
-_SHAPE = msgspec.json.Decoder(Binding)
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
 _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
 _LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
@@ -106,31 +105,35 @@ class BindingReader(Struct):
     lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
 
     def parse(self, content: bytes) -> Binding:
-        """Read a binding; DocumentErrors, KeyError, TypeError or ValueError when the file is none."""
+        """Read a binding; FileFault where the file is none."""
         return self.binding(self.plain(content))
 
     def plain(self, content: bytes) -> PlainBinding:
-        """Return the file of a binding as plain data; DocumentErrors or IndexError when it holds none."""
-        targets, record = b"", ""
+        """Return the file of a binding as plain data; FileFault where it holds no object."""
+        targets, record = b"", b""
         if (found := _LISTED.search(content)) and self._targets(found.group(1)):
             targets = found.group(1)
             content = content[: found.start()] + b"\n" + content[found.end() :]
         if changed := _RECORD.search(content):
-            record = changed.group(1).decode()
+            record = changed.group(1)
             content = content[: changed.start(1)] + content[changed.end() :]
-        return parse_documents(content)[0].value, targets, record
+        try:
+            return object_of_any_size(content), targets, record.decode()
+        except UnicodeDecodeError as error:
+            raise FileFault("what overrides changed is no text") from error
 
     def binding(self, plain: PlainBinding) -> Binding:
-        """Return a binding from plain data, every value of its type; KeyError, TypeError or ValueError for none."""
+        """Return a binding from plain data; FileFault where a value in it is of another type."""
         manifest, targets, record = plain
         lines: dict[str, Any] = {}
         if targets:
             lines["targets"] = self._targets(targets)
         if record:
             lines["applied_overrides"] = record
-        parsed = binding(manifest, placements=self.placements)
-        # Whoever may push to the branch may write a name that is a list, which would only come up much later.
-        _SHAPE.decode(msgspec.json.encode(parsed))
+        try:
+            parsed = binding(manifest, placements=self.placements)
+        except ValidationError as error:
+            raise FileFault(words_of_fault(str(error))) from error
         return replace(parsed, **lines) if lines else parsed
 
     def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:

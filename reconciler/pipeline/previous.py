@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
+from reconciler.ledger.branch_file import FileFault
 from render.binding import Binding
 from render.bits import Mask
-from render.documents import DocumentErrors
 from render.errors import GitError
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.layout import object_path
@@ -29,8 +29,7 @@ _Value = TypeVar("_Value")
 
 _FEW = 32
 """So many bindings are read sooner than all that earlier passes read."""
-_WRONG_SHAPES = (DocumentErrors, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-_RESTORE = "the rendered branch is Argosy's to write; restore its last good commit"
+RESTORE_HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 
 
 class StoredTrees(Struct):
@@ -247,19 +246,23 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
     def _read_binding(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
         """Return what is read of a file; GitError where it is no binding."""
-        try:
-            return read(content)
-        except _WRONG_SHAPES as error:
-            message = f"{'/'.join(path)} in rendered commit {self._commit[:12]} is no binding"
-            raise GitError(message, hint=_RESTORE) from error
+        return read_binding(f"{'/'.join(path)} in rendered commit {self._commit[:12]}", read, content)
 
 
-def read_beside(name: str, content: bytes, parse: Callable[[bytes], _Value]) -> _Value:
+def read_binding(name: str, read: Callable[[_Read], _Value], content: _Read) -> _Value:
+    """Return what is read of the file of a binding, which ``name`` names; GitError where it is none."""
+    try:
+        return read(content)
+    except FileFault as fault:
+        raise GitError(f"{name} is no binding", hint=RESTORE_HINT) from fault
+
+
+def file_at_root(name: str, content: bytes, parse: Callable[[bytes], _Value]) -> _Value:
     """Return what stands in a file at the root of a rendered commit; GitError where it is not as it was written."""
     try:
         return parse(content)
-    except (*_WRONG_SHAPES, RecursionError) as error:
-        raise GitError(f"{name} on the rendered branch is not as Argosy writes it", hint=_RESTORE) from error
+    except FileFault as fault:
+        raise GitError(f"{name} on the rendered branch is not as Argosy writes it", hint=RESTORE_HINT) from fault
 
 
 class Previous(Struct, frozen=True, kw_only=True):

@@ -6,15 +6,16 @@ Observed capacity knows nothing of what was placed a moment ago. The rendered br
 
 from collections.abc import Iterable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import converted, object_of_any_size, plain_data
+from reconciler.ledger.cluster_status import check_quantity
 from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster
-from render.documents import emit, parse_documents
+from render.documents import emit
 from render.gitobjects import object_id
 from render.model import ARGOSY_API_VERSION
-from render.quantity import parse_quantity
 
 RESERVED_FILE = "reserved.yaml"
 KIND = "Reserved"
@@ -24,31 +25,30 @@ class Reserve(Struct, frozen=True, kw_only=True):
     """The resources taken from one cluster's room since the facts of this id."""
 
     facts: str
-    amounts: Mapping[str, str]
+    amounts: Mapping[str, str] = field(name="reserved")
 
 
 Reserves = Mapping[str, Reserve]
 """Reserves by cluster name; a cluster without an entry has none."""
 
 
+class _ReservesFile(Struct, frozen=True, kw_only=True):
+    api_version: str = field(name="apiVersion", default=ARGOSY_API_VERSION)
+    kind: str = KIND
+    clusters: Mapping[str, Reserve]
+
+
 def reserves_file(reserves: Reserves) -> bytes:
     """Return reserves as the file that records them."""
-    clusters = {
-        name: {"facts": each.facts, "reserved": dict(sorted(each.amounts.items()))}
-        for name, each in sorted(reserves.items())
-    }
-    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters})
+    return emit(plain_data(_ReservesFile(clusters=reserves)))
 
 
 def parse_reserves(content: bytes) -> Reserves:
-    """Read reserves back from their file; a ValueError, or its like, where it is not as it was written."""
-    clusters = parse_documents(content)[0].value["clusters"]
-    found = {name: Reserve(facts=each["facts"], amounts=each["reserved"]) for name, each in clusters.items()}
-    for each in found.values():
-        if not isinstance(each.facts, str):
-            raise TypeError("facts is no text")
-        for amount in each.amounts.values():
-            parse_quantity(amount)
+    """Read reserves back from their file; FileFault where it is not as it was written."""
+    found = converted(object_of_any_size(content), _ReservesFile).clusters
+    for name, each in found.items():
+        for resource, amount in each.amounts.items():
+            check_quantity(f"clusters.{name}.reserved.{resource}", amount)
     return found
 
 

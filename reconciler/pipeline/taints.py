@@ -10,15 +10,15 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import converted, object_of_any_size, plain_data
 from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
-from render.documents import emit, parse_documents
+from render.documents import emit
 from render.failover.health import identity
 from render.failover.taint_eviction import NO_EXECUTE
 from render.failover.taint_policies import with_policy_taints
 from render.model import ARGOSY_API_VERSION
-from render.parsing.clusters import taint as parse_taint
 from render.policy import ClusterTaintPolicy
 from render.timing import written
 
@@ -82,20 +82,41 @@ def _kept(
     return tuple(taint for key, taint in known.items() if key in spoken and key not in present)
 
 
+class _RecordedTaint(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    key: str
+    value: str | None = None
+    effect: str
+    time_added: str | None = field(name="timeAdded", default=None)
+
+
+class _TaintsFile(Struct, frozen=True, kw_only=True):
+    api_version: str = field(name="apiVersion", default=ARGOSY_API_VERSION)
+    kind: str = KIND
+    clusters: dict[str, list[_RecordedTaint]]
+
+
 def taints_file(taints: Taints) -> bytes:
     """Return taints as the file that records them."""
-    clusters = {
-        name: [{key: word for key, word in _plain_taint(taint).items() if word} for taint in found]
-        for name, found in sorted(taints.items())
-    }
-    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters})
+    clusters = {name: list(map(_recorded_taint, found)) for name, found in taints.items()}
+    return emit(plain_data(_TaintsFile(clusters=clusters)))
 
 
-def _plain_taint(taint: Taint) -> dict[str, str]:
-    return {"key": taint.key, "value": taint.value, "effect": taint.effect, "timeAdded": taint.time_added}
+def _recorded_taint(taint: Taint) -> _RecordedTaint:
+    return _RecordedTaint(
+        key=taint.key, value=taint.value or None, effect=taint.effect, time_added=taint.time_added or None
+    )
 
 
 def parse_taints(content: bytes) -> Taints:
-    """Read taints back from their file."""
-    clusters = parse_documents(content)[0].value["clusters"]
-    return {name: tuple(map(parse_taint, found)) for name, found in clusters.items()}
+    """Read taints back from their file; FileFault where it is not as it was written."""
+    clusters = converted(object_of_any_size(content), _TaintsFile).clusters
+    return {name: tuple(map(_taint, found)) for name, found in clusters.items()}
+
+
+def _taint(recorded: _RecordedTaint) -> Taint:
+    return Taint(
+        key=recorded.key,
+        value=recorded.value or "",
+        effect=recorded.effect,
+        time_added=recorded.time_added or "",
+    )

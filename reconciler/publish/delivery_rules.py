@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.pipeline.binding_files import BindingReader
-from reconciler.pipeline.previous import RenderedTree, StoredTrees
+from reconciler.pipeline.previous import RenderedTree, StoredTrees, read_binding
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -103,12 +103,17 @@ def rendered_rules(repository: Repository, commit: str) -> RenderedRules:
     """Return the rules of a rendered commit's bindings; each distinct binding is parsed once and remembered."""
     tree = RenderedTree.of(repository.commit_info(commit).tree, repository.read_trees)
     folder = tree.trees.entries(tree.root).get("bindings")
-    ids = {blob_id for _, blob_id in tree.trees.files(folder.id)} if folder else set()
+    paths = {blob_id: path for path, blob_id in tree.trees.files(folder.id)} if folder else {}
     reader = BindingReader()
     with Cache(repository.cache_dir, "rules", version=engine_version()) as cache:
-        known = cache.get_many(ids)
-        missing = ids - known.keys()
-        fresh = {id_: _plain_rules(reader.parse(text)) for id_, text in repository.read_blobs(missing).items()}
+        known = cache.get_many(paths)
+        missing = paths.keys() - known.keys()
+        fresh = {
+            id_: _plain_rules(
+                read_binding(f"bindings/{'/'.join(paths[id_])} in rendered commit {commit[:12]}", reader.parse, text)
+            )
+            for id_, text in repository.read_blobs(missing).items()
+        }
         cache.put_many(fresh)
     words = [each for each in {**known, **fresh}.values() if each]
     return RenderedRules(trees=tree.trees, words=tuple(sorted(words, key=lambda each: tuple(each["ref"]))))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
-from reconciler.pipeline.previous import Previous, read_beside
+from reconciler.pipeline.previous import Previous, file_at_root
 from reconciler.pipeline.renames import facts_by_new_names, previous_by_new_names, reserves_by_new_names
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
@@ -87,13 +87,13 @@ def _failover_inputs(
     return FailoverInputs(
         now=given.now,
         health=health if is_failing_over(source.desired) else replace(health, conditions={}),
-        taints=read_beside(TAINTS_FILE, taints, parse_taints) if taints else {},
+        taints=file_at_root(TAINTS_FILE, taints, parse_taints) if taints else {},
     )
 
 
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
     content = _file_beside(repository, previous, RESERVED_FILE)
-    return read_beside(RESERVED_FILE, content, parse_reserves) if content else {}
+    return file_at_root(RESERVED_FILE, content, parse_reserves) if content else {}
 
 
 def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:

@@ -4,11 +4,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+
 from render.autoscaling import ReplicaBounds
-from render.model import Manifest
 from render.timing import FIRST, parse_instant, written
 
 from .rules import (
+    FAILURES_KEPT,
+    SUCCESSES_KEPT,
     CronMemory,
     CronRule,
     CronState,
@@ -17,15 +20,76 @@ from .rules import (
     Scale,
     ScaledBounds,
     ScaledReplicas,
-    cron_rule,
 )
 
 Plain = dict[str, Any]
 
 
-def cron_memories(plain: Iterable[Manifest]) -> tuple[CronMemory, ...]:
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """One run of a rule as a binding records it."""
+
+    due: str
+    ran: str
+    replicas: int | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    message: str | None = None
+
+
+class RuleInForce(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A rule as it decides, as a binding records it."""
+
+    schedule: str
+    time_zone: str | None = None
+    target_replicas: int | None = None
+    target_min_replicas: int | None = None
+    target_max_replicas: int | None = None
+    successful_history_limit: int | None = None
+    failed_history_limit: int | None = None
+
+
+class RuleRecord(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A rule as a binding records it: how it decides, when it fires next, and its runs."""
+
+    name: str
+    in_force: RuleInForce | None = None
+    next: str | None = None
+    runs: list[RunRecord] | None = None
+    failed_runs: list[RunRecord] | None = None
+
+
+class CronRecord(Struct, frozen=True, kw_only=True):
+    """The state of a CronFederatedHPA as a binding records it."""
+
+    name: str
+    rules: list[RuleRecord]
+
+
+class ScaledReplicasRecord(Struct, frozen=True, kw_only=True):
+    """The replicas that a rule set, as a binding records them."""
+
+    replicas: int
+    template: int
+    by: str
+    rule: str
+    at: str
+
+
+class ScaledBoundsRecord(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The bounds that a rule set, as a binding records them."""
+
+    minimum: int
+    maximum: int
+    own_minimum: int
+    own_maximum: int
+    by: str
+    rule: str
+    at: str
+
+
+def cron_memories(recorded: Iterable[CronRecord]) -> tuple[CronMemory, ...]:
     """Return the states that a binding records."""
-    return tuple(CronMemory(autoscaler=each["name"], state=_state(each["rules"])) for each in plain)
+    return tuple(CronMemory(autoscaler=each.name, state=_state(each.rules)) for each in recorded)
 
 
 def plain_memories(memories: Iterable[CronMemory]) -> list[Plain]:
@@ -39,16 +103,16 @@ def plain_memories(memories: Iterable[CronMemory]) -> list[Plain]:
     ]
 
 
-def scaled_replicas(plain: Manifest | None) -> ScaledReplicas | None:
+def scaled_replicas(recorded: ScaledReplicasRecord | None) -> ScaledReplicas | None:
     """Return the replicas that a rule set, as a binding records them; None where none did."""
-    if not plain:
+    if recorded is None:
         return None
     return ScaledReplicas(
-        replicas=plain["replicas"],
-        template=plain["template"],
-        autoscaler=plain["by"],
-        rule=plain["rule"],
-        due=_instant(plain["at"]),
+        replicas=recorded.replicas,
+        template=recorded.template,
+        autoscaler=recorded.by,
+        rule=recorded.rule,
+        due=_instant(recorded.at),
     )
 
 
@@ -65,16 +129,16 @@ def plain_scaled(scaled: ScaledReplicas | None) -> Plain:
     }
 
 
-def scaled_bounds(plain: Manifest | None) -> ScaledBounds | None:
+def scaled_bounds(recorded: ScaledBoundsRecord | None) -> ScaledBounds | None:
     """Return the bounds that a rule set, as a binding records them; None where none did."""
-    if not plain:
+    if recorded is None:
         return None
     return ScaledBounds(
-        bounds=ReplicaBounds(minimum=plain["minimum"], maximum=plain["maximum"]),
-        own=ReplicaBounds(minimum=plain["ownMinimum"], maximum=plain["ownMaximum"]),
-        autoscaler=plain["by"],
-        rule=plain["rule"],
-        due=_instant(plain["at"]),
+        bounds=ReplicaBounds(minimum=recorded.minimum, maximum=recorded.maximum),
+        own=ReplicaBounds(minimum=recorded.own_minimum, maximum=recorded.own_maximum),
+        autoscaler=recorded.by,
+        rule=recorded.rule,
+        due=_instant(recorded.at),
     )
 
 
@@ -93,28 +157,42 @@ def plain_bounds(bounds: ScaledBounds | None) -> Plain:
     }
 
 
-def _state(entries: Iterable[Manifest]) -> CronState:
-    rules = {
-        each["name"]: cron_rule({**each["inForce"], "name": each["name"]}) for each in entries if "inForce" in each
-    }
-    return CronState(in_force=rules, histories=tuple(map(_history, entries)))
+def _state(rules: Iterable[RuleRecord]) -> CronState:
+    in_force = {each.name: _rule_in_force(each.name, each.in_force) for each in rules if each.in_force is not None}
+    return CronState(in_force=in_force, histories=tuple(map(_history, rules)))
 
 
-def _history(entry: Manifest) -> RuleHistory:
-    return RuleHistory(
-        name=entry["name"],
-        upcoming=_instant(entry["next"]) if "next" in entry else None,
-        successes=tuple(map(_run, entry.get("runs") or ())),
-        failures=tuple(map(_run, entry.get("failedRuns") or ())),
+def _rule_in_force(name: str, recorded: RuleInForce) -> CronRule:
+    limits = recorded.successful_history_limit, recorded.failed_history_limit
+    return CronRule(
+        name=name,
+        schedule=recorded.schedule,
+        zone=recorded.time_zone or "",
+        scale=Scale(
+            replicas=recorded.target_replicas,
+            minimum=recorded.target_min_replicas,
+            maximum=recorded.target_max_replicas,
+        ),
+        successes_kept=SUCCESSES_KEPT if limits[0] is None else limits[0],
+        failures_kept=FAILURES_KEPT if limits[1] is None else limits[1],
     )
 
 
-def _run(plain: Manifest) -> Execution:
+def _history(recorded: RuleRecord) -> RuleHistory:
+    return RuleHistory(
+        name=recorded.name,
+        upcoming=None if recorded.next is None else _instant(recorded.next),
+        successes=tuple(map(_run, recorded.runs or ())),
+        failures=tuple(map(_run, recorded.failed_runs or ())),
+    )
+
+
+def _run(recorded: RunRecord) -> Execution:
     return Execution(
-        due=_instant(plain["due"]),
-        ran=_instant(plain["ran"]),
-        scale=Scale(replicas=plain.get("replicas"), minimum=plain.get("minimum"), maximum=plain.get("maximum")),
-        failure=plain.get("message") or "",
+        due=_instant(recorded.due),
+        ran=_instant(recorded.ran),
+        scale=Scale(replicas=recorded.replicas, minimum=recorded.minimum, maximum=recorded.maximum),
+        failure=recorded.message or "",
     )
 
 
@@ -153,8 +231,7 @@ def _plain_rule(rule: CronRule) -> Plain:
         "successfulHistoryLimit": rule.successes_kept,
         "failedHistoryLimit": rule.failures_kept,
     }
-    given = cron_rule({"name": rule.name, "schedule": rule.schedule})
-    defaults = {"successfulHistoryLimit": given.successes_kept, "failedHistoryLimit": given.failures_kept}
+    defaults = {"successfulHistoryLimit": SUCCESSES_KEPT, "failedHistoryLimit": FAILURES_KEPT}
     return {name: value for name, value in fields.items() if value not in (None, "") and defaults.get(name) != value}
 
 

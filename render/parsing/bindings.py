@@ -1,7 +1,9 @@
 """ResourceBindings and ClusterResourceBindings from plain data: our own, and any Karmada wrote."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from msgspec import convert
 
 from render.binding import (
     Binding,
@@ -15,180 +17,205 @@ from render.binding import (
 from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
-from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
+from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution, Suspension
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
+from .binding_fields import (
+    AffinityGroupFields,
+    BindingFields,
+    ComponentFields,
+    ConditionFields,
+    DescheduledFields,
+    EvictionFields,
+    KeptFields,
+    LastMoveFields,
+    NodeClaimFields,
+    PriorityFields,
+    RequirementsFields,
+    ResourceFields,
+    SnapshotFields,
+    StatusFields,
+    SuspensionFields,
+    TargetFields,
+)
 from .placements import SharedPlacements
-from .policies import suspension
 
 APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
 ANSWERED_REQUESTS = "argosy.dev/rebalanced-by"
+_NO_GROUPS, _NO_PRIORITY, _NO_STATUS = AffinityGroupFields(), PriorityFields(), StatusFields()
+_NO_SUSPENSION = SuspensionFields()
 
 
 def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -> Binding:
     """Return the value of a binding; its record of earlier passes comes from its status and annotations.
 
-    With ``placements`` of a load, bindings and policies with equal placements share one value.
+    A ValidationError says which field of it is of another type. With ``placements`` of a load, bindings and policies
+    with equal placements share one value.
     """
-    memo, spec = placements or SharedPlacements(), manifest["spec"]
-    annotations = manifest["metadata"].get("annotations") or {}
-    resource, suspended, groups = (spec.get(key) or {} for key in ("resource", "suspension", "workloadAffinityGroups"))
-    placement = None if spec.get("placement") is None else memo.of(spec["placement"])
+    memo, fields = placements or SharedPlacements(), convert(manifest, BindingFields)
+    spec, annotations = fields.spec, fields.metadata.annotations or {}
+    groups = spec.workload_affinity_groups or _NO_GROUPS
+    placement = None if spec.placement is None else memo.of_record(spec.placement)
     return Binding(
-        ref=_object_ref(resource),
-        api_version=resource["apiVersion"],
-        uid=resource.get("uid") or "",
+        ref=_object_ref(spec.resource),
+        api_version=spec.resource.api_version,
+        uid=spec.resource.uid or "",
         policy=_policy(annotations),
-        replicas=spec.get("replicas") or 0,
-        requirements=replica_requirements(spec.get("replicaRequirements")),
-        components=tuple(map(_component, spec.get("components") or ())),
+        replicas=spec.replicas or 0,
+        requirements=_replica_requirements(spec.replica_requirements),
+        components=tuple(map(_component, spec.components or ())),
         placement=placement,
-        targets=target_clusters(spec.get("clusters")),
-        required_by=tuple(map(_snapshot, spec.get("requiredBy") or ())),
-        eviction_tasks=tuple(map(_eviction_task, spec.get("gracefulEvictionTasks") or ())),
-        propagate_deps=spec.get("propagateDeps") or False,
-        scheduler_name=spec.get("schedulerName") or "",
-        failover=spec.get("failover"),
-        conflict_resolution=ConflictResolution(spec.get("conflictResolution") or "Abort"),
-        preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
-        suspension=suspension(spec.get("suspension")),
-        scheduling_suspended=suspended.get("scheduling") or False,
-        priority=(spec.get("schedulePriority") or {}).get("priority") or 0,
-        affinity_group=groups.get("affinityGroup") or "",
-        anti_affinity_group=groups.get("antiAffinityGroup") or "",
-        reschedule_triggered_at=spec.get("rescheduleTriggeredAt") or "",
+        targets=_target_clusters(spec.clusters),
+        required_by=tuple(map(_snapshot, spec.required_by or ())),
+        eviction_tasks=tuple(map(_eviction_task, spec.graceful_eviction_tasks or ())),
+        propagate_deps=spec.propagate_deps or False,
+        scheduler_name=spec.scheduler_name or "",
+        failover=spec.failover,
+        conflict_resolution=spec.conflict_resolution or ConflictResolution.ABORT,
+        preserve_resources_on_deletion=spec.preserve_resources_on_deletion or False,
+        suspension=_suspension(spec.suspension),
+        scheduling_suspended=(spec.suspension or _NO_SUSPENSION).scheduling or False,
+        priority=(spec.schedule_priority or _NO_PRIORITY).priority or 0,
+        affinity_group=groups.affinity_group or "",
+        anti_affinity_group=groups.anti_affinity_group or "",
+        reschedule_triggered_at=spec.reschedule_triggered_at or "",
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
         answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
-        **_of_status(manifest.get("status") or {}),
+        **_of_status(fields.status or _NO_STATUS),
     )
 
 
-def _of_status(status: Manifest) -> dict[str, Any]:
+def _of_status(status: StatusFields) -> dict[str, Any]:
     """Return the fields that stand in the status of a binding."""
     return {
-        "kept": tuple(map(_kept, status.get("kept") or ())),
-        "cron": cron_memories(status.get("cron") or ()),
-        "scaled": scaled_replicas(status.get("scaled")),
-        "bounds": scaled_bounds(status.get("scaledBounds")),
-        "descheduled": _descheduled_replicas(status.get("descheduled")),
-        "moved": _last_move(status.get("lastMove")),
-        "conditions": tuple(map(_condition, status.get("conditions") or ())),
-        "observed_affinity": status.get("schedulerObservingAffinityName") or "",
-        "last_scheduled_at": status.get("lastScheduledTime") or "",
+        "kept": tuple(map(_kept_targets, status.kept or ())),
+        "cron": cron_memories(status.cron or ()),
+        "scaled": scaled_replicas(status.scaled),
+        "bounds": scaled_bounds(status.scaled_bounds),
+        "descheduled": _descheduled_replicas(status.descheduled),
+        "moved": _last_move(status.last_move),
+        "conditions": tuple(map(_condition, status.conditions or ())),
+        "observed_affinity": status.scheduler_observing_affinity_name or "",
+        "last_scheduled_at": status.last_scheduled_time or "",
     }
 
 
-def target_clusters(plain: Iterable[Manifest] | None) -> tuple[TargetCluster, ...]:
+def _target_clusters(listed: Iterable[TargetFields] | None) -> tuple[TargetCluster, ...]:
     """Return target clusters in the scheduler's order."""
-    return tuple(TargetCluster(each["name"], each.get("replicas") or 0) for each in plain or ())
+    return tuple(TargetCluster(each.name, each.replicas or 0) for each in listed or ())
 
 
-def replica_requirements(plain: Manifest | None) -> ReplicaRequirements | None:
+def _replica_requirements(fields: RequirementsFields | None) -> ReplicaRequirements | None:
     """Return the needs of one replica; quantities become text."""
-    if plain is None:
+    if fields is None:
         return None
-    claim, requests = plain.get("nodeClaim"), plain.get("resourceRequest") or {}
     return ReplicaRequirements(
-        node_claim=None if claim is None else _node_claim(claim),
-        resource_request={name: str(quantity) for name, quantity in requests.items()},
-        namespace=plain.get("namespace") or "",
-        priority_class_name=plain.get("priorityClassName") or "",
+        node_claim=None if fields.node_claim is None else _node_claim(fields.node_claim),
+        resource_request={name: str(quantity) for name, quantity in (fields.resource_request or {}).items()},
+        namespace=fields.namespace or "",
+        priority_class_name=fields.priority_class_name or "",
     )
 
 
-def _object_ref(resource: Manifest) -> ObjectRef:
-    return ObjectRef(
-        group_of(resource["apiVersion"]), resource["kind"], resource.get("namespace") or "", resource["name"]
-    )
+def _object_ref(resource: ResourceFields) -> ObjectRef:
+    return ObjectRef(group_of(resource.api_version), resource.kind, resource.namespace or "", resource.name)
 
 
 def _applied_placement(text: str | None, placement: Placement | None, memo: SharedPlacements) -> Placement | None:
     if not text:
         return None
-    try:
-        return memo.of_text(text)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        # To Karmada's scheduler an annotation it cannot read is no change of placement.
-        return placement
+    # To Karmada's scheduler an annotation it cannot read is no change of placement.
+    return memo.of_text(text) or placement
 
 
-def _policy(annotations: Manifest) -> str:
+def _policy(annotations: Mapping[str, str]) -> str:
     if name := annotations.get(POLICY_NAME):
         return f"PropagationPolicy {annotations.get(POLICY_NAMESPACE, '')}/{name}"
     name = annotations.get(CLUSTER_POLICY_NAME)
     return f"ClusterPropagationPolicy {name}" if name else ""
 
 
-def _node_claim(plain: Manifest) -> NodeClaim:
+def _suspension(fields: SuspensionFields | None) -> Suspension | None:
+    """Return the suspension of dispatching; None where a binding has none, or one of scheduling alone."""
+    if fields is None or (fields.scheduling is not None and fields == SuspensionFields(scheduling=fields.scheduling)):
+        return None
+    clusters = fields.dispatching_on_clusters
+    return Suspension(
+        dispatching=fields.dispatching or False,
+        dispatching_on_clusters=tuple((clusters.cluster_names if clusters else None) or ()),
+    )
+
+
+def _node_claim(fields: NodeClaimFields) -> NodeClaim:
     return NodeClaim(
-        node_selector=plain.get("nodeSelector") or {},
-        tolerations=tuple(plain.get("tolerations") or ()),
-        hard_node_affinity=plain.get("hardNodeAffinity"),
+        node_selector=fields.node_selector or {},
+        tolerations=tuple(fields.tolerations or ()),
+        hard_node_affinity=fields.hard_node_affinity,
     )
 
 
-def _component(plain: Manifest) -> Component:
+def _component(fields: ComponentFields) -> Component:
     return Component(
-        name=plain["name"],
-        replicas=plain["replicas"],
-        requirements=replica_requirements(plain.get("replicaRequirements")),
+        name=fields.name,
+        replicas=fields.replicas,
+        requirements=_replica_requirements(fields.replica_requirements),
     )
 
 
-def _snapshot(plain: Manifest) -> BindingSnapshot:
+def _snapshot(fields: SnapshotFields) -> BindingSnapshot:
     return BindingSnapshot(
-        namespace=plain.get("namespace") or "", name=plain["name"], clusters=target_clusters(plain.get("clusters"))
+        namespace=fields.namespace or "", name=fields.name, clusters=_target_clusters(fields.clusters)
     )
 
 
-def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
+def _eviction_task(fields: EvictionFields) -> GracefulEvictionTask:
     return GracefulEvictionTask(
-        from_cluster=plain["fromCluster"],
-        purge_mode=plain.get("purgeMode") or "",
-        replicas=plain.get("replicas"),
-        reason=plain.get("reason") or "",
-        message=plain.get("message") or "",
-        producer=plain.get("producer") or "",
-        grace_period_seconds=plain.get("gracePeriodSeconds"),
-        suppress_deletion=plain.get("suppressDeletion"),
-        preserved_label_state=plain.get("preservedLabelState") or {},
-        creation_timestamp=str(plain.get("creationTimestamp") or ""),
-        clusters_before_failover=tuple(plain.get("clustersBeforeFailover") or ()),
+        from_cluster=fields.from_cluster,
+        purge_mode=fields.purge_mode or "",
+        replicas=fields.replicas,
+        reason=fields.reason or "",
+        message=fields.message or "",
+        producer=fields.producer or "",
+        grace_period_seconds=fields.grace_period_seconds,
+        suppress_deletion=fields.suppress_deletion,
+        preserved_label_state=fields.preserved_label_state or {},
+        creation_timestamp=fields.creation_timestamp or "",
+        clusters_before_failover=tuple(fields.clusters_before_failover or ()),
     )
 
 
-def _descheduled_replicas(plain: Manifest | None) -> DescheduledReplicas | None:
-    return DescheduledReplicas(at=plain["at"], clusters=target_clusters(plain["clusters"])) if plain else None
+def _descheduled_replicas(fields: DescheduledFields | None) -> DescheduledReplicas | None:
+    return None if fields is None else DescheduledReplicas(at=fields.at, clusters=_target_clusters(fields.clusters))
 
 
-def _last_move(plain: Manifest | None) -> LastMove | None:
-    if not plain:
+def _last_move(fields: LastMoveFields | None) -> LastMove | None:
+    if fields is None:
         return None
     return LastMove(
-        at=str(plain["at"]),
-        clusters=tuple(plain["from"]),
-        reason=plain.get("reason") or "",
-        message=plain.get("message") or "",
-        times=plain.get("times") or 1,
+        at=fields.at,
+        clusters=tuple(fields.clusters),
+        reason=fields.reason or "",
+        message=fields.message or "",
+        times=fields.times or 1,
     )
 
 
-def _kept(plain: Manifest) -> KeptTargets:
+def _kept_targets(fields: KeptFields) -> KeptTargets:
     return KeptTargets(
-        clusters=tuple(plain["clusters"]),
-        replicas=None if plain.get("absent") else plain.get("replicas") or 0,
-        is_outdated=plain.get("outdated") or False,
+        clusters=tuple(fields.clusters),
+        replicas=None if fields.absent else fields.replicas or 0,
+        is_outdated=fields.outdated or False,
     )
 
 
-def _condition(plain: Manifest) -> Condition:
+def _condition(fields: ConditionFields) -> Condition:
     return Condition(
-        type=plain["type"],
-        status=plain["status"],
-        reason=plain.get("reason") or "",
-        message=plain.get("message") or "",
-        since=plain.get("since") or "",
-        clusters=tuple(plain.get("clusters") or ()),
+        type=fields.type,
+        status=fields.status,
+        reason=fields.reason or "",
+        message=fields.message or "",
+        since=fields.since or "",
+        clusters=tuple(fields.clusters or ()),
     )

@@ -19,6 +19,7 @@ from render.placement import (
     WorkloadAffinity,
 )
 
+from .placement_fields import checked_placement
 from .selectors import cluster_affinity
 
 
@@ -32,16 +33,30 @@ class SharedPlacements:
         self._by_value: dict[Placement, Placement] = {}
 
     def of(self, plain: Manifest) -> Placement:
-        """Return the placement of a policy's or a binding's ``spec.placement``."""
-        return self.of_text(json.dumps(plain, sort_keys=True), plain)
+        """Return the placement of an admitted policy's ``spec.placement``."""
+        text = json.dumps(plain, sort_keys=True)
+        return self._by_text.get(text) or self._shared_value(text, plain)
 
-    def of_text(self, text: str, plain: Manifest | None = None) -> Placement:
-        """Return the placement written as JSON, as in the annotation that records the last decision."""
+    def of_record(self, plain: Manifest) -> Placement:
+        """Return the placement in the file of a binding; a ValidationError says which field is of another type."""
+        text = json.dumps(plain, sort_keys=True)
+        return self._by_text.get(text) or self._shared_value(text, checked_placement(plain))
+
+    def of_text(self, text: str) -> Placement | None:
+        """Return the placement written as JSON, as in the annotation that records the last decision; None for none."""
         known = self._by_text.get(text)
-        if known is None:
-            fresh = placement(json.loads(text) if plain is None else plain)
-            known = self._by_text[text] = self._by_value.setdefault(fresh, fresh)
-        return known
+        if known is not None:
+            return known
+        try:
+            plain = checked_placement(json.loads(text))
+        except (ValueError, RecursionError):
+            return None
+        return self._shared_value(text, plain)
+
+    def _shared_value(self, text: str, plain: Manifest) -> Placement:
+        fresh = placement(plain)
+        shared = self._by_text[text] = self._by_value.setdefault(fresh, fresh)
+        return shared
 
 
 def placement(plain: Manifest) -> Placement:

@@ -5,7 +5,6 @@ from typing import Any
 
 from render.model import TargetCluster
 from render.parsing import binding
-from render.parsing.bindings import target_clusters
 from render.rescheduling.descheduling import considered, descheduled, is_deschedulable
 
 from . import Case
@@ -28,7 +27,7 @@ def check(case: Case) -> str | None:
         return None if "panic" in expected else f"failed: {error}"
     if "panic" in expected:
         return f"{targets}, but Karmada fails"
-    wanted = target_clusters(expected["clusters"])
+    wanted = tuple(TargetCluster(each["name"], each.get("replicas") or 0) for each in expected["clusters"] or ())
     if targets != wanted:
         return f"{targets}, not {wanted}"
     return None if message == expected["message"] else f"{message}, not {expected['message']}"
