@@ -46,7 +46,6 @@ def all_kinds() -> Kinds:
             is_namespaced=is_namespaced,
             schema=OVERRIDE_SPEC,
             spec=walk_of(OVERRIDE_SPEC, Reading(is_typed=is_namespaced)),
-            never_null={"overrideRules": "a list"},
             mutate=_mutate if is_namespaced else lambda _policy, _findings: None,
             check=check_override_policy,
             warn=warn_of_override_policy,

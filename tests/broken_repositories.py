@@ -426,17 +426,15 @@ BROKEN = [
         ),
     ),
     Broken(
-        "placement and override rules that are null",
+        "selectors and overriders that are null, though they are required",
         {
-            "a.yaml": POLICY + "  placement:\n",
-            "b.yaml": OVERRIDE.partition("  overrideRules")[0] + "  overrideRules: ~\n",
+            "a.yaml": POLICY.partition("  resourceSelectors")[0] + "  resourceSelectors:\n",
+            "b.yaml": OVERRIDE.partition("  overrideRules")[0] + "  overrideRules:\n  - overriders: ~\n",
             "c.yaml": CLUSTER,
         },
         problems=(
-            "a.yaml:10: spec.placement: must be an object, not null\n"
-            "  hint: leave the field out, or give it a value\n"
-            "b.yaml:6: spec.overrideRules: must be a list, not null\n"
-            "  hint: leave the field out, or give it a value"
+            "a.yaml:7: spec.resourceSelectors: required, but missing\n"
+            "b.yaml:7: spec.overrideRules[0].overriders: required, but missing"
         ),
     ),
     Broken(

@@ -112,7 +112,6 @@ def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
         is_namespaced=is_namespaced,
         schema=PROPAGATION_SPEC,
         spec=walk_of(PROPAGATION_SPEC, _TYPED),
-        never_null={"placement": "an object"},
         mutate=mutate_policy,
         check=check_policy,
         warn=warn_of_policy,

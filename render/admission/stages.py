@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from render.errors import Problem
@@ -47,8 +47,8 @@ class AdmittedKind(Struct, frozen=True, kw_only=True):
     """The admission of one kind: walks by top-level field, then the functions that prepare, mutate, check and warn.
 
     ``schema`` is what ``spec`` walks. ``is_decoded``: the kind has no CRD, all its types are read in the first stage.
-    ``prepare`` runs before all rules.
-    ``never_null``: fields of the spec, and what they are, for which a null is refused instead of meaning no value.
+    ``prepare`` runs before all rules. A ``status`` is what a server says of an object: it is taken, and left out unless
+    there is a walk for it.
     """
 
     api_version: str
@@ -59,7 +59,6 @@ class AdmittedKind(Struct, frozen=True, kw_only=True):
     status: Walk | None = None
     is_spec_required: bool = True
     is_decoded: bool = False
-    never_null: Mapping[str, str] = field(default_factory=dict)
     name_fault: NameFault = subdomain_fault
     prepare: Rules = lambda _object, _findings: None
     mutate: Rules = lambda _object, _findings: None
@@ -105,13 +104,9 @@ def _decode(manifest: Manifest, kind: AdmittedKind, default_namespace: str, find
     decoded: Object = {"apiVersion": kind.api_version, "kind": kind.kind}
     decoded["metadata"] = decoded_metadata(manifest.get("metadata"), findings)
     for name in manifest:
-        if name not in _ROOT or (name == "status" and kind.status is None):
+        if name not in _ROOT:
             findings.unknown(name, name, _ROOT[:4] if kind.status is None else _ROOT)
     decoded |= {name: manifest[name] for name in ("spec", "status") if manifest.get(name) is not None}
-    spec = manifest.get("spec")
-    for name, expected in kind.never_null.items():
-        if isinstance(spec, dict) and name in spec and spec[name] is None:
-            findings.wrong_type(f"spec.{name}", None, expected, hint="leave the field out, or give it a value")
     if kind.is_decoded:
         _walk_fields(decoded, kind, findings)
     if not _is_stopped(findings):
@@ -131,7 +126,16 @@ def _walk_fields(decoded: Object, kind: AdmittedKind, findings: Findings) -> Non
     if kind.status is None:
         decoded.pop("status", None)
     elif "status" in decoded:
+        count = len(findings.problems)
         decoded["status"] = kind.status(decoded["status"], "status", findings)
+        _take_unknown_fields(findings, count)
+
+
+def _take_unknown_fields(findings: Findings, count: int) -> None:
+    """Turn what a status, whose problems begin at a count, has of unknown fields into warnings: servers write it."""
+    for problem in [each for each in findings.problems[count:] if each.kind == "Unknown"]:
+        findings.problems.remove(problem)
+        findings.warning(problem.field, "is not known here, so it is left out", hint=problem.hint)
 
 
 def _semantics(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:

@@ -21,10 +21,11 @@ from .walking import Reading, walk_of
 
 ANY, VERSION = "*", "v1alpha1"
 _ROOT = ("apiVersion", "kind", "metadata", "webhooks")
+_STATUS = "status"
 _LISTS = ("operations", "apiGroups", "apiVersions", "kinds")
 _OPERATIONS = (ANY, *map(str, Operation))
 _SERVICE = Record({"namespace!": TEXT, "name!": TEXT, "path": TEXT, "port": INTEGER32})
-_WEBHOOKS = ListOf(
+WEBHOOKS = ListOf(
     Record(
         {
             "name!": TEXT,
@@ -35,13 +36,13 @@ _WEBHOOKS = ListOf(
         }
     )
 )
-_walk = walk_of(_WEBHOOKS, Reading(is_typed=False))
+_walk = walk_of(WEBHOOKS, Reading(is_typed=False))
 
 
 def check_webhooks(configuration: Manifest, findings: Findings) -> None:
     """Report mistakes in a configuration's webhooks, and warn of rules by which they are never asked."""
     for name in configuration:
-        if name not in _ROOT:
+        if name not in (*_ROOT, _STATUS):
             findings.unknown(name, name, _ROOT)
     if configuration.get("webhooks") is None:
         findings.required("webhooks")
