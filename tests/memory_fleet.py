@@ -12,6 +12,15 @@ from typing import Any
 
 import pytest
 
+from reconciler.branches.mirrors import update_mirrors
+from reconciler.branches.publication import maintain_repository, publication_of
+from reconciler.branches.reading import (
+    ObservedInputs,
+    checked_source,
+    read_again_with_facts,
+    read_loaded,
+    read_previous,
+)
 from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
@@ -23,11 +32,8 @@ from reconciler.passes.applying import ApplyRun, Delivery
 from reconciler.passes.fleet_context import FleetContext
 from reconciler.passes.observation import Observation, PassRecord, observe_members
 from reconciler.passes.orphans import Agree, refuse_orphans
-from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import commit_outcome, run_pass
-from reconciler.publish.reading import ObservedInputs, checked_source, read_again_with_facts, read_loaded, read_previous
 from reconciler.repository import open_branches, open_repository
 from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.status.branches import Pacing
@@ -157,7 +163,7 @@ class MemoryFleet:
             outcome = run_pass(repository, source, previous, inputs, log)
             commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
             if self.by_agent:  # a mirror's commit has the time of this machine, by which an agent would be silent
-                update_mirrors(outcome, context.publication, commit)
+                update_mirrors(outcome.folders_at(commit), context.publication)
             run = ApplyRun(
                 context=context,
                 commit=commit,

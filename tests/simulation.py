@@ -16,6 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from reconciler.branches.checkpoint import FILE_NAME
+from reconciler.branches.publication import Publication
+from reconciler.branches.reading import read_previous
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.facts import ClusterFacts
@@ -28,10 +32,6 @@ from reconciler.passes.options import ReconcileOptions
 from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 from reconciler.passes.repeated_report import read_repeated_report
 from reconciler.pipeline.health import cluster_conditions
-from reconciler.publish.branches import Publication
-from reconciler.publish.checkpoint import FILE_NAME
-from reconciler.publish.reading import read_previous
-from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository as OpenRepository
 from reconciler.repository import open_repository

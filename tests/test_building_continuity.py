@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish.reading import worktree_of
+from reconciler.branches.reading import worktree_of
 from reconciler.repository import open_repository
 from render.documents import emit
 from tests.build import Repository, a_cluster, a_policy, argosy, on_clusters

@@ -31,7 +31,7 @@ LIGHT = (
     "reconciler.publish.allowances",
     *("render.errors", "render.notations", "render.words"),
 )
-PACKAGES = {f"reconciler.{floor}" for floor in ("members", "names", "passes", "publish", "reference")}
+PACKAGES = {f"reconciler.{floor}" for floor in ("branches", "members", "names", "passes", "publish", "reference")}
 FEDERATIONS = {
     *("render.model", "render.values", "render.federations"),
     *(f"render.federations.{each.name.replace('-', '_')}" for each in federations.FEDERATIONS),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.branches.publication import Publication
+from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
-from reconciler.publish.branches import Publication
-from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository import open_repository
 
 from .build import Repository

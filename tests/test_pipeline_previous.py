@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.branches.reading import read_previous
 from reconciler.pipeline.binding_files import PlainBinding
 from reconciler.pipeline.previous import RenderedTree, StoredBindings
-from reconciler.publish.reading import read_previous
 from reconciler.repository import open_repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version

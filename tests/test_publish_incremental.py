@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.branches.checkpoint import FILE_NAME, read_checkpoint
+from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
 from reconciler.cli import run
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.checkpoint import FILE_NAME, read_checkpoint
 from reconciler.publish.incremental import scope_of
 from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 

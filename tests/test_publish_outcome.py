@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_previous, read_source
 from reconciler.console.log import Log
-from reconciler.publish.branches import publication_of
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.reading import read_previous, read_source
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 

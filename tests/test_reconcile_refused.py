@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.branches.in_force import known_tip
+from reconciler.branches.last_good import read_last_good
 from reconciler.cli import run
-from reconciler.publish.in_force import known_tip
-from reconciler.publish.last_good import read_last_good
 from reconciler.record.refusal import refusal_of
 from reconciler.repository import open_repository
 from render.documents import parse_documents

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from reconciler.publish.branches import Publication
+from reconciler.branches.publication import Publication
 from reconciler.repository import open_repository, remotes
 
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, copied, weighted

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.publish.in_force import BranchPlace, seen_tip, settings_in_force
+from reconciler.branches.in_force import BranchPlace, seen_tip, settings_in_force
 from reconciler.repository import open_repository
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters

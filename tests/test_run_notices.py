@@ -16,11 +16,11 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.ledger.told import MOST_TRIES, CommitState, Notice, SourceVerdict, Told, Unsent
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.publish.branches import Publication
-from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import open_repository
 from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
 from reconciler.run.notices.conditions import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.branches.left_out import tell_skipped
 from reconciler.console.log import ERRORS_ONLY, NORMAL, VERBOSE, Log
-from reconciler.publish.left_out import tell_skipped
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
 

@@ -8,13 +8,13 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import fleet_in_force, published_fleet, seen_tip, settings_in_force
+from reconciler.branches.publication import Publication, publication_of, source_remote
+from reconciler.branches.reading import read_loaded, read_previous, read_source
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
 from reconciler.console.cleaning import masked
-from reconciler.publish.branches import Publication, publication_of, source_remote
-from reconciler.publish.in_force import fleet_in_force, published_fleet, seen_tip, settings_in_force
 from reconciler.publish.outward_addresses import webhook_changes
-from reconciler.publish.reading import read_loaded, read_previous, read_source
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of

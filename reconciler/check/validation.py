@@ -9,14 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.lint import LineOf, lint_overrides
-from reconciler.console.cleaning import masked
-from reconciler.console.clock import time_of_pass
-from reconciler.console.log import Log
-from reconciler.ledger.facts import Facts
-from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import publication_of
-from reconciler.publish.continuity import discontinuities, renamed_by_hand
-from reconciler.publish.in_force import (
+from reconciler.branches.in_force import (
     fleet_source_at,
     home_changes,
     published_fleet,
@@ -24,9 +17,16 @@ from reconciler.publish.in_force import (
     seen_tip,
     settings_in_force,
 )
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
+from reconciler.branches.schemas import recorded_schemas
+from reconciler.console.cleaning import masked
+from reconciler.console.clock import time_of_pass
+from reconciler.console.log import Log
+from reconciler.ledger.facts import Facts
+from reconciler.pipeline.previous import Previous
+from reconciler.publish.continuity import discontinuities, renamed_by_hand
 from reconciler.publish.memory import SourceMemory
-from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
-from reconciler.publish.schemas import recorded_schemas
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts

@@ -6,14 +6,14 @@ from enum import StrEnum
 from msgspec import Struct
 
 from overrides.changes import ChangedField
+from reconciler.branches.in_force import published_fleet
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_source
 from reconciler.console.log import Log
 from reconciler.diff.difference import ChangeAction
 from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replay_pass
-from reconciler.publish.branches import publication_of
-from reconciler.publish.in_force import published_fleet
 from reconciler.publish.outcome import Outcome
-from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from render.gitobjects import TreeEntry

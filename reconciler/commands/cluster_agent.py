@@ -84,10 +84,10 @@ def _scope(name: str) -> Any:
 
 def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
+    from reconciler.branches.known_fleets import read_fleet
+    from reconciler.branches.publication import source_address
     from reconciler.edit.agent_manifests import AgentPlan
     from reconciler.passes.rights import account_name
-    from reconciler.publish.branches import source_address
-    from reconciler.publish.known_fleets import read_fleet
     from reconciler.repository import is_address
     from reconciler.repository.location import without_secrets
     from reconciler.repository.trailers import engine_version

@@ -54,11 +54,11 @@ def command(log: Log, /, **options: Any) -> int:
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
+    from reconciler.branches.left_out import AS_THEY_STAND, warn_of_uncommitted
     from reconciler.console.text import sections_markdown, sections_text
     from reconciler.explain.answers import ExplainRequest, answer_to
     from reconciler.explain.replay import replay_of
     from reconciler.names.kinds import parsed_subject
-    from reconciler.publish.left_out import AS_THEY_STAND, warn_of_uncommitted
     from reconciler.repository import open_repository
 
     noun, name = parsed_subject(options.subject)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
+from reconciler.branches.status_branch import StatusBranch, attempts, read_inventories
 from reconciler.ledger.inventory import Inventory
-from reconciler.publish.status_branch import StatusBranch, attempts, read_inventories
 
 FRESH_SECONDS = 5.0
 

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from reconciler.branches.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
 from reconciler.ledger.inventory import HistoryPlace
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
-from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.history import RemovedFile

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.reading import read_previous
 from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
@@ -16,7 +17,6 @@ from reconciler.plans.cluster import held_object
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.plans.rendered_object import object_in
 from reconciler.publish.allowances import RemovalAllowance
-from reconciler.publish.reading import read_previous
 from reconciler.publish.source_trailers import allowed_between, evictions_between
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache

@@ -11,6 +11,10 @@ from functools import partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import OTHER_FLEET, fleet_source_at, fleets_below, published_fleet
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import Source, read_observed_inputs, read_previous
+from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.locked.model import NOT_FETCHED
@@ -30,18 +34,14 @@ from reconciler.pipeline.renames import (
 )
 from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings, with_settings
 from reconciler.publish.allowances import Allowed
-from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
-from reconciler.publish.in_force import OTHER_FLEET, fleet_source_at, fleets_below, published_fleet
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.outward_addresses import SettingsSide, changed_between
 from reconciler.publish.problems import problems_of
-from reconciler.publish.reading import Source, read_observed_inputs, read_previous
 from reconciler.publish.rendered_objects import check_rendered
-from reconciler.publish.schemas import recorded_schemas
 from reconciler.publish.source_trailers import allowances_between, allowed_between
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE

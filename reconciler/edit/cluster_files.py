@@ -14,10 +14,10 @@ from contextlib import contextmanager
 import click
 from msgspec import Struct
 
+from reconciler.branches.in_force import published_fleet
+from reconciler.branches.reading import recorded_facts, source_reading, worktree_of
 from reconciler.console.log import Log
 from reconciler.names.subjects import unknown_cluster
-from reconciler.publish.in_force import published_fleet
-from reconciler.publish.reading import recorded_facts, source_reading, worktree_of
 from reconciler.repository import File, Repository, open_repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.publication import publication_of, source_remote
+from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
-from reconciler.publish.branches import publication_of, source_remote
-from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.cluster import DRAIN, is_pulling
 from render.errors import ConfigError

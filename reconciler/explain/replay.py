@@ -12,16 +12,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import published_fleet
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.previous import read_binding
 from reconciler.pipeline.renames import NewNames, renamed_binding
-from reconciler.publish.branches import publication_of
-from reconciler.publish.in_force import published_fleet
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, written_commit

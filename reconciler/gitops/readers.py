@@ -7,7 +7,14 @@ from msgspec import Struct
 
 from reconciler.building.requests import FolderRequest, UnusableDeployer
 from reconciler.building.source_trees import LockedTrees, SourceTree
+from reconciler.gitops.argo.application_sets import applications_of, is_application_set
+from reconciler.gitops.argo.applications import ArgoSources, chart_sources, folder_sources, has_charts, own_address
+from reconciler.gitops.argo.destinations import Destinations
+from reconciler.gitops.argo.generators.parameters import Generators
+from reconciler.gitops.argo.generators.syntax import TemplateError
+from reconciler.gitops.argo.generators.texts import TemplateTexts
 from reconciler.gitops.charts.releases import is_release
+from reconciler.gitops.flux.kustomizations import FluxSources, flux_objects, is_kustomization, own_source
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from reconciler.source.built_files import is_of_chart
@@ -20,13 +27,6 @@ from render.model import group_of
 from render.settings.source import RenderedRelease
 
 from .argo import applications as argo
-from .argo.application_sets import applications_of, is_application_set
-from .argo.applications import ArgoSources, chart_sources, folder_sources, has_charts, own_address
-from .argo.destinations import Destinations
-from .argo.generators.parameters import Generators
-from .argo.generators.syntax import TemplateError
-from .argo.generators.texts import TemplateTexts
-from .flux.kustomizations import FluxSources, flux_objects, is_kustomization, own_source
 
 _FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 

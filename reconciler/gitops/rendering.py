@@ -5,6 +5,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from reconciler.building.requests import Build
+from reconciler.gitops.charts.classes import chart_members
+from reconciler.gitops.charts.helm_charts import KIND as CHART
+from reconciler.gitops.charts.helm_charts import ChartSource, config_maps_in
+from reconciler.gitops.charts.releases import Releases, is_release
+from reconciler.gitops.charts.requests import ChartRequests
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.source.external import KIND as SOURCE
 from reconciler.source.external import load_external_sources, lock_of
@@ -15,11 +20,6 @@ from reconciler.source.manifests import LocatedManifest, argosy_objects
 from reconciler.source.reading import ReadFiles, SourceReading, with_built
 from render.model import ObjectRef
 
-from .charts.classes import chart_members
-from .charts.helm_charts import KIND as CHART
-from .charts.helm_charts import ChartSource, config_maps_in
-from .charts.releases import Releases, is_release
-from .charts.requests import ChartRequests
 from .readers import Readers
 
 

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableDeployer
 from reconciler.building.source_trees import LockedTrees
 from reconciler.gitops.charts.classes import rule_of
+from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, finished_by_flux
+from reconciler.gitops.flux.kustomizations import ignored_fields, is_kustomization
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of, is_of_chart
@@ -31,8 +33,6 @@ from render.values import DiscreetStruct
 from render.words import listed
 
 from .argo import application_sets
-from .flux.after_build import Finished, LeftOut, Settings, finished_by_flux
-from .flux.kustomizations import ignored_fields, is_kustomization
 from .readers import FolderSources, Readers
 
 _MOST_ROUNDS = 12

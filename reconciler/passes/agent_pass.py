@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication, maintain_repository
+from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
 from reconciler.deliver.reports import exit_code
@@ -22,8 +24,6 @@ from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
-from reconciler.publish.branches import Publication, maintain_repository
-from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.record.agent_writing import AgentBranch, Link
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW
 from reconciler.repository import Fetching, Repository

@@ -5,8 +5,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.publish.branches import Publication
-from reconciler.publish.checkpoint import (
+from reconciler.branches.checkpoint import (
     NO_CONTENTS,
     BranchNames,
     BranchTips,
@@ -14,9 +13,9 @@ from reconciler.publish.checkpoint import (
     ProposedCommit,
     write_checkpoint,
 )
+from reconciler.branches.mirror_branches import left_ref
+from reconciler.branches.publication import Publication
 from reconciler.publish.incremental import contents_of
-from reconciler.publish.mirror_branches import left_ref
-from reconciler.publish.mirrors import mirror_branches_of
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
 from render.model import ObjectRef
@@ -87,7 +86,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
 
 def _mirrors_as_left(outcome: Outcome, publication: Publication) -> dict[str, str]:
     """Return the refs of the fleet's mirrors with the commits that passes left them at."""
-    branches = mirror_branches_of(outcome)
+    branches = outcome.folders_at(None).branches
     tips = {branch: publication.repository.tip(left_ref(publication, branch)) for branch in branches}
     return {_published_ref(publication, branch): tip for branch, tip in tips.items() if tip}
 

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication
+from reconciler.branches.reading import read_loaded, recorded_facts
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.karmada import karmada_objects
@@ -15,10 +17,8 @@ from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import check_clusters
 from reconciler.preview.outputs import Selection, works
 from reconciler.preview.rendering import PreviewOptions, previewed
-from reconciler.publish.branches import Publication
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.problems import problems_of
-from reconciler.publish.reading import read_loaded, recorded_facts
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError

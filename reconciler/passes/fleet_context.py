@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import asked_tip, fleet_in_force
+from reconciler.branches.publication import Publication, publication_of
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
-from reconciler.publish.branches import Publication, publication_of
-from reconciler.publish.in_force import asked_tip, fleet_in_force
-from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE, written_commit
 from render.cluster import Cluster
@@ -21,7 +21,7 @@ from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
-    from reconciler.publish.reading import Source
+    from reconciler.branches.reading import Source
     from reconciler.record.agent_branches import AgentBeat
     from reconciler.source.desired import Desired
     from render.interpreter import Interpreter
@@ -98,7 +98,7 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
 
 
 def _rendered_source(repository: Repository, commit: str) -> "Source":
-    from reconciler.publish.reading import read_observed_inputs, read_source
+    from reconciler.branches.reading import read_observed_inputs, read_source
 
     observed = read_observed_inputs(repository, commit)
     return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: observed.facts)

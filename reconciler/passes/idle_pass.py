@@ -21,6 +21,9 @@ from typing import Any, TypeVar
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from reconciler.branches.checkpoint import Checkpoint
+from reconciler.branches.known_fleets import read_known_fleet
+from reconciler.branches.publication import publication_of
 from reconciler.console.log import Log
 from reconciler.ledger.branch_file import says_the_same
 from reconciler.ledger.cluster import ClusterRecord
@@ -32,9 +35,6 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
-from reconciler.publish.branches import publication_of
-from reconciler.publish.checkpoint import Checkpoint
-from reconciler.publish.known_fleets import read_known_fleet
 from reconciler.repository import Repository
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.timing import utc

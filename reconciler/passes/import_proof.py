@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import LiveChange, change_lines, live_changes
@@ -18,7 +19,6 @@ from reconciler.members.exchange import OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
 from reconciler.preview.rendering import PreviewOptions, previewed
-from reconciler.publish.branches import Publication
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import commit_outcome
 from reconciler.publish.problems import problems_of

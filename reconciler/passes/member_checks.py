@@ -1,5 +1,7 @@
 """The members of a fleet for the doctor: which of them are asked, by what, and what each must hold."""
 
+from reconciler.branches.publication import publication_of
+from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.check.agents import agent_checks
 from reconciler.check.members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check
@@ -10,8 +12,6 @@ from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
-from reconciler.publish.branches import publication_of
-from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired

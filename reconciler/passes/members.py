@@ -3,6 +3,8 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication
+from reconciler.branches.reading import ObservedInputs
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
@@ -12,10 +14,8 @@ from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
-from reconciler.publish.branches import Publication
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.reading import ObservedInputs
 from reconciler.source.desired import Desired
 from render.cluster import Cluster
 from render.interpreter.webhooks import Send

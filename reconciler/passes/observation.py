@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterState
@@ -28,7 +29,6 @@ from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.observe.pending_pods import with_skew
 from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
-from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.observed_schemas import ObservedSchemas

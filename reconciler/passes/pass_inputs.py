@@ -4,16 +4,8 @@ import os
 
 from msgspec import Struct
 
-from reconciler.console.clock import time_of_pass
-from reconciler.console.log import Log
-from reconciler.locked.fetching import Fetcher, fetch_missing
-from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import Publication, publication_of
-from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_guards, check_rewind
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import commit_outcome, run_pass
-from reconciler.publish.reading import (
+from reconciler.branches.publication import Publication, publication_of
+from reconciler.branches.reading import (
     ObservedInputs,
     Source,
     checked_source,
@@ -22,6 +14,14 @@ from reconciler.publish.reading import (
     read_previous,
     read_source,
 )
+from reconciler.console.clock import time_of_pass
+from reconciler.console.log import Log
+from reconciler.locked.fetching import Fetcher, fetch_missing
+from reconciler.pipeline.previous import Previous
+from reconciler.publish.continuity import check_continuity
+from reconciler.publish.guards import check_guards, check_rewind
+from reconciler.publish.inputs import RenderInputs
+from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, InputError

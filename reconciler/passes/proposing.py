@@ -15,6 +15,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.publication import Publication, remote_names
 from reconciler.console.cleaning import cleaned
 from reconciler.console.log import Log
 from reconciler.console.text import one_line
@@ -23,7 +24,6 @@ from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass
 from reconciler.forge.address import Forge, forge_of
 from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
-from reconciler.publish.branches import Publication, remote_names
 from reconciler.publish.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import written_commit

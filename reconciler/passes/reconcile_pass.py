@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.clock import time_of_pass
-from reconciler.console.idle_options import is_given, refuse_options
-from reconciler.console.log import Log
-from reconciler.members.options import AccessOptions, reached_members
-from reconciler.pipeline.previous import Previous
-from reconciler.pipeline.scope import Scope
-from reconciler.publish.branches import Publication, maintain_repository
-from reconciler.publish.checkpoint import BranchTips
-from reconciler.publish.guards import check_allowed_clusters, check_guards
-from reconciler.publish.incremental import scope_of
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.known_fleets import read_fleet, read_known_fleet
-from reconciler.publish.left_out import tell_skipped
-from reconciler.publish.mirrors import update_mirrors
-from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.reading import (
+from reconciler.branches.checkpoint import BranchTips
+from reconciler.branches.known_fleets import read_fleet, read_known_fleet
+from reconciler.branches.left_out import tell_skipped
+from reconciler.branches.mirrors import update_mirrors
+from reconciler.branches.publication import Publication, maintain_repository
+from reconciler.branches.reading import (
     ObservedInputs,
     Source,
     read_again_with_facts,
     read_observed_inputs,
     read_source,
 )
+from reconciler.console.clock import time_of_pass
+from reconciler.console.idle_options import is_given, refuse_options
+from reconciler.console.log import Log
+from reconciler.members.options import AccessOptions, reached_members
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.scope import Scope
+from reconciler.publish.guards import check_allowed_clusters, check_guards
+from reconciler.publish.incremental import scope_of
+from reconciler.publish.inputs import RenderInputs
+from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.time_and_health import changed_health
 from reconciler.repository import Repository
@@ -321,7 +321,7 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
             return PassResult(outcome=outcome, publication=inputs.publication, commit=None, proposal=proposal)
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
-        mirrored = update_mirrors(outcome, inputs.publication, commit)
+        mirrored = update_mirrors(outcome.folders_at(commit), inputs.publication)
     merged = settings.merged_commit(outcome.previous, commit)
     settings.record(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
     mirrored.tell(log)

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.deliver.results import ClusterReport, known_answers
-from reconciler.ledger.inventory import Inventory
-from reconciler.pipeline.previous import Previous
-from reconciler.publish.status_branch import (
+from reconciler.branches.status_branch import (
     Files,
     StatusBranch,
     merged_files,
     read_inventories,
 )
+from reconciler.deliver.results import ClusterReport, known_answers
+from reconciler.ledger.inventory import Inventory
+from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import read_recorded
 from reconciler.record.status_changes import StatusInputs, ask_ahead, status_files, status_message
 from render.words import counted, listed

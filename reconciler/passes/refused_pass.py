@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import asked_tip, fleet_source_at
+from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import reached_members
 from reconciler.publish.guards import check_allowed_clusters
-from reconciler.publish.in_force import asked_tip, fleet_source_at
-from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_of
 from reconciler.repository import Repository

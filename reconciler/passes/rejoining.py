@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from reconciler.branches.status_branch import Files, read_inventories
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.inventory import Inventory
 from reconciler.plans.model import Action
-from reconciler.publish.status_branch import Files, read_inventories
 from reconciler.record.recorded_status import read_recorded
 from render.errors import ClusterError, GuardRefused
 from render.words import counted

@@ -7,12 +7,12 @@ answer have to fail the same way.
 
 from msgspec import Struct
 
+from reconciler.branches.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
+from reconciler.branches.left_out import warn_of_uncommitted
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
-from reconciler.publish.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
-from reconciler.publish.left_out import warn_of_uncommitted
 from reconciler.repository import Repository
 from render.timing import parse_instant, written
 
@@ -76,8 +76,8 @@ def _proposed_line(repository: Repository, checkpoint: Checkpoint) -> str | None
     proposed = checkpoint.proposed
     if proposed is None:
         return ""
-    from reconciler.publish.branches import publication_of
-    from reconciler.publish.known_fleets import read_known_fleet
+    from reconciler.branches.known_fleets import read_known_fleet
+    from reconciler.branches.publication import publication_of
 
     from .pass_lines import proposal_line
     from .proposing import known_proposal

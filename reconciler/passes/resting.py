@@ -14,6 +14,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.checkpoint import BranchTips, read_checkpoint
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.ledger.inventory import ApplyOutcome
@@ -24,8 +26,6 @@ from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.members_at_rest import MemberAtRest, member_at_rest
 from reconciler.plans.model import Action
-from reconciler.publish.checkpoint import BranchTips, read_checkpoint
-from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
 from render.cluster import is_pulling

@@ -3,6 +3,8 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.reading import read_observed_inputs
+from reconciler.branches.status_branch import read_inventories
 from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing_needs
 from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
 from reconciler.check.roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
@@ -13,8 +15,6 @@ from reconciler.members.discovery import Discovery
 from reconciler.names.subjects import check_clusters
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
-from reconciler.publish.reading import read_observed_inputs
-from reconciler.publish.status_branch import read_inventories
 from reconciler.repository import Repository
 from render.cluster import is_pulling
 from render.errors import ConfigError

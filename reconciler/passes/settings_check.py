@@ -13,12 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.log import Log
-from reconciler.locked.model import Lock
-from reconciler.pipeline.previous import Previous
-from reconciler.plans.applyset import ApplySet
-from reconciler.publish.accepted_settings import Acceptance, check_settings, with_settings
-from reconciler.publish.in_force import (
+from reconciler.branches.in_force import (
     BranchPlace,
     SettingsInForce,
     asked_tip,
@@ -28,8 +23,13 @@ from reconciler.publish.in_force import (
     renaming,
     settings_in_force,
 )
+from reconciler.branches.reading import Source, read_loaded
+from reconciler.console.log import Log
+from reconciler.locked.model import Lock
+from reconciler.pipeline.previous import Previous
+from reconciler.plans.applyset import ApplySet
+from reconciler.publish.accepted_settings import Acceptance, check_settings, with_settings
 from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
-from reconciler.publish.reading import Source, read_loaded
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.files import SourceFile

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
+from reconciler.branches.left_out import warn_of_uncommitted
+from reconciler.branches.publication import fetch_source_branches, source_remote
 from reconciler.console.log import Log
-from reconciler.publish.branches import fetch_source_branches, source_remote
-from reconciler.publish.left_out import warn_of_uncommitted
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import SOURCE, written_commit

@@ -5,21 +5,21 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import published_fleet, seen_tip, settings_in_force
+from reconciler.branches.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
+from reconciler.branches.mirrors import update_mirrors
+from reconciler.branches.publication import Publication, publication_of
+from reconciler.branches.reading import Source, read_observed_inputs
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.publish.accepted_settings import Acceptance, check_settings
 from reconciler.publish.allowances import Allowed
-from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
-from reconciler.publish.in_force import published_fleet, seen_tip, settings_in_force
 from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.publish.memory import SourceMemory
-from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
 from reconciler.publish.outward_addresses import SettingsSide, changed_between
-from reconciler.publish.reading import Source, read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
@@ -107,7 +107,7 @@ def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
     here = Publication(repository=repository)
     _catch_up(outcome, here.ref(branch))
     commit = commit_outcome(outcome, here, branch)
-    update_mirrors(outcome, here, commit)
+    update_mirrors(outcome.folders_at(commit), here)
     if commit is None:
         log.info("unchanged", branch=branch)
     else:

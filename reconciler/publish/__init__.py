@@ -1,1 +1,1 @@
-"""The branches of a fleet: read, guarded, committed, pushed and mirrored."""
+"""The outcome of a pass: rendered, guarded and committed."""

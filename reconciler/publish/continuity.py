@@ -17,6 +17,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.reading import Source, read_loaded, read_source
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
@@ -29,8 +30,6 @@ from render.boundary import INTERNAL
 from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
 from render.words import counted, listed
-
-from .reading import Source, read_loaded, read_source
 
 _EMPTY_LINES = frozenset({b"", b"---", b"...", b"{}", b"[]", b"null", b"~"})
 _OWN = (

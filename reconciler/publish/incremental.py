@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from reconciler.branches.checkpoint import PassContents, read_checkpoint
+from reconciler.branches.reading import ObservedInputs
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
 from reconciler.pipeline.cron import targets_of_rules
@@ -17,10 +19,8 @@ from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 from render.timing import written
 
-from .checkpoint import PassContents, read_checkpoint
 from .inputs import RenderInputs
 from .outcome import Outcome
-from .reading import ObservedInputs
 from .time_and_health import objects_concerned, waits_of
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.reading import ObservedInputs, Source
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.previous import Previous, file_at_root
@@ -21,7 +22,6 @@ from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
 from .allowances import Allowed, removals_allowed
-from .reading import ObservedInputs, Source
 from .source_trailers import allowed_between
 
 

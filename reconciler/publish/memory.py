@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from reconciler.branches.reading import Source, read_previous, read_source
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
 from reconciler.source.manifests import ParsedBlob
 from render.settings.fleet import Fleet
-
-from .reading import Source, read_previous, read_source
 
 if TYPE_CHECKING:  # a validation remembers parses alone and need not load the pipeline
     from .outcome import Outcome

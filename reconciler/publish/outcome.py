@@ -7,6 +7,10 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.mirrors import RenderedFolders
+from reconciler.branches.publication import Publication
+from reconciler.branches.reading import Source
+from reconciler.branches.schemas import schemas_by_new_names
 from reconciler.console.log import Log
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
@@ -35,11 +39,8 @@ from render.words import counted
 
 from .accepted_settings import settings_line
 from .allowances import Allowed, RemovalAllowance
-from .branches import Publication
 from .continuity import renames_by_hand
 from .inputs import RenderInputs, allowed_removals, never_earlier, pipeline_inputs
-from .reading import Source
-from .schemas import schemas_by_new_names
 from .stumbles import rendered_or_refused
 
 _LONGEST_SUBJECT = 200
@@ -172,6 +173,11 @@ class Outcome(Struct, frozen=True, dict=True):
             bindings={binding.ref: binding for binding in self.rendered.built.bindings},
             tree=RenderedTree.of(self.rendered.tree.root, self.repository.read_trees),
         )
+
+    def folders_at(self, commit: str | None) -> RenderedFolders:
+        """Return what mirrors follow once this pass has made a commit; without one, the previous one counts."""
+        previous = self.previous.commit if self.previous else None
+        return RenderedFolders(self.source, self.rendered.tree.clusters, commit or previous)
 
     def manifests(self) -> dict[bytes, Manifest]:
         """Return the objects that were built, by the blobs that would be read back as such."""

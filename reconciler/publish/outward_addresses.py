@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from reconciler.branches.in_force import home_changes
+from reconciler.branches.reading import read_loaded, worktree_of
 from reconciler.console.cleaning import masked
 from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses_of
 from reconciler.locked.model import Lock
@@ -18,9 +20,6 @@ from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.fleet_settings import SettingChange, SettingSubject
 from render.model import Manifest, Template
-
-from .in_force import home_changes
-from .reading import read_loaded, worktree_of
 
 ReadIds = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from reconciler.branches.reading import Source
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.culprits import culprits_among
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError
 from render.words import listed
-
-from .reading import Source
 
 _OF_THE_SOURCE = (
     "templates",

@@ -6,6 +6,7 @@
 Everything else that these rules read is the same while the source is, and the conditions of clusters are.
 """
 
+from reconciler.branches.checkpoint import PassContents
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired, is_failing_over
@@ -15,7 +16,6 @@ from render.failover.health import is_known_well, is_unseen
 from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
 
-from .checkpoint import PassContents
 from .inputs import RenderInputs
 
 Conditions = tuple[ClusterCondition, ...]

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from msgspec import field
 
+from reconciler.branches.publication import Publication
 from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, object_in
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.table import STRANGE, kind_at
-from reconciler.publish.branches import Publication
 from reconciler.repository import Fetching, File, Repository
 from render.cluster import Cluster, is_pulling
 from render.errors import GitError

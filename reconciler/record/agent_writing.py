@@ -10,10 +10,10 @@ from collections.abc import Callable
 from msgspec import Struct, field
 from msgspec.structs import replace as replaced
 
+from reconciler.branches.status_branch import Files, StatusBranch
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.inventory import Inventory
 from reconciler.observe.cluster_status import seconds_between
-from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.repository import Fetching, RefUpdate
 from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from reconciler.branches.status_branch import Files
 from reconciler.deliver.results import ClusterReport
-from reconciler.publish.status_branch import Files
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_changes import WorkStatuses, unsettled_since

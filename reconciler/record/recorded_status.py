@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from msgspec import field
 
+from reconciler.branches.schemas import FOLDER as SCHEMAS
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.ledger.agents import AgentsFile, AgentWord
 from reconciler.ledger.branch_file import BranchFile
 from reconciler.ledger.cluster import ClusterRecord
@@ -18,8 +20,6 @@ from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import entries, is_as_written
 from reconciler.ledger.told import Told
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
-from reconciler.publish.schemas import FOLDER as SCHEMAS
-from reconciler.publish.status_branch import StatusBranch
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct

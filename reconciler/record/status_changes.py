@@ -6,6 +6,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from msgspec import field
 from msgspec.structs import replace
 
+from reconciler.branches.schemas import FOLDER as SCHEMAS
+from reconciler.branches.schemas import schema_path
+from reconciler.branches.status_branch import Files
 from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
@@ -27,9 +30,6 @@ from reconciler.pipeline.health import (
     is_asked_for,
     with_pending,
 )
-from reconciler.publish.schemas import FOLDER as SCHEMAS
-from reconciler.publish.schemas import schema_path
-from reconciler.publish.status_branch import Files
 from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.status_branch import Files
 from reconciler.console.text import one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ToldObject, ToolReport
@@ -22,7 +23,6 @@ from reconciler.ledger.work import WorkFile
 from reconciler.members.masking import safe_message
 from reconciler.observe.cluster_status import condition_unknown
 from reconciler.pipeline.previous import RenderedTree
-from reconciler.publish.status_branch import Files
 from reconciler.repository.trailers import RENDERED
 from render.documents import emit
 from render.errors import GitError

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
+from reconciler.branches.publication import source_remote
 from reconciler.console.log import Log
 from reconciler.passes.source_tip import asked_tip
-from reconciler.publish.branches import source_remote
 from reconciler.repository import GitFolder, open_repository
 from reconciler.run.passes.worker import PassWorker
 from render.errors import ReconcileError

@@ -9,6 +9,10 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import fleet_in_force, seen_tip
+from reconciler.branches.publication import fetch_source_branches, publication_of, source_remote
+from reconciler.branches.reading import read_previous
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.conditions import condition_of_type
@@ -16,10 +20,6 @@ from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import fetch_source_branches, publication_of, source_remote
-from reconciler.publish.in_force import fleet_in_force, seen_tip
-from reconciler.publish.reading import read_previous
-from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.refs import head_branch

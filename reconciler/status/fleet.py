@@ -8,6 +8,10 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
+from reconciler.branches.last_good import LastGood, read_last_good
+from reconciler.branches.publication import Publication, publication_of, source_remote
+from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.ledger.refusal import SourceRefusal
@@ -15,14 +19,10 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
-from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
 from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.last_good import LastGood, read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED
-from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.refusal import refusal_of

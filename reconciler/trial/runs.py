@@ -5,12 +5,12 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from reconciler.branches.in_force import published_fleet
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.names.subjects import unknown_name
-from reconciler.publish.branches import publication_of
-from reconciler.publish.in_force import published_fleet
 from reconciler.publish.memory import SourceMemory
-from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.manifests import LocatedManifest

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.publish.checkpoint import FILE_NAME
+from reconciler.branches.checkpoint import FILE_NAME
 from reconciler.repository.cache import Cache, read_privately, write_privately
 from reconciler.repository.commits import parse_commit, parse_trailers
 from render.documents import DocumentErrors, parse_documents

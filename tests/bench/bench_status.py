@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from reconciler.publish.branches import Publication
-from reconciler.publish.status_branch import StatusBranch
+from reconciler.branches.publication import Publication
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.repository import open_repository
 from render.errors import ReconcileError
 from tests.build import AUTHOR, Repository, a_cluster, a_config_map, a_deployment, a_policy

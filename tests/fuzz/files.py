@@ -22,12 +22,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
+from reconciler.branches.agent_settings import parse_settings
 from reconciler.building.builder import SourceBuilder
 from reconciler.cli import run
 from reconciler.gitops.tools import GitOpsTools
 from reconciler.members.kubeconfig import load_kubeconfig
 from reconciler.pipeline.stages import Inputs, render_pass
-from reconciler.publish.agent_settings import parse_settings
 from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
 from reconciler.source.loading import load_source

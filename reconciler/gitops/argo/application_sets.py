@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reconciler.building.requests import UnusableDeployer
+from reconciler.gitops.argo.generators.combining import MOST_SETS, Parameters, overlaid
+from reconciler.gitops.argo.generators.parameters import Generators
+from reconciler.gitops.argo.generators.syntax import TemplateError
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, merge_patched
 from render.model import as_list, as_mapping, group_of
-
-from .generators.combining import MOST_SETS, Parameters, overlaid
-from .generators.parameters import Generators
-from .generators.syntax import TemplateError
 
 KIND, GROUP = "ApplicationSet", "argoproj.io"
 _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList")

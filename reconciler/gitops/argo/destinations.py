@@ -10,12 +10,11 @@ from typing import Any
 from msgspec import field
 
 from reconciler.building.requests import UnusableDeployer
+from reconciler.gitops.argo.generators.parameters import server_of
 from reconciler.source.broken import NO_CLUSTER
 from reconciler.source.manifests import LocatedManifest
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
-
-from .generators.parameters import server_of
 
 _GROUP, _KIND = "cluster.karmada.io", "Cluster"
 _LOCAL_NAME = "in-cluster"

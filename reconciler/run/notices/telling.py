@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.status_branch import Files, StatusBranch
 from reconciler.console.log import Log
 from reconciler.ledger.told import MOST_TRIES, Notice, Told, Unsent
-from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 

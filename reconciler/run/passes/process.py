@@ -33,11 +33,11 @@ from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, source_line
 from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
+    from reconciler.branches.checkpoint import BranchNames
+    from reconciler.branches.status_branch import StatusBranch
     from reconciler.deliver.results import ClusterReport
     from reconciler.passes.reconcile_pass import PassResult
     from reconciler.passes.refused_pass import RefusedPass
-    from reconciler.publish.checkpoint import BranchNames
-    from reconciler.publish.status_branch import StatusBranch
     from reconciler.repository import Repository
 
 _MOST_TEXT = 20_000
@@ -161,8 +161,8 @@ def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> Pass
 
 
 def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
+    from reconciler.branches.publication import publication_of
     from reconciler.passes.repeated_report import read_repeated_report
-    from reconciler.publish.branches import publication_of
     from reconciler.repository import open_repository
 
     with open_repository(job.repository) as repository:
@@ -176,9 +176,9 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
                 next_wall=repeated.next_wall,
             )
             return _told_again(report, job, repository, repeated.names, log) if job.has_unsent else report
+        from reconciler.branches.status_branch import StatusBranch
         from reconciler.passes.pass_lines import commit_line, warning_lines
         from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
-        from reconciler.publish.status_branch import StatusBranch
 
         def on_commit(result: PassResult) -> None:
             is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
@@ -201,8 +201,8 @@ def _told_again(
     report: PassReport, job: PassJob, repository: "Repository", names: "BranchNames", log: Log
 ) -> PassReport:
     """Tell what waits for another try, where nothing is new."""
-    from reconciler.publish.branches import Publication
-    from reconciler.publish.status_branch import StatusBranch
+    from reconciler.branches.publication import Publication
+    from reconciler.branches.status_branch import StatusBranch
 
     publication = Publication(repository=repository, remote=names.publish_remote)
     branch = names.status_ref.removeprefix("refs/heads/")
@@ -212,8 +212,8 @@ def _told_again(
 def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
+    from reconciler.branches.publication import source_address
     from reconciler.members.opening import openable_clusters
-    from reconciler.publish.branches import source_address
     from reconciler.run.notices.channels import Channel, sent
     from reconciler.run.notices.telling import Telling
 

@@ -14,7 +14,7 @@ from render.errors import GitError
 from render.gitobjects import TreeEntry, encode_tree, object_id
 
 from .agent_settings import FILE
-from .branches import Publication
+from .publication import Publication
 
 MOST_COMMITS = 10_000
 """The commits of a mirror that are looked through for the newest one that a pass wrote."""

@@ -23,7 +23,7 @@ from render.errors import GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, object_id
 from render.tree import TreeStore
 
-from .branches import Publication
+from .publication import Publication
 
 _TRIES = 8
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -7,7 +7,7 @@ must know (``agent_settings``), and its commits allow what left the folder, whic
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -16,27 +16,43 @@ from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.repository import NewCommit, Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
-from render.cluster import Cluster, is_pulling
+from render.cluster import is_pulling
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
-from render.settings.fleet import Fleet
 
 from .agent_settings import FILE, SettingsFiles
-from .branches import Publication
 from .delivery_rules import rendered_rules
 from .mirror_branches import MirrorMove, bases_of, has_moved, mirror_tips, move_mirrors, note_left
-from .outcome import Outcome
+from .publication import Publication
+from .reading import Source
 
 _EVERY = "*"
 _NOTHING = object_id("tree", b"")
 
 
-def mirrored_clusters(
-    fleet: Fleet, folders: Mapping[str, bytes], members: Mapping[str, object], pulling: Iterable[str] = ()
-) -> dict[str, bytes]:
-    """Return the folder, by cluster, of the members and former members that have a mirror; an empty one for none."""
-    names = {*folders, *members} if _EVERY in fleet.mirrors else set(fleet.mirrors) & {*folders, *members}
-    return {name: folders.get(name, _NOTHING) for name in sorted(names.union(pulling))}
+class RenderedFolders(Struct, frozen=True):
+    """The rendered commit that mirrors follow: its source, and the folder of each cluster in it.
+
+    ``commit`` is None where nothing is committed yet.
+    """
+
+    source: Source
+    by_cluster: Mapping[str, bytes]
+    commit: str | None
+
+    @property
+    def mirrored(self) -> dict[str, bytes]:
+        """The folder, by cluster, of the members and former members that have a mirror; an empty one for none."""
+        desired, folders = self.source.desired, self.by_cluster
+        known, chosen = {*folders, *(cluster.name for cluster in desired.clusters)}, desired.fleet.mirrors
+        names = known if _EVERY in chosen else known.intersection(chosen)
+        pulling = (cluster.name for cluster in filter(is_pulling, desired.clusters))
+        return {name: folders.get(name, _NOTHING) for name in sorted(names.union(pulling))}
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """The branches of the fleet's mirrors."""
+        return tuple(map(self.source.desired.fleet.mirror_branch, self.mirrored))
 
 
 class _MirrorTrees(Struct, frozen=True):
@@ -63,24 +79,23 @@ class Mirrored(Struct, frozen=True, kw_only=True):
             log.info("mirrored", branches=", ".join(self.branches))
 
 
-def update_mirrors(outcome: Outcome, publication: Publication, commit: str | None) -> Mirrored:
-    """Let the mirrors hold what the outcome's commit says (None: it is the previous one); return what moved.
+def update_mirrors(rendered: RenderedFolders, publication: Publication) -> Mirrored:
+    """Let the mirrors hold what a rendered commit says, and return what moved.
 
     All move at once, each from where it was seen; SourceMoved means that somebody else was faster. One that somebody
     else wrote to, or rewound, is put back first: each commit of a mirror is the tree of a rendered one, by which it is
     known.
     """
-    desired, repository = outcome.source.desired, outcome.repository
-    rendered = commit or (outcome.previous.commit if outcome.previous else None)
+    desired, repository, commit = rendered.source.desired, publication.repository, rendered.commit
     pulling = tuple(filter(is_pulling, desired.clusters))
-    if not (desired.fleet.mirrors or pulling) or rendered is None:
+    if not (desired.fleet.mirrors or pulling) or commit is None:
         return Mirrored()
-    folders = _folders(outcome)
-    made = _with_settings(outcome, folders, pulling, rendered)
+    folders = rendered.mirrored
+    made = _with_settings(repository, rendered.source, folders, commit)
     branches = {name: desired.fleet.mirror_branch(name) for name in made.by_cluster}
     tips = mirror_tips(repository, publication, branches)
     bases = bases_of(repository, publication, branches, tips)
-    commits = _commits(repository, made, rendered, {name: base.commit for name, base in bases.items()}, folders)
+    commits = _commits(repository, made, commit, {name: base.commit for name, base in bases.items()}, folders)
     moves = {
         branches[name]: MirrorMove(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
         for name, base in bases.items()
@@ -117,19 +132,6 @@ def _commits(
     return commits
 
 
-def mirror_branches_of(outcome: Outcome) -> tuple[str, ...]:
-    """Return the branches of a fleet's mirrors."""
-    return tuple(map(outcome.source.desired.fleet.mirror_branch, _folders(outcome)))
-
-
-def _folders(outcome: Outcome) -> dict[str, bytes]:
-    """Return the folder of every cluster that has a mirror."""
-    desired = outcome.source.desired
-    members = dict.fromkeys(cluster.name for cluster in desired.clusters)
-    pulling = [cluster.name for cluster in filter(is_pulling, desired.clusters)]
-    return mirrored_clusters(desired.fleet, outcome.rendered.tree.clusters, members, pulling)
-
-
 def _move_mirrors(repository: Repository, publication: Publication, moves: Mapping[str, MirrorMove]) -> Mirrored:
     """MirrorMove mirrors: all at once, but for those that are put back, each of which the remote may refuse."""
     plain = {branch: move for branch, move in moves.items() if not move.fault}
@@ -155,17 +157,16 @@ def _move_mirrors(repository: Repository, publication: Publication, moves: Mappi
     return Mirrored(branches=tuple(done), lines=tuple(lines), fault=fault)
 
 
-def _with_settings(
-    outcome: Outcome, folders: Mapping[str, bytes], pulling: tuple[Cluster, ...], rendered: str
-) -> _MirrorTrees:
+def _with_settings(repository: Repository, source: Source, folders: Mapping[str, bytes], rendered: str) -> _MirrorTrees:
     """Return the trees of mirrors: those of clusters that pull with the settings of their agents."""
+    pulling = tuple(filter(is_pulling, source.desired.clusters))
     if not pulling:
         return _MirrorTrees(folders, {}, {})
-    repository, wanted = outcome.repository, dict(folders)
+    wanted = dict(folders)
     blobs: dict[bytes, bytes] = {}
     trees: dict[bytes, bytes] = {}
     rules = rendered_rules(repository, rendered)
-    files = SettingsFiles.of(repository, outcome.source, repository.first_commit(rendered), pulling)
+    files = SettingsFiles.of(repository, source, repository.first_commit(rendered), pulling)
     for cluster in pulling:
         folder = folders[cluster.name]
         held = None if folder == _NOTHING else folder

@@ -12,8 +12,8 @@ from reconciler.repository import Repository
 from render.errors import GitError
 from render.settings.fleet import Fleet
 
-from .branches import Publication, source_remote
 from .in_force import TipOf, fleet_source_at, home_changes, settings_in_force
+from .publication import Publication, source_remote
 from .reading import Source, read_observed_inputs, read_previous, read_source
 
 

@@ -27,7 +27,7 @@ from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange, SettingSubject, setting_changes
 from render.settings.fleet import Fleet
 
-from .branches import Publication, source_remote
+from .publication import Publication, source_remote
 
 _RECORD = "place.json"
 _LARGEST = 1 << 20

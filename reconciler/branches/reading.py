@@ -38,7 +38,7 @@ from render.gitobjects import TREE_MODE, TreeEntry, object_id
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
-from .branches import publication_of
+from .publication import publication_of
 from .schemas import recorded_schemas
 
 

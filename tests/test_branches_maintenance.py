@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
+from reconciler.branches.publication import maintain_repository
 from reconciler.console.log import VERBOSE, Log
-from reconciler.publish.branches import maintain_repository
 from reconciler.repository import Repository as Opened
 from reconciler.repository import open_repository
 from render.errors import GitError
