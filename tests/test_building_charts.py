@@ -11,9 +11,9 @@ from reconciler.building.builder import INSTALL_HELM, SourceBuilder
 from reconciler.building.chart_schemas import checkable_chart
 from reconciler.building.requests import NEWEST_KUBERNETES
 from reconciler.gitops.tools import GitOpsTools
-from reconciler.source.kubernetes_schemas import KubernetesSchemas
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
+from reconciler.source.schemas.kubernetes import KubernetesSchemas
 from render.documents import emit
 from tests.build import a_config_map
 from tests.helm import VERSION

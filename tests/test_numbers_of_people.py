@@ -1,6 +1,6 @@
 """Numbers of more digits than Python reads are no numbers, wherever people write one."""
 
-from reconciler.source.kubernetes_schemas import minor_version
+from reconciler.source.schemas.kubernetes import minor_version
 from render.admission.findings import Findings
 from render.notations import address_in
 from render.schemas.rules.texts import check_share, is_no_share

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Answer
-from reconciler.source.kubernetes_schemas import KubernetesSchemas
-from reconciler.source.observed_schemas import digest_of
+from reconciler.source.schemas.kubernetes import KubernetesSchemas
+from reconciler.source.schemas.observed import digest_of
 from render.documents import parse_documents
 from render.schemas import StructuralSchemas, check_manifest
 from render.schemas.published import kept_schema

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.plans.stages import is_kubernetes_own
-from reconciler.source.kubernetes_schemas import TABLE
+from reconciler.source.schemas.kubernetes import TABLE
 from render.kinds import BUILT_IN, BuiltInKind
 from render.model import group_of
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.kubernetes_schemas import KubernetesSchemas
-from reconciler.source.schema_checks import DefinitionSchemas
+from reconciler.source.schemas.checks import DefinitionSchemas
+from reconciler.source.schemas.kubernetes import KubernetesSchemas
 from render.documents import parse_documents
 from render.model import ObjectRef, Template
 from render.schemas import StructuralSchemas, check_manifest

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.source.schema_checks import SchemaChecks
+from reconciler.source.schemas.checks import SchemaChecks
 from render.documents import parse_documents
 from render.interpreter.pruning import pruned
 from render.schemas.rules.workloads import schedule_fault

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.source.kubernetes_schemas import KubernetesSchemas, minor_version
-from reconciler.source.schema_checks import DefinitionSchemas
+from reconciler.source.schemas.checks import DefinitionSchemas
+from reconciler.source.schemas.kubernetes import KubernetesSchemas, minor_version
 from render.documents import parse_documents
 from render.model import ObjectRef, Template
 from render.schemas import check_manifest

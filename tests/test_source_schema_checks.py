@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.kubernetes_schemas import KubernetesSchemas
-from reconciler.source.schema_checks import EVERY_MINOR, NO_MINOR, SchemaChecks
+from reconciler.source.schemas.checks import EVERY_MINOR, NO_MINOR, SchemaChecks
+from reconciler.source.schemas.kubernetes import KubernetesSchemas
 from render.documents import parse_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 

@@ -29,8 +29,8 @@ from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
-from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.reading import Caches, SourceReading
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet_settings import with_limits_of

@@ -6,7 +6,7 @@ from reconciler.ledger.branch_file import damaged
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository import Repository
-from reconciler.source.observed_schemas import ObservedSchemas, digest_of
+from reconciler.source.schemas.observed import ObservedSchemas, digest_of
 from render.cluster import Cluster
 
 FOLDER = "schemas"

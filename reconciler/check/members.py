@@ -22,7 +22,7 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
 from reconciler.plans.model import ClusterDesired, PlanOptions
 from reconciler.plans.stages import CRD
-from reconciler.source.kubernetes_schemas import minor_version
+from reconciler.source.schemas.kubernetes import minor_version
 from render.model import ObjectRef, group_of
 from render.words import counted, listed
 

@@ -33,8 +33,8 @@ from reconciler.source.facts import with_facts
 from reconciler.source.files import Skipped
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded
-from reconciler.source.observed_schemas import ObservedSchemas
-from reconciler.source.schema_checks import SchemaChecks
+from reconciler.source.schemas.checks import SchemaChecks
+from reconciler.source.schemas.observed import ObservedSchemas
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
 from render.boundary import result_or_substitute, unexpected_problem

@@ -18,7 +18,7 @@ from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.plans.cluster import another_cluster
-from reconciler.source.observed_schemas import ObservedSchemas
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.values import DiscreetStruct
 
 from .cluster_status import MemberObservation

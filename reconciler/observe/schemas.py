@@ -16,7 +16,7 @@ from reconciler.ledger.member_schemas import KindVersion, MemberSchemas, Version
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
-from reconciler.source.observed_schemas import MOST_BYTES, digest_of, schema_content
+from reconciler.source.schemas.observed import MOST_BYTES, digest_of, schema_content
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
 

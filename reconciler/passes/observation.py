@@ -31,7 +31,7 @@ from reconciler.observe.pending_pods import with_skew
 from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
 from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
-from reconciler.source.observed_schemas import ObservedSchemas
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
 from render.model import ObjectRef

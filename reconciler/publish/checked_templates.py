@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from overrides.record import AppliedRule, RuleRun
 from reconciler.ledger.member_schemas import KindVersion
-from reconciler.source.schema_checks import NO_MINOR, SchemaChecks
+from reconciler.source.schemas.checks import NO_MINOR, SchemaChecks
 from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.errors import Problem

@@ -27,7 +27,7 @@ from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
-from reconciler.source.observed_schemas import ObservedSchemas
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Condition
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree

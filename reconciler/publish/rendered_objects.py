@@ -23,10 +23,10 @@ from msgspec import Struct, field
 from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.pipeline.assembly import TreeContext
-from reconciler.source.kubernetes_schemas import minor_version
 from reconciler.source.lines import template_problem
-from reconciler.source.observed_schemas import ObservedSchemas
-from reconciler.source.schema_checks import EVERY_MINOR, SchemaChecks
+from reconciler.source.schemas.checks import EVERY_MINOR, SchemaChecks
+from reconciler.source.schemas.kubernetes import minor_version
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.bits import Mask, members
 from render.errors import InputError, Problem
 from render.model import ObjectRef, Template

@@ -31,7 +31,7 @@ from reconciler.pipeline.health import (
     with_pending,
 )
 from reconciler.source.desired import Desired, is_failing_over
-from reconciler.source.observed_schemas import ObservedSchemas
+from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
 from render.documents import SimilarDocuments

@@ -66,7 +66,7 @@ from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
 from .reading import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .roles import Roles, misnamed_kinds, sorted_by_role
-from .schema_checks import CheckedTemplates, SchemaChecks
+from .schemas.checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")

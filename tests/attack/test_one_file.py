@@ -13,7 +13,8 @@ from reconciler.locked import fetching
 from reconciler.locked.lock_file import check_fetchable, parsed_lock
 from reconciler.locked.model import UnavailableSource
 from reconciler.pipeline import claims, stages
-from reconciler.source import karmada_objects, loading, manifests, schema_checks, templates
+from reconciler.source import karmada_objects, loading, manifests, templates
+from reconciler.source.schemas import checks as schema_checks
 from render.binding import Binding
 from render.model import Template
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters

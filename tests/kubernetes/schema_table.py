@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.source.kubernetes_schemas import TABLE
+from reconciler.source.schemas.kubernetes import TABLE
 from render.documents import parse_documents
 from render.schemas.checking import SINCE
 from tests.clusters import Member

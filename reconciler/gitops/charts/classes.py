@@ -21,8 +21,8 @@ from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
 from reconciler.source.facts import FactsOf, with_facts
 from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
-from reconciler.source.kubernetes_schemas import minor_version
 from reconciler.source.manifests import LocatedManifest
+from reconciler.source.schemas.kubernetes import minor_version
 from render.bits import Mask, members
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex

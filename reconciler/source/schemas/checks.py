@@ -14,6 +14,9 @@ from msgspec import Struct, field
 
 from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
+from reconciler.source.built_files import BuiltFile
+from reconciler.source.definitions import defined_scopes
+from reconciler.source.manifests import FieldProblem, LocatedManifest, RightManifests
 from render.admission.findings import Findings
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
@@ -24,11 +27,8 @@ from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manif
 from render.schemas.published import written_schema
 from render.values import DiscreetStruct
 
-from .built_files import BuiltFile
-from .definitions import defined_scopes
-from .kubernetes_schemas import KubernetesSchemas, minor_version, shipped_schemas
-from .manifests import FieldProblem, LocatedManifest, RightManifests
-from .observed_schemas import ObservedSchemas
+from .kubernetes import KubernetesSchemas, minor_version, shipped_schemas
+from .observed import ObservedSchemas
 from .served_versions import FORMER_GROUPS, not_served
 
 _MOST_DATA = 1 << 20

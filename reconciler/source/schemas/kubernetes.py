@@ -13,7 +13,7 @@ from pathlib import Path
 
 from render.schemas import Check, Schema, SchemaSet
 
-TABLE = Path(__file__).with_name("kubernetes_schemas.txt")
+TABLE = Path(__file__).with_name("kubernetes.txt")
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _VERSION = re.compile(r"v?1\.([0-9]{1,6})(?![0-9])")
 _Entries = dict[str, list[tuple[int, int, str]]]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from render.admission.findings import Findings
 from render.model import Manifest, group_of
 
-from .kubernetes_schemas import KubernetesSchemas
+from .kubernetes import KubernetesSchemas
 
 FORMER_GROUPS = frozenset({"extensions"})
 """Groups that no version with a schema has, and whose kinds are in other groups now."""
