@@ -35,7 +35,7 @@ from reconciler.passes.orphans import Agree, refuse_orphans
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.repository import open_branches, open_repository
-from reconciler.source.kind_scopes import kinds_to_observe
+from reconciler.source.scopes.kind_scopes import kinds_to_observe
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 

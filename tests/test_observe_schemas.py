@@ -12,10 +12,10 @@ from reconciler.ledger.member_schemas import MemberSchemas, VersionSchemas
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.schemas import SchemaObservation, observe_schemas
-from reconciler.source.kind_scopes import kinds_to_observe
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from reconciler.source.schemas.observed import MOST_BYTES, ObservedSchemas, digest_of, schema_content
+from reconciler.source.scopes.kind_scopes import kinds_to_observe
 from render.documents import parse_documents
 from render.schemas.published import kept_schema
 from tests.build import a_deployment, a_policy, as_bytes

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.source.kind_scopes import Scopes
-from reconciler.source.well_known_kinds import WELL_KNOWN
+from reconciler.source.scopes.kind_scopes import Scopes
+from reconciler.source.scopes.well_known_kinds import WELL_KNOWN
 from render.kinds import BUILT_IN
 from render.settings.fleet import Fleet
 from render.settings.kinds import KindScope

@@ -13,7 +13,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import HINT, released_objects
 from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts
-from reconciler.source.kind_scopes import Scopes
+from reconciler.source.scopes.kind_scopes import Scopes
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.errors import Problem

@@ -70,7 +70,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     def of(cls, fleet: Fleet, desired: "Desired", publication: Publication) -> "FleetContext":
         """Return the context of a fleet with the members of a source."""
         from reconciler.members.webhooks import calling_interpreter
-        from reconciler.source.kind_scopes import kinds_to_observe
+        from reconciler.source.scopes.kind_scopes import kinds_to_observe
 
         interpreter = calling_interpreter(desired)
         kinds = frozenset() if fleet.validation is TemplateValidation.OFF else kinds_to_observe(desired)

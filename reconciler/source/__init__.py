@@ -4,9 +4,8 @@
 its output. ``external`` has the Sources and their lock, and ``included`` reads everything, with the manifests of
 Sources that include theirs. ``fleet_file`` reads argosy.yaml, ``files`` selects the files to read, and ``manifests``
 parses them. ``roles`` sorts the manifests: ``templates`` makes resource templates of some, ``karmada_objects`` the
-policies, overrides, clusters and customizations of others, and ``policy_tests`` the tests. ``kind_scopes`` knows the
-kinds that live in namespaces, from ``render.kinds``, the ``definitions`` of the source and ``well_known_kinds``;
-``foreign_documents`` knows what only looks like an object, ``broken`` is what can be left out. ``schemas`` checks
-templates against those of their kinds, ``checks`` compares the objects with each other, ``lines`` finds the lines of
-problems, and ``desired`` is the value of it all. ``facts`` are what members add to it.
+policies, overrides, clusters and customizations of others, and ``policy_tests`` the tests. ``scopes`` says which kinds
+live in namespaces; ``foreign_documents`` knows what only looks like an object, ``broken`` is what can be left out.
+``schemas`` checks templates against those of their kinds, ``checks`` compares the objects with each other, ``lines``
+finds the lines of problems, and ``desired`` is the value of it all. ``facts`` are what members add to it.
 """

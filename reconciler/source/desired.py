@@ -34,7 +34,7 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
     that conditions of clusters call for. ``starting_bindings``
     say where an object is that no pass has placed yet.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
-    are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
+    are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
     ``judged_by_clusters`` are templates that are wrong as they stand and that an override may correct.
     ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made

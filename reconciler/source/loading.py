@@ -42,7 +42,6 @@ from .checks import (
     unknown_scopes,
 )
 from .culprits import culprits_among
-from .definitions import scopes_elsewhere
 from .desired import Desired
 from .digests import source_digest_of
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
@@ -51,7 +50,6 @@ from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .included import read_everything
 from .karmada_objects import KarmadaObjects, load_karmada_objects
-from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
 from .manifests import (
     IGNORE_HINT,
@@ -67,6 +65,8 @@ from .provenance import builds_of
 from .reading import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schemas.checks import CheckedTemplates, SchemaChecks
+from .scopes.definitions import scopes_elsewhere
+from .scopes.kind_scopes import Scopes
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")

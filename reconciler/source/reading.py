@@ -128,7 +128,7 @@ NO_CACHES = Caches()
 class SourceReading(NamedTuple):
     """Everything a source is read with: blobs, values of earlier runs, other tools, and facts of members.
 
-    ``facts`` tell the scope of kinds that only members know (see ``kind_scopes``); with None, a scope that nothing
+    ``facts`` tell the scope of kinds that only members know (see ``scopes``); with None, a scope that nothing
     tells is no problem yet.
     """
 

@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
 from reconciler.source.built_files import BuiltFile
-from reconciler.source.definitions import defined_scopes
 from reconciler.source.manifests import FieldProblem, LocatedManifest, RightManifests
+from reconciler.source.scopes.definitions import defined_scopes
 from render.admission.findings import Findings
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster

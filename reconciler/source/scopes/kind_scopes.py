@@ -25,12 +25,12 @@ from msgspec import Struct, field
 
 from reconciler.ledger.facts import Facts
 from reconciler.ledger.member_schemas import KindVersion
+from reconciler.source.desired import Desired
 from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
 from render.settings.fleet import Fleet
 
 from .definitions import defined_scopes
-from .desired import Desired
 
 
 def _no_scopes() -> Mapping[GroupKind, bool]:

@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from reconciler.source.files import MAX_FILE_SIZE, SUFFIXES, SYMLINK, SourceFile
+from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
 from render.documents import read_documents
 from render.kinds import GroupKind
-
-from .files import MAX_FILE_SIZE, SUFFIXES, SYMLINK, SourceFile
-from .manifests import ParseCache, ParsedBlob, ReadBlobs
 
 _DEFINITION = "CustomResourceDefinition"
 _MENTIONED = re.compile(_DEFINITION.encode())
