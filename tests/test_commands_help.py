@@ -28,10 +28,11 @@ LIGHT = (
     *("reconciler.cli", "reconciler.commands", "reconciler.console", "reconciler.reference.exit_codes"),
     # The values that options become, and what names an error and counts it.
     *("reconciler.members.options", "reconciler.passes.options"),
-    "reconciler.publish.allowances",
+    "reconciler.guards.allowances",
     *("render.errors", "render.notations", "render.words"),
 )
-PACKAGES = {f"reconciler.{floor}" for floor in ("branches", "members", "names", "passes", "publish", "reference")}
+FLOORS = ("branches", "guards", "members", "names", "passes", "publish", "reference")
+PACKAGES = {f"reconciler.{floor}" for floor in FLOORS}
 FEDERATIONS = {
     *("render.model", "render.values", "render.federations"),
     *(f"render.federations.{each.name.replace('-', '_')}" for each in federations.FEDERATIONS),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish import continuity
+from reconciler.guards import continuity
 
 from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .stories import settings, told

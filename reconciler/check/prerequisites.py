@@ -14,7 +14,7 @@ from reconciler.branches.reading import read_loaded, read_previous, read_source
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
 from reconciler.console.cleaning import masked
-from reconciler.publish.outward_addresses import webhook_changes
+from reconciler.guards.outward_addresses import webhook_changes
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of

@@ -23,9 +23,9 @@ from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.cleaning import masked
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.guards.continuity import discontinuities, renamed_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.continuity import discontinuities, renamed_by_hand
 from reconciler.publish.memory import SourceMemory
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired

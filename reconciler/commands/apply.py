@@ -10,8 +10,8 @@ from reconciler.commands.options.member_options import with_delivery_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
+from reconciler.guards.allowances import Allowed
 from reconciler.members.options import DeliveryOptions
-from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
@@ -63,6 +63,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.branches.publication import maintain_repository
     from reconciler.deliver.reports import exit_code
+    from reconciler.guards.limits import check_allowed_clusters
     from reconciler.members.opening import Members
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.passes.fleet_context import applied_commit
@@ -70,7 +71,6 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.passes.observation import PassRecord, observe_and_warn
     from reconciler.passes.orphans import agree_on_terminal
     from reconciler.passes.reaching import member_access
-    from reconciler.publish.guards import check_allowed_clusters
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"

@@ -15,8 +15,8 @@ from reconciler.commands.options.settings_options import with_acceptance
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
+from reconciler.guards.allowances import Allowed
 from reconciler.members.options import AccessOptions
-from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
@@ -119,7 +119,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     finds no place any more, else 0.
     """
     from reconciler.diff.comparison import Revisions, check_comparison, compare_commits, difference_of
-    from reconciler.publish.accepted_settings import Acceptance
+    from reconciler.guards.accepted_settings import Acceptance
     from reconciler.publish.memory import SourceMemory
     from reconciler.repository import open_repository
 

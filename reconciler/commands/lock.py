@@ -94,8 +94,8 @@ def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOpt
 def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
     """Fill the cache; return the exit code. GuardRefused for addresses that a base does not have."""
     from reconciler.edit.locking import new_addresses, sources_of
+    from reconciler.guards.accepted_settings import check_settings
     from reconciler.locked.fetching import fetch_missing
-    from reconciler.publish.accepted_settings import check_settings
 
     known = sources_of(source)
     new = new_addresses(source, base) if base else {}

@@ -15,7 +15,7 @@ from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
-from reconciler.publish.allowances import Allowed
+from reconciler.guards.allowances import Allowed
 
 if TYPE_CHECKING:
     from reconciler.preview.outputs import Selection
@@ -109,7 +109,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     """Render a revision and show it; return 1 when something could not be placed or built."""
     from reconciler.preview.outputs import Selection, check_selection, emptiness
     from reconciler.preview.rendering import PreviewOptions, commit_here, previewed, warn_of_refusals
-    from reconciler.publish.guards import check_removals_held_back
+    from reconciler.publish.guarded_outcome import check_removals_held_back
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository

@@ -10,9 +10,9 @@ from functools import cached_property
 from msgspec import Struct
 
 from reconciler.branches.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
+from reconciler.guards.source_trailers import allowed_by
 from reconciler.ledger.inventory import HistoryPlace
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
-from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.history import RemovedFile
 from reconciler.repository.trailers import RENDERED

@@ -7,6 +7,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.reading import read_previous
+from reconciler.guards.allowances import RemovalAllowance
+from reconciler.guards.source_trailers import allowed_between, evictions_between
 from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
@@ -16,8 +18,6 @@ from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.plans.cluster import held_object
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.plans.rendered_object import object_in
-from reconciler.publish.allowances import RemovalAllowance
-from reconciler.publish.source_trailers import allowed_between, evictions_between
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, engine_version, written_commit

@@ -17,6 +17,12 @@ from reconciler.branches.reading import Source, read_observed_inputs, read_previ
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings, with_settings
+from reconciler.guards.allowances import Allowed
+from reconciler.guards.continuity import check_continuity, unread_files
+from reconciler.guards.limits import check_allowed_clusters, check_limits, check_members
+from reconciler.guards.outward_addresses import SettingsSide, changed_between
+from reconciler.guards.source_trailers import allowances_between, allowed_between
 from reconciler.locked.model import NOT_FETCHED
 from reconciler.pipeline.cluster_removals import removals
 from reconciler.pipeline.movements import movements_between
@@ -32,17 +38,12 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
-from reconciler.publish.accepted_settings import NOBODY, Acceptance, check_settings, with_settings
-from reconciler.publish.allowances import Allowed
-from reconciler.publish.continuity import check_continuity, unread_files
-from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
+from reconciler.publish.guarded_outcome import breaches_of
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.outward_addresses import SettingsSide, changed_between
 from reconciler.publish.problems import problems_of
 from reconciler.publish.rendered_objects import check_rendered
-from reconciler.publish.source_trailers import allowances_between, allowed_between
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource
@@ -341,7 +342,7 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     held = (each for each in head.rendered.held if each not in base.rendered.held)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
-    check_members(base.rendered.tree.clusters, head, allowed, consequence="")
+    check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
     check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")
 
 

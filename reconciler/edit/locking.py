@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.guards.outward_addresses import lock_changes, lock_in
 from reconciler.locked.content import Files
 from reconciler.locked.fetching import Fetcher
 from reconciler.locked.lock_file import emitted_lock
 from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.reading import MARKER, VENDOR_FOLDER, LockedFiles
-from reconciler.publish.outward_addresses import lock_changes, lock_in
 from reconciler.source.fleet_file import load_fleet
 from render.errors import InputError, UnknownName
 from render.fleet_settings import SettingChange

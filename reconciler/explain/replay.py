@@ -17,12 +17,12 @@ from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.guards.source_trailers import allowed_by
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.previous import read_binding
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, written_commit
 from render.layout import object_path

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from reconciler.deliver.reports import exit_code
-from reconciler.publish.guards import check_removals_held_back
+from reconciler.publish.guarded_outcome import check_removals_held_back
 from reconciler.publish.problems import problems_of
 from render.errors import ReconcileError
 

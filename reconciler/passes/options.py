@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from reconciler.guards.allowances import Allowed
 from reconciler.members.options import DeliveryOptions, reached_members
-from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:
     from datetime import datetime

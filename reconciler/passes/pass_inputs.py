@@ -16,10 +16,11 @@ from reconciler.branches.reading import (
 )
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.guards.continuity import check_continuity
+from reconciler.guards.rewind import check_rewind
 from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_guards, check_rewind
+from reconciler.publish.guarded_outcome import check_guards
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.repository import Repository

@@ -30,10 +30,11 @@ from reconciler.branches.reading import (
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
+from reconciler.guards.limits import check_allowed_clusters
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.guards import check_allowed_clusters, check_guards
+from reconciler.publish.guarded_outcome import check_guards
 from reconciler.publish.incremental import scope_of
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass

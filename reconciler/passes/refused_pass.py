@@ -15,10 +15,10 @@ from reconciler.branches.in_force import asked_tip, fleet_source_at
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
+from reconciler.guards.limits import check_allowed_clusters
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import reached_members
-from reconciler.publish.guards import check_allowed_clusters
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_of
 from reconciler.repository import Repository

@@ -12,7 +12,7 @@ from reconciler.branches.left_out import warn_of_uncommitted
 from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
-from reconciler.publish.allowances import Allowed
+from reconciler.guards.allowances import Allowed
 from reconciler.repository import Repository
 from render.timing import parse_instant, written
 

@@ -25,11 +25,11 @@ from reconciler.branches.in_force import (
 )
 from reconciler.branches.reading import Source, read_loaded
 from reconciler.console.log import Log
+from reconciler.guards.accepted_settings import Acceptance, check_settings, with_settings
+from reconciler.guards.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.locked.model import Lock
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
-from reconciler.publish.accepted_settings import Acceptance, check_settings, with_settings
-from reconciler.publish.outward_addresses import lock_changes, lock_in, webhook_changes
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.trailers import SOURCE, written_commit
 from reconciler.source.files import SourceFile

@@ -12,14 +12,16 @@ from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import Source, read_observed_inputs
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
-from reconciler.publish.accepted_settings import Acceptance, check_settings
-from reconciler.publish.allowances import Allowed
-from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_allowed_clusters, check_guards, check_rewind, movement_breaches
+from reconciler.guards.accepted_settings import Acceptance, check_settings
+from reconciler.guards.allowances import Allowed
+from reconciler.guards.continuity import check_continuity
+from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.outward_addresses import SettingsSide, changed_between
+from reconciler.guards.rewind import check_rewind
+from reconciler.publish.guarded_outcome import check_guards, movement_breaches
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.outward_addresses import SettingsSide, changed_between
 from reconciler.publish.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError

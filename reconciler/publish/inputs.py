@@ -7,6 +7,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.reading import ObservedInputs, Source
+from reconciler.guards.allowances import Allowed, removals_allowed
+from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.previous import Previous, file_at_root
@@ -20,9 +22,6 @@ from reconciler.repository.trailers import NOW, written_commit
 from reconciler.source.desired import is_failing_over
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
-
-from .allowances import Allowed, removals_allowed
-from .source_trailers import allowed_between
 
 
 class RenderInputs(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,9 @@ from reconciler.branches.publication import Publication
 from reconciler.branches.reading import Source
 from reconciler.branches.schemas import schemas_by_new_names
 from reconciler.console.log import Log
+from reconciler.guards.accepted_settings import settings_line
+from reconciler.guards.allowances import Allowed, RemovalAllowance
+from reconciler.guards.continuity import renames_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
@@ -37,9 +40,6 @@ from render.timing import Flip, after, written
 from render.tree import TreeStore, nested_tree
 from render.words import counted
 
-from .accepted_settings import settings_line
-from .allowances import Allowed, RemovalAllowance
-from .continuity import renames_by_hand
 from .inputs import RenderInputs, allowed_removals, never_earlier, pipeline_inputs
 from .stumbles import rendered_or_refused
 

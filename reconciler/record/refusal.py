@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from reconciler.guards.removal_guard import NOTHING_COMMITTED
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.publish.removal_guard import NOTHING_COMMITTED
 from render.errors import InputError, ReconcileError
 from render.words import counted
 

@@ -2,7 +2,7 @@
 
 A repository of others is full of files that nobody applies. One that cannot be used harms nothing while no object was
 delivered from it: it is left out, with a warning. That cannot be told from the files alone, so loading says what could
-be left out, and ``publish.continuity`` compares it with the commit that was rendered before. An object that a schema
+be left out, and ``guards.continuity`` compares it with the commit that was rendered before. An object that a schema
 does not allow is kept: while it is as it was when it was rendered, it has to stay where it is.
 """
 

@@ -14,12 +14,12 @@ from reconciler.branches.publication import Publication, publication_of, source_
 from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
+from reconciler.guards.continuity import check_continuity
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
-from reconciler.publish.continuity import check_continuity
 from reconciler.publish.inputs import RenderInputs
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.problems import EXPECTED

@@ -7,13 +7,13 @@ from msgspec import Struct
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_source
 from reconciler.console.log import Log
+from reconciler.guards.removal_guard import allowing_hint
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
-from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
 from reconciler.record.work_status import APPLIED, HEALTHY

@@ -24,6 +24,7 @@ from reconciler.edit.importing import imported
 from reconciler.forge import calls, pull_requests
 from reconciler.forge.address import Forge
 from reconciler.gitops.tools import GitOpsTools
+from reconciler.guards.accepted_settings import Acceptance
 from reconciler.locked.content import Files
 from reconciler.locked.credentials import read_credentials
 from reconciler.locked.download import Downloaded, Downloads
@@ -33,7 +34,6 @@ from reconciler.locked.store import ContentStore
 from reconciler.members.bounded_reading import Received
 from reconciler.members.exec_plugins import run_plugin
 from reconciler.members.kubeconfig import Context
-from reconciler.publish.accepted_settings import Acceptance
 from reconciler.repository.command import GitCommand
 from reconciler.run.web.signatures import Provider, hmac_sha256
 from reconciler.run.web.webhooks import Webhooks, WebhookSecret

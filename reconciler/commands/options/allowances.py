@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from reconciler.publish.allowances import Allowed, MovementAllowance, RemovalAllowance
+from reconciler.guards.allowances import Allowed, MovementAllowance, RemovalAllowance
 
 
 def _parsed(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish.allowances import MovementAllowance
-from reconciler.publish.movement_guard import Breach, Placements, breaches, check_movements
+from reconciler.guards.allowances import MovementAllowance
+from reconciler.guards.movement_guard import Breach, Placements, breaches, check_movements
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.model import ObjectRef, TargetCluster

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.guards.allowances import Allowed, RemovalAllowance
+from reconciler.guards.removal_guard import check_removals
 from reconciler.pipeline.cluster_removals import Removal, removals
-from reconciler.publish.allowances import Allowed, RemovalAllowance
-from reconciler.publish.removal_guard import check_removals
 from render.errors import GuardRefused
 from render.gitobjects import object_id, parse_tree
 from render.settings.removal_guard import RemovalGuard

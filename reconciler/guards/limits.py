@@ -1,0 +1,67 @@
+"""The guards of removals and of movements together, and what they are allowed to let pass.
+
+What is allowed (``Allowed``) comes from ``--allow-removal``, ``--allow-movement`` and the trailers of source commits.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import partial
+
+from reconciler.names.subjects import check_clusters
+from reconciler.pipeline.cluster_removals import Removal
+from reconciler.pipeline.previous import Previous
+from reconciler.source.desired import Desired
+from render.errors import GuardRefused
+from render.words import listed
+
+from .allowances import EACH, Allowed
+from .movement_guard import Breach, check_movements
+from .removal_guard import NOTHING_COMMITTED, check_removals
+
+
+def check_allowed_clusters(allowed: Allowed, desired: Desired, previous: Previous | None) -> None:
+    """Raise UnknownName for an option that allows removals from a cluster that there is not and never was.
+
+    A cluster that left the source keeps its folder, and may be back.
+    """
+    known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
+    check_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
+
+
+def check_members(
+    before: Collection[str], after: Collection[object], allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
+) -> None:
+    """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go.
+
+    ``before`` are the clusters that hold objects, ``after`` those of the source. ``consequence`` ends the first line of
+    the refusal.
+    """
+    if not before or after or any(each.cluster == EACH for each in allowed.removals):
+        return
+    holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
+    raise GuardRefused(
+        f"the source has no clusters any more, but {holders} objects{consequence}",
+        hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
+    )
+
+
+def check_limits(
+    removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
+) -> None:
+    """Refuse what takes or moves too much and is not allowed.
+
+    Both guards look before either refuses, so that one error names everything there is to allow. Its first lines end in
+    ``consequence``.
+    """
+    refused = []
+    for check in (
+        partial(check_removals, removed, allowed.removals_by_cluster, consequence),
+        partial(check_movements, broken, allowed.movements, consequence),
+    ):
+        try:
+            check()
+        except GuardRefused as error:
+            refused.append(error)
+    if refused:
+        messages, hints = (error.message for error in refused), (error.hint for error in refused)
+        raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))

@@ -1,0 +1,90 @@
+"""An outcome before the guards: one that takes or moves too much is refused, unless its source or its caller allows it.
+
+The guards judge values. Here they are given those of an outcome, and what the commits of its source allow.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from reconciler.guards.allowances import Allowed
+from reconciler.guards.continuity import renames_by_hand, unread_files
+from reconciler.guards.limits import check_limits, check_members
+from reconciler.guards.movement_guard import Breach, Placements, breaches
+from reconciler.guards.removal_guard import removal_refusal
+from reconciler.guards.source_trailers import allowed_between
+from reconciler.pipeline.previous import Previous
+from render.binding import Binding
+from render.errors import GuardRefused
+from render.model import ObjectRef
+from render.settings.movement_guard import MovementGuard
+from render.settings.removal_guard import GuardScope
+from render.words import listed
+
+from .outcome import Outcome
+
+NOTHING: Mapping[ObjectRef, Binding] = {}
+
+
+def check_guards(outcome: Outcome, allowed: Allowed) -> None:
+    """Refuse a pass that takes or moves too much; where the removal guard holds back clusters, that is not refused."""
+    if outcome.previous is None or not outcome.changed:
+        return
+    is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
+    removed, broken = () if is_by_cluster else outcome.removals, movement_breaches(outcome)
+    if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
+        # What commits allow is asked for where there is something to allow.
+        allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+        with _causes_named(outcome, outcome.previous):
+            check_members(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
+            check_limits(removed, broken, allowed)
+
+
+@contextmanager
+def _causes_named(outcome: Outcome, previous: Previous) -> Iterator[None]:
+    """Add to a refusal which files are not read any more, and who may have been renamed: it may be all there is."""
+    try:
+        yield
+    except GuardRefused as error:
+        repository, source = outcome.repository, outcome.source
+        found = (*unread_files(repository, source, previous), *renames_by_hand(repository, source, previous))
+        causes = [f"  {each}" for each in found]
+        raise GuardRefused("\n".join([error.message, *causes]), hint=error.hint) from error
+
+
+def check_removals_held_back(outcome: Outcome) -> None:
+    """Refuse what a pass held back: the clusters that keep what they have, because too much would leave them.
+
+    This comes after the commit, which has what all others get.
+    """
+    held = outcome.rendered.held
+    if not held:
+        return
+    names = listed([each.cluster for each in held])
+    error = removal_refusal(held, f"; {names} {'keeps' if len(held) == 1 else 'keep'} what was there, all others go on")
+    previous = outcome.previous
+    if previous is None:
+        raise error
+    with _causes_named(outcome, previous):
+        raise error
+
+
+def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
+    """Return the limits of the movement guard that a pass breaks."""
+    if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
+        return ()
+    before, scope = outcome.previous.bindings, outcome.scope
+    beside = {ref: each for ref, each in before.items() if ref not in scope.refs} if scope else {}
+    return breaches_of(before, outcome, beside)
+
+
+def breaches_of(
+    before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
+) -> tuple[Breach, ...]:
+    """Return the limits an outcome breaks; ``beside`` are bindings it did not look at, and so did not change."""
+    desired = outcome.source.desired
+    placements = Placements(
+        before=before,
+        after={**beside, **{binding.ref: binding for binding in outcome.rendered.built.bindings}},
+        region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
+    )
+    return breaches(placements, desired.fleet.movement_guard)
