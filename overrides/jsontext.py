@@ -1,7 +1,9 @@
-"""JSON texts that are edited in place: the order of keys and the spelling of numbers survive, white space does not."""
+"""JSON texts that are edited in place: the order of keys and the spelling of values survive, white space does not."""
 
 import json
 import re
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs leave it out
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # the stubs name the fast scanner alone
 from typing import Any
 
 from .errors import Refused
@@ -18,12 +20,19 @@ class Number(str):
     __slots__ = ()
 
 
+class Spelled(str):
+    """A string with escapes; ``spelling`` is what its text has between the quotes."""
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text, its numbers as ``Number``."""
+    """Return the value of a JSON text, its numbers as ``Number`` and its strings with escapes as ``Spelled``."""
     if text.startswith(_SPACES) and text.lstrip().startswith("["):
         raise Refused("is a JSON list with white space before it, which Karmada cannot read")
     try:
-        return _DECODER.decode(text)
+        return (_SPELLING_DECODER if "\\" in text else _DECODER).decode(text)
     except RecursionError:
         raise Refused("is nested too deep") from None
     except ValueError:
@@ -42,7 +51,10 @@ def json_text(value: Any) -> str:
         return f"{{{','.join(f'{json_text(key)}:{json_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
         return f"[{','.join(map(json_text, value))}]"
-    text = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
+    if isinstance(value, Spelled):
+        text = f'"{value.spelling}"'
+    else:
+        text = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
     return _TO_ESCAPE.sub(lambda match: _ESCAPED[match[0]], text)
 
 
@@ -51,3 +63,25 @@ def _no_constant(name: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_no_constant)
+
+
+class _SpellingDecoder(json.JSONDecoder):
+    """A decoder that keeps the spelling of strings; only the slow scanner lets it."""
+
+    def __init__(self) -> None:
+        super().__init__(parse_int=Number, parse_float=Number, parse_constant=_no_constant)
+        self.parse_string = _spelled_string
+        self.scan_once = py_make_scanner(self)
+
+
+def _spelled_string(text: str, start: int, strict: bool) -> tuple[str, int]:
+    value, end = scanstring(text, start, strict)
+    spelling = text[start : end - 1]
+    if "\\" not in spelling:
+        return value, end
+    spelled = Spelled(value)
+    spelled.spelling = spelling
+    return spelled, end
+
+
+_SPELLING_DECODER = _SpellingDecoder()

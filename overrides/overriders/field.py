@@ -1,10 +1,9 @@
 """The field overrider: patches inside a JSON or YAML text that is the value of a field.
 
 The text is read, patched by the rules of the plaintext overrider and written again: JSON compactly, with the order of
-its keys and the spelling of its numbers; YAML without comments, keys sorted, its first document alone.
+its keys and the spelling of its numbers and strings; YAML without comments, keys sorted, its first document alone.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -15,10 +14,11 @@ from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
 from overrides.pointer import first_field, index_of, missing, tokens_of
+from overrides.yamltext import yaml_text
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import TEXT
-from render.documents import emit, read_documents
+from render.documents import read_documents
 from render.model import Manifest
 
 from .overrider_type import Change, OverriderType, no_settings, one_by_one
@@ -33,7 +33,6 @@ from .plaintext import (
 from .shared_admission import check_pointer, operation_schema, warn_of_pointer
 
 _FORMATS = ("json", "yaml")
-_ITEM_INDENT = re.compile("^(?:- |  )", re.MULTILINE)
 
 
 class FieldOverrider(Struct, frozen=True, kw_only=True):
@@ -51,17 +50,6 @@ def parse_yaml(text: str) -> Any:
     if errors and (first is None or errors[0].line < first.line):
         raise Refused(f"cannot be read as YAML: line {errors[0].line}: {errors[0].message}", hint=errors[0].hint)
     return first.value if first else None
-
-
-def yaml_text(value: Any) -> str:
-    r"""Return a value as YAML, its keys in plain order.
-
-    It is emitted as the item of a list, because ``emit`` gives the keys of a manifest an order of their own.
-
-    >>> yaml_text({"kind": "Config", "debug": True})
-    'debug: true\nkind: Config\n'
-    """
-    return _ITEM_INDENT.sub("", emit([value]).decode())
 
 
 class FieldPatch(Struct, frozen=True):
