@@ -8,11 +8,10 @@ The record is disposable. It is never trusted over Git: it applies to the render
 by their ids. Without it, or with anything unexpected in it, the whole pass is done.
 """
 
-import json
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.repository import Repository
@@ -20,6 +19,7 @@ from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
 from render.errors import GitError
+from render.json_values import json_text, value_in
 
 FILE_NAME = "checkpoint.json"
 """The name of the record in the repository's cache folder."""
@@ -98,39 +98,22 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     members: dict[str, Any] | None = None
     mirrors: dict[str, str] = field(default_factory=dict)
     proposed: ProposedCommit | None = None
-    version: str = field(default_factory=engine_version)
+    version: str = ""
     clone: str = ""
 
 
 def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
     """Write the record beside the repository's cache, readable by this user alone; a full disk is no failure."""
-    value = {**to_builtins(checkpoint), "clone": _clone_state(repository)}
+    record = replace(checkpoint, version=engine_version(), clone=_clone_state(repository))
     with suppress(OSError):
-        write_privately(repository.cache_dir / FILE_NAME, json.dumps(value).encode())
+        write_privately(repository.cache_dir / FILE_NAME, json_text(record).encode())
 
 
 def read_checkpoint(repository: Repository) -> Checkpoint | None:
     """Return the checkpoint of this engine and this folder of the repository; None if there is none to trust."""
-    content = read_privately(repository.cache_dir / FILE_NAME, _LARGEST)
-    try:
-        found = _checkpoint_of(json.loads(content or b"null"))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    is_ours = found.version == engine_version() and found.folder == repository.folder.under
+    found = value_in(read_privately(repository.cache_dir / FILE_NAME, _LARGEST) or b"", Checkpoint)
+    is_ours = found is not None and found.version == engine_version() and found.folder == repository.folder.under
     return found if is_ours else None
-
-
-def _checkpoint_of(value: dict[str, Any]) -> Checkpoint:
-    fields = {
-        **value,
-        "names": BranchNames(**value["names"]),
-        "tips": BranchTips(**value["tips"]),
-        "contents": PassContents(**value["contents"]),
-        "warnings": tuple(value["warnings"]),
-        "problems": tuple(value["problems"]),
-        "proposed": ProposedCommit(**value["proposed"]) if value["proposed"] else None,
-    }
-    return Checkpoint(**fields)
 
 
 def is_up_to_date(repository: Repository, checkpoint: Checkpoint) -> bool:

@@ -25,11 +25,14 @@ from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange, SettingSubject, setting_changes
+from render.json_values import value_in
 from render.settings.fleet import Fleet
 
 from .publication import Publication, source_remote
 
 _RECORD = "place.json"
+_WORDS = 3
+"""The words of a place in the record: remote, rendered branch and status branch."""
 _LARGEST = 1 << 20
 
 
@@ -280,22 +283,21 @@ def _readable_home(repository: Repository, source: str) -> FleetSource | None:
 
 def _recorded_place(repository: Repository) -> BranchPlace | None:
     """Return where the last pass of this clone published the fleet; None where no pass of it has."""
-    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return BranchPlace(*map(str, _records(repository)[repository.folder.under][:3]))
-    return None
-
-
-def _records(repository: Repository) -> dict[str, Any]:
-    content = read_privately(repository.cache_dir / _RECORD, _LARGEST)
-    found: dict[str, Any] = json.loads(content or b"{}")
-    return found
+    return _place_of(_words_by_folder(repository).get(repository.folder.under, [])[:_WORDS])
 
 
 def place_left(repository: Repository) -> BranchPlace | None:
     """Return the place that the fleet leaves once what was proposed at the next one is merged; None where it stays."""
-    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return BranchPlace(*map(str, _records(repository)[repository.folder.under][3:]))
-    return None
+    return _place_of(_words_by_folder(repository).get(repository.folder.under, [])[_WORDS:])
+
+
+def _place_of(words: list[str]) -> BranchPlace | None:
+    return BranchPlace(*words) if len(words) == _WORDS else None
+
+
+def _words_by_folder(repository: Repository) -> dict[str, list[str]]:
+    """Return the words of the places that passes of this clone wrote down, by the folder of their fleet."""
+    return value_in(read_privately(repository.cache_dir / _RECORD, _LARGEST) or b"", dict[str, list[str]]) or {}
 
 
 def record_place(repository: Repository, fleet: Fleet, left: BranchPlace | None = None) -> None:
@@ -306,9 +308,7 @@ def record_place(repository: Repository, fleet: Fleet, left: BranchPlace | None 
     place = BranchPlace.of(fleet)
     if (_recorded_place(repository), place_left(repository)) == (place, left):
         return
-    records: dict[str, Any] = {}
-    with suppress(ValueError, TypeError, AttributeError, RecursionError):
-        records = dict(_records(repository))
+    records = _words_by_folder(repository)
     both = [place, *([left] if left is not None else [])]
     records[repository.folder.under] = [text for each in both for text in (each.remote, each.rendered, each.status)]
     with suppress(OSError):

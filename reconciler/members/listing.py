@@ -1,14 +1,13 @@
 """Reading a cluster's objects: whole kinds page by page, or by name - never only a part of what was asked for."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from render.json_values import value_in
 from render.model import ObjectRef
 from render.values import DiscreetStruct
 
@@ -160,6 +159,24 @@ def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> R
     )
 
 
+class _ListHead(Struct, frozen=True, kw_only=True):
+    metadata: dict[str, Any]
+
+
+class _ItemMetadata(Struct, frozen=True, kw_only=True):
+    name: str
+    namespace: str | None = None
+    version: str = field(name="resourceVersion")
+
+
+class _ListedItem(Struct, frozen=True, kw_only=True):
+    metadata: _ItemMetadata
+
+
+class _ListedItems(Struct, frozen=True, kw_only=True):
+    items: list[_ListedItem]
+
+
 class ListedMetadata(DiscreetStruct, frozen=True, kw_only=True):
     """The metadata of every object of a listing as bytes that are the same as long as no object changes.
 
@@ -172,10 +189,17 @@ class ListedMetadata(DiscreetStruct, frozen=True, kw_only=True):
     digest: str
     pages: tuple[bytes, ...] = ()
 
-    def resource_versions(self, resource: Resource) -> dict[ObjectRef, str]:
-        """Return the version of every object; ValueError, KeyError or TypeError where the bytes are no such list."""
-        items = (item for page in self.pages for item in json.loads(b'{"items":' + page)["items"])
-        return {ref_of(resource, item): str(item["metadata"]["resourceVersion"]) for item in items}
+    def resource_versions(self, resource: Resource) -> dict[ObjectRef, str] | None:
+        """Return the version of every object; None where the bytes are no such list."""
+        versions: dict[ObjectRef, str] = {}
+        for page in self.pages:
+            listed = value_in(b'{"items":' + page, _ListedItems)
+            if listed is None:
+                return None
+            for item in listed.items:
+                ref = ObjectRef(resource.group, resource.kind, item.metadata.namespace or "", item.metadata.name)
+                versions[ref] = item.metadata.version
+        return versions
 
 
 def list_metadata(client: Client, listing: Listing) -> ListedMetadata | Failure | None:
@@ -223,11 +247,8 @@ def _head_and_items(content: bytes) -> tuple[Mapping[str, Any], bytes]:
     """Return the metadata of a list, and its items and whatever follows them as bytes; no metadata if that fails."""
     # Inside of a text the quotes would be escaped, so this is the key, and what is before it is the head.
     position = content.find(_ITEMS, 0, _LONGEST_HEAD)
-    with suppress(ValueError, AttributeError, RecursionError):
-        head = json.loads(content[:position] + b"%s[]}" % _ITEMS).get("metadata")
-        if position >= 0 and isinstance(head, dict):
-            return head, content[position + len(_ITEMS) :]
-    return {}, b""
+    head = value_in(content[:position] + b"%s[]}" % _ITEMS, _ListHead) if position >= 0 else None
+    return ({}, b"") if head is None else (head.metadata, content[position + len(_ITEMS) :])
 
 
 def _endless(request: Request) -> Failure:

@@ -9,9 +9,6 @@ everything is as it was; anything else, a failure included, means that the membe
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
-
-from msgspec import field
 
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Client, Failure
@@ -26,8 +23,8 @@ from .admission import observe_admission
 from .findings import Finding, observe_findings, unwell_workloads
 from .objects import CONFIG_MAPS, read_uid
 
-FindingKeys = Mapping[ObjectRef, tuple[tuple[str, str, str], ...]]
-"""The findings about objects as far as they are told apart."""
+FindingKeys = tuple[tuple[ObjectRef, tuple[tuple[str, str, str], ...]], ...]
+"""The findings about objects as far as they are distinguished: object by object, in order."""
 
 
 class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
@@ -48,70 +45,9 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
     digests: tuple[tuple[Listing, str], ...]
     scalers: tuple[Listing, ...] = ()
     autoscaled: frozenset[ObjectRef] = frozenset()
-    unwell: Mapping[ObjectRef, Manifest] = field(default_factory=dict)
-    findings: FindingKeys = field(default_factory=dict)
+    unwell: tuple[tuple[ObjectRef, Manifest], ...] = ()
+    findings: FindingKeys = ()
     admission: str = ""
-
-    def plain(self) -> dict[str, Any]:
-        """Return this as plain data."""
-        return {
-            "cluster": self.cluster,
-            "uid": self.uid,
-            "apis": self.apis,
-            "parent": _words(self.parent),
-            "parentVersion": self.parent_version,
-            "digests": [[_plain_listing(listing), digest] for listing, digest in self.digests],
-            "scalers": [_plain_listing(listing) for listing in self.scalers],
-            "autoscaled": sorted(map(_words, self.autoscaled)),
-            "unwell": [[_words(ref), manifest] for ref, manifest in self.unwell.items()],
-            "findings": [[_words(ref), keys] for ref, keys in self.findings.items()],
-            "admission": self.admission,
-        }
-
-    @classmethod
-    def parse(cls, value: Mapping[str, Any]) -> "MemberAtRest":
-        """Read it back; KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            cluster=value["cluster"],
-            uid=value["uid"],
-            apis=value["apis"],
-            parent=ObjectRef(*value["parent"]),
-            parent_version=value["parentVersion"],
-            digests=tuple((_parsed_listing(listing), digest) for listing, digest in value["digests"]),
-            scalers=tuple(map(_parsed_listing, value["scalers"])),
-            autoscaled=frozenset(ObjectRef(*words) for words in value["autoscaled"]),
-            unwell={ObjectRef(*words): manifest for words, manifest in value["unwell"]},
-            findings={ObjectRef(*words): tuple(map(_key, keys)) for words, keys in value["findings"]},
-            admission=value["admission"],
-        )
-
-
-def _words(ref: ObjectRef) -> list[str]:
-    return [ref.group, ref.kind, ref.namespace, ref.name]
-
-
-def _key(words: list[str]) -> tuple[str, str, str]:
-    about, container, reason = words
-    return about, container, reason
-
-
-def _plain_listing(listing: Listing) -> list[Any]:
-    resource = listing.resource
-    return [
-        resource.group,
-        resource.version,
-        resource.kind,
-        resource.plural,
-        resource.is_namespaced,
-        listing.selector,
-        list(listing.namespaces),
-    ]
-
-
-def _parsed_listing(words: list[Any]) -> Listing:
-    group, version, kind, plural, is_namespaced, selector, namespaces = words
-    resource = Resource(group=group, version=version, kind=kind, plural=plural, is_namespaced=is_namespaced)
-    return Listing(resource=resource, selector=selector, namespaces=tuple(namespaces))
 
 
 def member_at_rest(
@@ -145,7 +81,7 @@ def member_at_rest(
         digests=tuple(digests),
         scalers=observed.scalers,
         autoscaled=observed.autoscaled,
-        unwell=unwell_workloads(live),
+        unwell=tuple(unwell_workloads(live).items()),
         findings=_finding_keys(findings),
         admission=observed.admission.digest if has_answers else "",
     )
@@ -158,10 +94,7 @@ def _is_of(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef
         for ref, manifest in live.items()
         if ref.group_kind == resource.group_kind
     }
-    try:
-        return metadata.resource_versions(resource) == seen
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return False
+    return metadata.resource_versions(resource) == seen
 
 
 def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
@@ -174,7 +107,7 @@ def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
         lambda: read_uid(client) == known.uid,
         lambda: _parent_version(client, known.parent) == known.parent_version,
         lambda: _autoscaled(client, known.scalers) == known.autoscaled,
-        lambda: _finding_keys(observe_findings(client, discovery, known.unwell)) == known.findings,
+        lambda: _finding_keys(observe_findings(client, discovery, dict(known.unwell))) == known.findings,
         lambda: not known.admission or observe_admission(client, discovery).digest == known.admission,
     ]
     return all(in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
@@ -208,4 +141,4 @@ def _autoscaled(client: Client, scalers: Iterable[Listing]) -> frozenset[ObjectR
 
 
 def _finding_keys(findings: Mapping[ObjectRef, tuple[Finding, ...]]) -> FindingKeys:
-    return {ref: tuple(each.key for each in found) for ref, found in findings.items()}
+    return tuple((ref, tuple(each.key for each in findings[ref])) for ref in sorted(findings))

@@ -14,7 +14,7 @@ What depends on time is settled before: a status that is to be written when its 
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ from reconciler.members.visits import Visit, Visits
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
 from reconciler.repository import Repository
-from render.cluster import Cluster, ResourceModel, ResourceModelRange
+from render.cluster import Cluster
 from render.timing import utc
 
 from .fleet_context import FleetContext
@@ -52,11 +52,7 @@ _Result = TypeVar("_Result")
 def _clusters(fleet: RestingFleet) -> tuple[Cluster, ...]:
     """Return the members of a fleet as far as observing them needs to know."""
     names = sorted({*fleet.by_name(), *fleet.failed})
-    return tuple(Cluster(name=name, resource_models=tuple(map(_model, fleet.models.get(name, ())))) for name in names)
-
-
-def _model(plain: Mapping[str, Any]) -> ResourceModel:
-    return ResourceModel(grade=plain["grade"], ranges=tuple(ResourceModelRange(**each) for each in plain["ranges"]))
+    return tuple(Cluster(name=name, resource_models=fleet.models.get(name, ())) for name in names)
 
 
 def plain_options(options: DeliveryOptions) -> dict[str, Any]:
@@ -162,5 +158,5 @@ def _is_pending_as_recorded(observation: Observation, rest: RestingFleet) -> boo
     Others have none, and what is not of this fleet is recorded nowhere.
     """
     recorded, found = observation.recorded.health().pending, observation.health.pending
-    unwell = {ref for member in rest.members for ref in member.answers.unwell}
+    unwell = {ref for member in rest.members for ref, _ in member.answers.unwell}
     return all(found.get(ref) == recorded.get(ref) for ref in unwell | recorded.keys())

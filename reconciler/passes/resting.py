@@ -82,7 +82,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             fleet_path=self.desired.fleet.path,
             options=plain_options(self.options),
             members=tuple(members),
-            models={each.name: [model.plain() for model in each.resource_models] for each in self.desired.clusters},
+            models={each.name: each.resource_models for each in self.desired.clusters},
             lines=lines,
             table=report_table(self.reports) if is_idle else "",
             is_idle=is_idle,

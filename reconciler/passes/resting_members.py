@@ -12,14 +12,13 @@ The source but for ordinary templates, the engine and the options of the command
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
-from msgspec.structs import replace
+from msgspec import Struct, ValidationError, convert, field, to_builtins
 
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.observe.members_at_rest import MemberAtRest
-from reconciler.plans.model import Action, FieldChange
-from render.model import ObjectRef
+from reconciler.plans.model import Action
+from render.cluster import ResourceModel
 from render.values import DiscreetStruct
 
 
@@ -48,7 +47,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
     def of(cls, report: ClusterReport, answers: MemberAtRest, works: str, until: str) -> "RestingMember":
         """Return a member by the report of a pass that found it as it has to be."""
         results = report.applied.results if report.applied else ()
-        told = tuple(replace(each, live=None) for each in results if each.yielded or each.foreign)
+        told = tuple(map(_repeatable, (each for each in results if each.yielded or each.foreign)))
         commit = report.applied.commit if report.applied else ""
         unchanged = len(results) - len(told)
         return cls(answers=answers, commit=commit, works=works, until=until, unchanged=unchanged, told=told)
@@ -69,49 +68,16 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
         )
         return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True)
 
-    def plain(self) -> dict[str, Any]:
-        """Return this as plain data."""
-        return {
-            "answers": self.answers.plain(),
-            "commit": self.commit,
-            "works": self.works,
-            "until": self.until,
-            "unchanged": self.unchanged,
-            "told": [_plain_result(result) for result in self.told],
-        }
 
-    @classmethod
-    def parse(cls, value: Mapping[str, Any]) -> "RestingMember":
-        """Read it back; KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            answers=MemberAtRest.parse(value["answers"]),
-            commit=value["commit"],
-            works=value["works"],
-            until=value["until"],
-            unchanged=value["unchanged"],
-            told=tuple(map(_parsed_result, value["told"])),
-        )
-
-
-def _plain_result(result: ObjectResult) -> dict[str, Any]:
-    ref = result.ref
-    return {
-        "ref": [ref.group, ref.kind, ref.namespace, ref.name],
-        "reason": result.reason,
-        "message": result.message,
-        "yielded": [to_builtins(change) for change in result.yielded],
-        "foreign": [to_builtins(change) for change in result.foreign],
-    }
-
-
-def _parsed_result(value: Mapping[str, Any]) -> ObjectResult:
+def _repeatable(result: ObjectResult) -> ObjectResult:
+    """Return what a pass that does nothing says of an object again."""
     return ObjectResult(
-        ref=ObjectRef(*value["ref"]),
+        ref=result.ref,
         action=Action.UNCHANGED,
-        reason=value["reason"],
-        message=value["message"],
-        yielded=tuple(FieldChange(**change) for change in value["yielded"]),
-        foreign=tuple(FieldChange(**change) for change in value["foreign"]),
+        reason=result.reason,
+        message=result.message,
+        yielded=result.yielded,
+        foreign=result.foreign,
     )
 
 
@@ -138,7 +104,7 @@ class RestingFleet(Struct, frozen=True, kw_only=True):
     fleet_path: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[RestingMember, ...] = ()
-    models: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    models: Mapping[str, tuple[ResourceModel, ...]] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
     table: str = ""
     is_idle: bool = False
@@ -156,36 +122,13 @@ class RestingFleet(Struct, frozen=True, kw_only=True):
 
     def plain(self) -> dict[str, Any]:
         """Return this as plain data."""
-        return {
-            "fleetPath": self.fleet_path,
-            "options": self.options,
-            "members": [member.plain() for member in self.members],
-            "models": self.models,
-            "lines": list(self.lines),
-            "table": self.table,
-            "isIdle": self.is_idle,
-            "failed": dict(self.failed),
-            "code": self.code,
-        }
+        plain: dict[str, Any] = to_builtins(self)
+        return plain
 
     @classmethod
     def parse(cls, value: Mapping[str, Any] | None) -> "RestingFleet":
         """Read it back; one without members where there is none, or something else."""
         try:
-            return (
-                cls(
-                    fleet_path=value["fleetPath"],
-                    options=value["options"],
-                    members=tuple(map(RestingMember.parse, value["members"])),
-                    models=value["models"],
-                    lines=tuple(value["lines"]),
-                    table=value["table"],
-                    is_idle=value["isIdle"],
-                    failed=dict(value["failed"]),
-                    code=value["code"],
-                )
-                if value
-                else cls()
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
+            return convert(value, cls) if value else cls()
+        except ValidationError:
             return cls()

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping
 from math import inf
-from typing import Any, Self
+from typing import Self
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, convert, field
 
 from reconciler.members.options import DeliveryOptions
+from render.json_values import json_text, value_in
 
 from .pacing import Ending, PassEnded
 
@@ -38,14 +39,12 @@ class PassJob(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> str:
         """Return the job as one line."""
-        return json.dumps(to_builtins(self))
+        return json_text(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read it back."""
-        value: dict[str, Any] = json.loads(text)
-        channels = tuple(value["channels"])
-        return cls(**{**value, "channels": channels, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
+        return convert(json.loads(text), cls)
 
 
 class ClusterEnd(Struct, frozen=True, kw_only=True):
@@ -110,17 +109,12 @@ class PassReport(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> str:
         """Return the report as one line."""
-        return json.dumps(to_builtins(self))
+        return json_text(self)
 
     @classmethod
     def from_json(cls, text: str) -> "PassReport":
         """Read it back; a process that was killed has said nothing."""
-        try:
-            value: dict[str, Any] = json.loads(text)
-            clusters = {name: ClusterEnd(**end) for name, end in value["clusters"].items()}
-            return cls(**_with_tuples({**value, "clusters": clusters}))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return cls(code=KILLED, message="the process of the pass ended without a report")
+        return value_in(text, cls) or cls(code=KILLED, message="the process of the pass ended without a report")
 
 
 def source_line(source: str) -> str:
@@ -135,7 +129,3 @@ def source_in(line: str) -> str:
     ('abc', '')
     """
     return str(json.loads(line)["reading"]) if line.startswith('{"reading": "') else ""
-
-
-def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in value.items()}
