@@ -32,8 +32,8 @@ from reconciler.passes.applying import ApplyRun, Delivery
 from reconciler.passes.fleet_context import FleetContext
 from reconciler.passes.observation import Observation, PassRecord, observe_members
 from reconciler.passes.orphans import Agree, refuse_orphans
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import commit_outcome, run_pass
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import open_branches, open_repository
 from reconciler.source.scopes.kind_scopes import kinds_to_observe
 from reconciler.status.branches import Pacing

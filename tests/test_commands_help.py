@@ -31,7 +31,7 @@ LIGHT = (
     "reconciler.guards.allowances",
     *("render.errors", "render.notations", "render.words"),
 )
-FLOORS = ("branches", "guards", "members", "names", "passes", "publish", "reference")
+FLOORS = ("branches", "guards", "members", "names", "passes", "reference")
 PACKAGES = {f"reconciler.{floor}" for floor in FLOORS}
 FEDERATIONS = {
     *("render.model", "render.values", "render.federations"),
@@ -74,7 +74,7 @@ def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_rend
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     unused = (
         *("overrides.policy", "render.scheduling", "render.matching", "render.schemas", "reconciler.pipeline.stages"),
-        *("reconciler.source.loading", "reconciler.gitops", "reconciler.publish.outcome", "urllib3"),
+        *("reconciler.source.loading", "reconciler.gitops", "reconciler.rendering.outcome", "urllib3"),
     )
     loaded = finished.stdout.split()
     assert "reconciler.passes.observation" in loaded

@@ -10,7 +10,7 @@ import pytest
 from reconciler.commands.diff import DiffOptions, diff_and_show
 from reconciler.commands.options.repeating import run_for_each
 from reconciler.console.log import ERRORS_ONLY, Log
-from reconciler.publish.memory import SourceMemory
+from reconciler.rendering.memory import SourceMemory
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
 from tests.prepared import prepared

@@ -7,7 +7,7 @@ import pytest
 from reconciler.cli import run
 from reconciler.diff.difference import ChangeAction, Difference, ObjectChange, Takeover
 from reconciler.diff.text import difference_text
-from reconciler.publish.problems import ObjectProblem
+from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 

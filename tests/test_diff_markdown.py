@@ -16,7 +16,7 @@ from reconciler.diff.difference import (
 from reconciler.diff.markdown import difference_markdown
 from reconciler.diff.words import summary
 from reconciler.pipeline.movements import Movement, ReplicaChange
-from reconciler.publish.problems import ObjectProblem
+from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")

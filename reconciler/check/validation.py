@@ -26,7 +26,7 @@ from reconciler.console.log import Log
 from reconciler.guards.continuity import discontinuities, renamed_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.memory import SourceMemory
+from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts
@@ -48,7 +48,7 @@ from .policies import policy_warnings, released_warnings
 from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
 
 if TYPE_CHECKING:
-    from reconciler.publish.rendered_objects import RenderedProblems
+    from reconciler.rendering.rendered_objects import RenderedProblems
 
 OVERRIDE, RENAMED, SETTING = "Override", "RenamedByHand", "Setting"
 SETTING_HINT = "it waits until somebody accepts it: argosy reconcile --accept-settings"
@@ -151,9 +151,9 @@ def _rendered(repository: Repository, source: Source, memory: SourceMemory, log:
         observed = read_observed_inputs(repository, repository.tip(status))
         kinds = (each.versioned_kind for each in desired.templates)
         if _may_differ(desired, observed.facts) or observed.schemas.has(kinds):
-            from reconciler.publish.inputs import RenderInputs
-            from reconciler.publish.outcome import run_pass
-            from reconciler.publish.rendered_objects import rendered_problems
+            from reconciler.rendering.inputs import RenderInputs
+            from reconciler.rendering.outcome import run_pass
+            from reconciler.rendering.rendered_objects import rendered_problems
 
             previous = _previous(repository, desired.fleet, memory)
             given = RenderInputs(observed=observed, now=time_of_pass())

@@ -13,7 +13,7 @@ from reconciler.console.log import Log
 from reconciler.diff.difference import ChangeAction
 from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replay_pass
-from reconciler.publish.outcome import Outcome
+from reconciler.rendering.outcome import Outcome
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
 from render.gitobjects import TreeEntry

@@ -20,7 +20,7 @@ from reconciler.members.options import AccessOptions
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
 _GUARDED = ("allowed", "allowed_moves", "accept_settings")
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "watch", "bootstrap", *_GUARDED)
@@ -88,7 +88,7 @@ def command(log: Log, /, **options: Any) -> int:
     if not chosen.watch:
         return diff_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
     memory = SourceMemory()
     return repeat_on_save(log, lambda: diff_and_show(log, chosen, memory))
@@ -120,7 +120,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     """
     from reconciler.diff.comparison import Revisions, check_comparison, compare_commits, difference_of
     from reconciler.guards.accepted_settings import Acceptance
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:

@@ -19,8 +19,8 @@ from reconciler.guards.allowances import Allowed
 
 if TYPE_CHECKING:
     from reconciler.preview.outputs import Selection
-    from reconciler.publish.memory import SourceMemory
-    from reconciler.publish.outcome import Outcome
+    from reconciler.rendering.memory import SourceMemory
+    from reconciler.rendering.outcome import Outcome
 
 _OUTPUTS = ("table", "wide", "yaml", "json", "name")
 _SHOWN = ("shape", "output")
@@ -84,7 +84,7 @@ def command(log: Log, /, **options: Any) -> int:
     if not chosen.watch:
         return render_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
     memory, chosen = SourceMemory(), replace(chosen, worktree=True)
     return repeat_on_save(log, lambda: render_and_show(log, chosen, memory))
@@ -109,9 +109,9 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     """Render a revision and show it; return 1 when something could not be placed or built."""
     from reconciler.preview.outputs import Selection, check_selection, emptiness
     from reconciler.preview.rendering import PreviewOptions, commit_here, previewed, warn_of_refusals
-    from reconciler.publish.guarded_outcome import check_removals_held_back
-    from reconciler.publish.memory import SourceMemory
-    from reconciler.publish.problems import problems_of
+    from reconciler.rendering.guarded_outcome import check_removals_held_back
+    from reconciler.rendering.memory import SourceMemory
+    from reconciler.rendering.problems import problems_of
     from reconciler.repository import open_repository
 
     preview = PreviewOptions(

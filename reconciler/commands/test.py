@@ -11,7 +11,7 @@ from reconciler.console.printing import print_output, print_text
 from render.words import counted
 
 if TYPE_CHECKING:
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import Repository
     from reconciler.trial.reports import Results
     from reconciler.trial.runs import PolicyTestRun
@@ -49,7 +49,7 @@ def command(log: Log, /, **options: Any) -> int:
     if not chosen.watch:
         return run_tests_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
     refuse_options(["rev", "update"], "goes without --watch, which tests the files as they stand")
     memory = SourceMemory()

@@ -12,7 +12,7 @@ from render.errors import InputError
 
 if TYPE_CHECKING:
     from reconciler.check.validation import Validation
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
 
@@ -58,7 +58,7 @@ def command(log: Log, /, **options: Any) -> int:
     if not chosen.watch:
         return validate_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
-    from reconciler.publish.memory import SourceMemory
+    from reconciler.rendering.memory import SourceMemory
 
     refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
     memory = SourceMemory()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from overrides.matching import priority_of, subject_of
 from overrides.policy import OverridePolicy
-from reconciler.publish.outcome import Outcome
+from reconciler.rendering.outcome import Outcome
 from reconciler.source.desired import Desired, interprets
 from render.model import ObjectRef, Template
 

@@ -38,12 +38,12 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
-from reconciler.publish.guarded_outcome import breaches_of
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.memory import SourceMemory
-from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.problems import problems_of
-from reconciler.publish.rendered_objects import check_rendered
+from reconciler.rendering.guarded_outcome import breaches_of
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.memory import SourceMemory
+from reconciler.rendering.outcome import Outcome, run_pass
+from reconciler.rendering.problems import problems_of
+from reconciler.rendering.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
-from reconciler.publish.problems import ObjectProblem
+from reconciler.rendering.problems import ObjectProblem
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 

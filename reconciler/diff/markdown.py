@@ -13,7 +13,7 @@ from overrides.changes import ChangedField
 from reconciler.console.cluster_lists import cluster_words
 from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
-from reconciler.publish.problems import ObjectProblem
+from reconciler.rendering.problems import ObjectProblem
 from render.fleet_settings import plain_setting_change
 
 from .difference import ChangeAction, Difference

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from overrides.changes import ChangedField
 from reconciler.pipeline.assembly import TreeContext, suspended_mask
 from reconciler.pipeline.pending import LAZY, PENDING_REASONS, SUSPENDED
-from reconciler.publish.outcome import Outcome
+from reconciler.rendering.outcome import Outcome
 from render.binding import Binding
 from render.bits import Mask, members
 from render.gitobjects import Blob

@@ -12,7 +12,7 @@ from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_cl
 from reconciler.console.text import table
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.released import released_lines
-from reconciler.publish.problems import ObjectProblem
+from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange

@@ -12,7 +12,7 @@ from reconciler.console.json_values import plain_value
 from reconciler.console.text import Section
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
-from reconciler.publish.outcome import Outcome
+from reconciler.rendering.outcome import Outcome
 from render.model import ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation

@@ -21,8 +21,8 @@ from reconciler.guards.source_trailers import allowed_by
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.previous import read_binding
 from reconciler.pipeline.renames import NewNames, renamed_binding
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, written_commit
 from render.layout import object_path

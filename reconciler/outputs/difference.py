@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         PendingChange,
     )
     from reconciler.pipeline.movements import Movement, ReplicaChange
-    from reconciler.publish.problems import ObjectProblem
+    from reconciler.rendering.problems import ObjectProblem
     from render.model import ObjectRef
 
 

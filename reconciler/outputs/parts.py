@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reconciler.members.exchange import Failure
     from reconciler.pipeline.pending import Pending
     from reconciler.pipeline.released import Released
-    from reconciler.publish.problems import ObjectProblem
+    from reconciler.rendering.problems import ObjectProblem
     from render.timing import Flip
 
 Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]

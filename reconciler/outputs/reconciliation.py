@@ -112,7 +112,7 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
 
 def pass_document(result: "PassResult") -> ReconciliationDocument:
     """Return a pass as a document."""
-    from reconciler.publish.problems import problems_of
+    from reconciler.rendering.problems import problems_of
 
     outcome = result.outcome
     held = tuple(

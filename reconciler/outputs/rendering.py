@@ -23,7 +23,7 @@ from .parts import (
 
 if TYPE_CHECKING:
     from reconciler.preview.outputs import Selection
-    from reconciler.publish.outcome import Outcome
+    from reconciler.rendering.outcome import Outcome
 
 Objects = tuple[Mapping[str, Any], ...]
 
@@ -70,7 +70,7 @@ class RenderingDocument(OutputDocument, frozen=True, kw_only=True):
 def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -> RenderingDocument:
     """Return everything about a pass as a document, with its objects in the shape that is asked for."""
     from reconciler.preview.outputs import bindings, objects_by_cluster, unmatched_objects, works
-    from reconciler.publish.problems import problems_of
+    from reconciler.rendering.problems import problems_of
 
     schedule = outcome.rendered.built.schedule
     clusters = objects_by_cluster(outcome, selection) if shape == "manifests" else None

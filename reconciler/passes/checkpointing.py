@@ -15,12 +15,12 @@ from reconciler.branches.checkpoint import (
 )
 from reconciler.branches.mirror_branches import left_ref
 from reconciler.branches.publication import Publication
-from reconciler.publish.incremental import contents_of
-from reconciler.publish.outcome import Outcome
-from reconciler.publish.problems import problems_of
+from reconciler.rendering.outcome import Outcome
+from reconciler.rendering.problems import problems_of
 from render.model import ObjectRef
 from render.timing import written
 
+from .incremental import contents_of
 from .source_tip import SourceTip
 
 

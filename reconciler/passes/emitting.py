@@ -17,8 +17,8 @@ from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import check_clusters
 from reconciler.preview.outputs import Selection, works
 from reconciler.preview.rendering import PreviewOptions, previewed
-from reconciler.publish.memory import SourceMemory
-from reconciler.publish.problems import problems_of
+from reconciler.rendering.memory import SourceMemory
+from reconciler.rendering.problems import problems_of
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError

@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from reconciler.deliver.reports import exit_code
-from reconciler.publish.guarded_outcome import check_removals_held_back
-from reconciler.publish.problems import problems_of
+from reconciler.rendering.guarded_outcome import check_removals_held_back
+from reconciler.rendering.problems import problems_of
 from render.errors import ReconcileError
 
 from .reconcile_pass import PassResult

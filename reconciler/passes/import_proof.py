@@ -19,9 +19,9 @@ from reconciler.members.exchange import OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
 from reconciler.preview.rendering import PreviewOptions, previewed
-from reconciler.publish.memory import SourceMemory
-from reconciler.publish.outcome import commit_outcome
-from reconciler.publish.problems import problems_of
+from reconciler.rendering.memory import SourceMemory
+from reconciler.rendering.outcome import commit_outcome
+from reconciler.rendering.problems import problems_of
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.opening import begun_repository
 from render.errors import InputError

@@ -14,8 +14,8 @@ from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.source.desired import Desired
 from render.cluster import Cluster
 from render.interpreter.webhooks import Send

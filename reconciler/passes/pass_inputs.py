@@ -20,9 +20,9 @@ from reconciler.guards.continuity import check_continuity
 from reconciler.guards.rewind import check_rewind
 from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.guarded_outcome import check_guards
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import commit_outcome, run_pass
+from reconciler.rendering.guarded_outcome import check_guards
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, InputError

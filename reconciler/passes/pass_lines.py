@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from reconciler.publish.outcome import Outcome
-from reconciler.publish.problems import problems_of
+from reconciler.rendering.outcome import Outcome
+from reconciler.rendering.problems import problems_of
 from render.settings.rendered import PushMode
 
 from .reconcile_pass import PassResult

@@ -24,7 +24,7 @@ from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass
 from reconciler.forge.address import Forge, forge_of
 from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
-from reconciler.publish.outcome import Outcome, stored_commit
+from reconciler.rendering.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import written_commit
 from render.errors import ConfigError, GitError, ReconcileError, SourceMoved

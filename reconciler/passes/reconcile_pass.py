@@ -34,21 +34,21 @@ from reconciler.guards.limits import check_allowed_clusters
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.guarded_outcome import check_guards
-from reconciler.publish.incremental import scope_of
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.rendered_objects import check_rendered
-from reconciler.publish.time_and_health import changed_health
+from reconciler.rendering.guarded_outcome import check_guards
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
+from reconciler.rendering.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.cluster import is_pulling
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
 
 from .checkpointing import EndedRender, SeenFacts
+from .incremental import scope_of
 from .options import ReconcileOptions, is_reaching
 from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
 from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
+from .time_and_health import changed_health
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport

@@ -12,7 +12,7 @@ from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.plans.rendered_object import object_in
-from reconciler.publish.outcome import Outcome
+from reconciler.rendering.outcome import Outcome
 from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit

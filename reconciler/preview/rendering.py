@@ -18,11 +18,11 @@ from reconciler.guards.continuity import check_continuity
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.outward_addresses import SettingsSide, changed_between
 from reconciler.guards.rewind import check_rewind
-from reconciler.publish.guarded_outcome import check_guards, movement_breaches
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.memory import SourceMemory
-from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
-from reconciler.publish.rendered_objects import check_rendered
+from reconciler.rendering.guarded_outcome import check_guards, movement_breaches
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.memory import SourceMemory
+from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
+from reconciler.rendering.rendered_objects import check_rendered
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
 from render.fleet_settings import SettingChange

@@ -19,6 +19,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
+from reconciler.source.schemas.checks import CheckedTemplates, SchemaChecks
+from reconciler.source.scopes.definitions import scopes_elsewhere
+from reconciler.source.scopes.kind_scopes import Scopes
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.errors import Problem
@@ -64,9 +67,6 @@ from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
 from .reading import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
 from .roles import Roles, misnamed_kinds, sorted_by_role
-from .schemas.checks import CheckedTemplates, SchemaChecks
-from .scopes.definitions import scopes_elsewhere
-from .scopes.kind_scopes import Scopes
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")

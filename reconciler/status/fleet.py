@@ -20,12 +20,12 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import run_pass
-from reconciler.publish.problems import EXPECTED
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.refusal import refusal_of
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import run_pass
+from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over

@@ -10,7 +10,7 @@ from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.names.subjects import unknown_name
-from reconciler.publish.memory import SourceMemory
+from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.manifests import LocatedManifest

@@ -17,7 +17,7 @@ from reconciler.commands.render import RenderOptions, render_and_show
 from reconciler.commands.validate import ValidateOptions, validate_and_show
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.console.printing import LogFormat
-from reconciler.publish.memory import SourceMemory
+from reconciler.rendering.memory import SourceMemory
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
 REGIONS = ("eu", "us", "ap", "sa", "af")

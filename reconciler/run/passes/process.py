@@ -226,7 +226,7 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
 def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.passes.ending import end_of_pass
-    from reconciler.publish.problems import problems_of
+    from reconciler.rendering.problems import problems_of
     from render.cluster import is_pulling
 
     end, flip = end_of_pass(result), result.outcome.flip

@@ -10,6 +10,8 @@ from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
 from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from reconciler.source.desired import Desired
@@ -19,8 +21,6 @@ from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 from render.timing import written
 
-from .inputs import RenderInputs
-from .outcome import Outcome
 from .time_and_health import objects_concerned, waits_of
 
 

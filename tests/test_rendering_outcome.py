@@ -9,8 +9,8 @@ import pytest
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_previous, read_source
 from reconciler.console.log import Log
-from reconciler.publish.inputs import RenderInputs
-from reconciler.publish.outcome import Outcome, commit_outcome, run_pass
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 

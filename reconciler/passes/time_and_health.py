@@ -8,6 +8,7 @@ Everything else that these rules read is the same while the source is, and the c
 
 from reconciler.branches.checkpoint import PassContents
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.rendering.inputs import RenderInputs
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired, is_failing_over
 from render.cluster import ClusterCondition
@@ -15,8 +16,6 @@ from render.errors import GitError
 from render.failover.health import is_known_well, is_unseen
 from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
-
-from .inputs import RenderInputs
 
 Conditions = tuple[ClusterCondition, ...]
 

@@ -12,9 +12,9 @@ from reconciler.branches.checkpoint import FILE_NAME, read_checkpoint
 from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
 from reconciler.cli import run
 from reconciler.ledger.facts import ClusterFacts
+from reconciler.passes.incremental import scope_of
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.incremental import scope_of
-from reconciler.publish.inputs import RenderInputs
+from reconciler.rendering.inputs import RenderInputs
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 

@@ -1,1 +1,0 @@
-"""The outcome of a pass: rendered, guarded and committed."""
