@@ -119,7 +119,8 @@ class Binding(Struct, frozen=True, kw_only=True):
     rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
     is what the descheduler last took, ``moved`` the last time that it was evicted; ``avoided`` are the
     clusters that get no more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows
-    to be well, where something is moved away from others in this pass. Neither is written down.
+    to be well, where something is moved away from others in this pass; ``staying`` are targets that stay, whatever has
+    become of their labels and taints, because no other cluster takes it. None of the three is written down.
     """
 
     ref: ObjectRef
@@ -153,6 +154,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     moved: LastMove | None = None
     avoided: frozenset[str] = frozenset()
     unproven: frozenset[str] = frozenset()
+    staying: frozenset[str] = frozenset()
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

@@ -34,6 +34,12 @@ kind: Cluster
 metadata: {name: rome, labels: {env: test}}
 spec: {syncMode: Push}
 """
+EVICTING = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "Fleet",
+    "metadata": {"name": "default"},
+    "spec": {"failover": {"lastCopy": "Evict"}},
+}
 SPACES = {"apiVersion": "v1", "kind": "Namespace"}
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 TAINTS = "  - key: upgrade\n    value: today\n    effect: NoSchedule\n"
@@ -282,10 +288,10 @@ def test_a_member_leaves_when_it_is_drained(placed: Repository, capsys: pytest.C
 
 
 def test_draining_counts_as_the_guard_does(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    """The namespaces of objects leave with them, and no guard counts them."""
+    """The namespaces of objects leave with them, and no guard counts them; last copies stay by default."""
     maps = [a_config_map(f"one-{number}", namespace="shop") for number in range(12)]
     policy = a_policy("all", namespace="shop", selectors=[CONFIG_MAPS], placement=on_clusters("oregon"))
-    repository.commit({"maps.yaml": maps, "policy.yaml": policy})
+    repository.commit({"maps.yaml": maps, "policy.yaml": policy, "argosy.yaml": EVICTING})
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     assert len(rendered(repository, "oregon")) == 13
 
@@ -304,7 +310,7 @@ def test_a_member_that_holds_a_namespace_alone_is_not_empty(
 ) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     policy = a_cluster_policy("spaces", selectors=[SPACES], placement=on_clusters("oregon"))
-    repository.commit({"space.yaml": namespace, "policy.yaml": policy})
+    repository.commit({"space.yaml": namespace, "policy.yaml": policy, "argosy.yaml": EVICTING})
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     refused = argosy(repository, capsys, "cluster", "unjoin", "oregon")
     said = "argosy: 1 namespace is still rendered for 'oregon': _cluster/Namespace/shop.yaml\n"

@@ -28,7 +28,8 @@ ONLY_B = a_placement(DYNAMIC, clusterAffinity={"clusterNames": ["b"]})
 class Filtered(NamedTuple):
     """A binding that may not go to the cluster ``a``, and may go to ``b``.
 
-    ``stays``: it may stay in ``a`` where it is a target already.
+    ``stays``: it may stay in ``a`` where it is a target already. ``keeps_last_copy``: it may stay where no other
+    cluster takes it.
     """
 
     why: str
@@ -38,6 +39,7 @@ class Filtered(NamedTuple):
     cluster: Mapping[str, Any] = MappingProxyType({})
     other: Binding | None = None
     stays: bool = False
+    keeps_last_copy: bool = False
 
 
 FILTERED = [
@@ -63,12 +65,14 @@ FILTERED = [
         "cluster(s) had untolerated taint {gpu:NoExecute}",
         a_binding(2, ANYWHERE),
         {"taints": (Taint(key="gpu", effect="NoExecute"),)},
+        keeps_last_copy=True,
     ),
     Filtered(
         "an affinity for another cluster",
         "ClusterAffinity",
         "cluster(s) did not match the placement cluster affinity constraint",
         a_binding(2, ONLY_B),
+        keeps_last_copy=True,
     ),
     Filtered(
         "no region to spread by",
@@ -76,6 +80,7 @@ FILTERED = [
         "cluster(s) did not have region property",
         a_binding(2, BY_REGION),
         {"region": ""},
+        keeps_last_copy=True,
     ),
     Filtered(
         "an eviction",
@@ -136,6 +141,12 @@ def test_a_filter_alone_rejects_a_cluster_for_its_reason(row: Filtered) -> None:
 def test_a_current_target_stays_where_the_filter_exempts_it(row: Filtered) -> None:
     result, _ = filtered(row, replace(row.binding, targets=targets(a=2)))
     assert members(result.feasible) == ([0, 1] if row.stays else [1])
+
+
+@each_row("row", FILTERED, ids=lambda row: row.why)
+def test_a_last_copy_stays_where_the_filter_judges_what_a_cluster_has_become(row: Filtered) -> None:
+    result, _ = filtered(row, replace(row.binding, targets=targets(a=2), staying=frozenset({"a"})))
+    assert members(result.feasible) == ([0, 1] if row.stays or row.keeps_last_copy else [1])
 
 
 def test_every_filter_has_a_row_here() -> None:

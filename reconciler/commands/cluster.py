@@ -114,7 +114,9 @@ command.add_command(agent)
 
 @command.command()
 @_NAME
-@click.option("--drain", is_flag=True, help="Make everything leave the cluster first, and say what to run next.")
+@click.option(
+    "--drain", is_flag=True, help="Make everything leave first that another cluster takes, and say what to run next."
+)
 @click.option("--disconnect", is_flag=True, help="Leave the cluster as it is: nothing in it is touched any more.")
 @_COMMIT
 @click.pass_obj
@@ -284,7 +286,7 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
 @_COMMIT
 @click.pass_obj
 def drain(log: Log, name: str, *, commit: bool) -> int:
-    """Make everything leave a member, and say what to run next.
+    """Make everything leave a member that another one takes, and say what to run next.
 
     The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things come back.
     """

@@ -1,7 +1,7 @@
 """``argosy cluster unjoin``: a member leaves once it holds nothing of ours, is emptied first, or is let go as it is.
 
 1. ``--drain`` taints the member, so that every placement leaves it; the commit carries the allowance guards ask for.
-2. A pass renders and applies that.
+2. A pass renders and applies that. What no other member takes stays, unless ``failover.lastCopy`` is ``Evict``.
 3. Then the Cluster's file goes. Before, that is refused: objects would stay in the cluster with nobody to prune them.
 
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
@@ -91,15 +91,23 @@ def _refuse_full(source: MemberSource, name: str) -> None:
     if paths := _rendered_paths(source, name):
         said = tuple(filter(is_counted, paths)) or paths
         listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
-        raise ConfigError(
-            f"{_counted(paths)} still rendered for {name!r}: {listed}",
-            hint=f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good",
-        )
+        raise ConfigError(f"{_counted(paths)} still rendered for {name!r}: {listed}", hint=_hint(source, name))
     if commits := _unpruned_commits(source, name):
         raise ConfigError(
             f"{name!r} may still hold what rendered commit {commits[0][:12]} asked of it",
             hint=f"argosy apply --cluster {name} removes that; --disconnect leaves it there for good",
         )
+
+
+def _hint(source: MemberSource, name: str) -> str:
+    """Return what empties a member that holds something, or what is left to do where it is drained already."""
+    taints = (source.place_of(name).manifest.get("spec") or {}).get("taints") or ()
+    if not {each.key for each in DRAIN} & {taint.get("key") for taint in taints}:
+        return f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good"
+    return (
+        "it is drained, and argosy reconcile makes everything leave that another cluster takes; let the policies of the"
+        " rest name another one, or delete their templates; --disconnect leaves them there for good"
+    )
 
 
 def _counted(paths: Collection[str]) -> str:

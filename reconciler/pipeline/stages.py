@@ -10,7 +10,7 @@
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -51,16 +51,8 @@ from .claims import Claims, claim_templates, unexpected_failure
 from .cluster_removals import Removal
 from .cron import Autoscaler, CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
-from .descheduling import Descheduling, deschedule, with_places
-from .failover import (
-    FailedOver,
-    FailoverInputs,
-    blocked_evictions,
-    failed_over,
-    with_ends,
-    with_stamps,
-    with_taints,
-)
+from .descheduling import Descheduling
+from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
 from .pending import PastOutcome, with_pending_conditions
@@ -68,9 +60,9 @@ from .previous import Previous
 from .readme import Tally, readme_file, tally_of
 from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
+from .rounds import scheduled_in_rounds
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
-from .sight import sight_of
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
 from .webhook_answers import Recording
 
@@ -174,7 +166,7 @@ def _built(inputs: Inputs) -> Built:
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims(inputs, interpreter, before, cron)
-    failover, descheduling, schedule = _schedule(inputs, claims, tainted, index)
+    failover, descheduling, schedule = _scheduled(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -236,25 +228,18 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
     return replace(claims, bindings=bindings)
 
 
-def _schedule(
+def _scheduled(
     inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
 ) -> tuple[FailedOver, Descheduling, Schedule]:
     """Take from clusters what is evicted or descheduled, and schedule the rest."""
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
     context = _batch_context(inputs, claims, before)
-    staying: dict[ObjectRef, tuple[str, ...]] = {}
-    sight = sight_of(tainted.clusters, fleet, inputs.failover.health)
-    while True:
-        failing = failed_over(claims.bindings, tainted, fleet, inputs.failover, staying)
-        lowered = deschedule(failing.bindings, {*failing.left, *staying}, fleet, inputs.failover, sight)
-        lowered, schedule = with_places(lowered, fleet, lambda bound: schedule_bindings(bound, index, fleet, context))
-        blocked = blocked_evictions(failing, schedule, fleet)
-        if not blocked:
-            break
-        staying |= blocked
-    done = with_ends(failing, schedule.bindings, fleet, inputs.failover)
-    done = done.beside(inputs.scope.waits if inputs.scope else {})
-    return done, lowered, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
+
+    def schedule(bindings: Sequence[Binding]) -> Schedule:
+        return schedule_bindings(bindings, index, fleet, context)
+
+    done, lowered, found = scheduled_in_rounds(claims.bindings, tainted, fleet, inputs.failover, schedule)
+    return done.beside(inputs.scope.waits if inputs.scope else {}), lowered, found
 
 
 def _with_build_conditions(

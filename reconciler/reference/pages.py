@@ -67,7 +67,7 @@ ANNOTATIONS = (
         entries=(
             Entry(
                 "argosy.dev/drain",
-                "A taint. `argosy cluster drain` sets it, and everything leaves the cluster.",
+                "A taint. `argosy cluster drain` sets it, and everything leaves the cluster that another one takes.",
             ),
             Entry(
                 "cluster.karmada.io/unschedulable",

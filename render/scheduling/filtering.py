@@ -18,6 +18,7 @@ from .state import PassState, Task
 
 # The filters of every binding and affinity group: attributes that are looked up for each would be a tenth of a pass.
 _FILTERS = tuple((each.passing, -1 if each.exempts_targets else 0) for each in FILTERS)
+_OF_LAST_COPIES = tuple(number for number, each in enumerate(FILTERS) if each.last_copy_part is not None)
 
 
 class FilterResult(Struct, frozen=True, kw_only=True):
@@ -46,6 +47,10 @@ def filter_clusters(state: PassState, task: Task, group: AffinityGroup) -> Filte
     """Run every filter for a binding and one affinity group."""
     targets, feasible = task.current.clusters, state.candidates
     passing = [each(state, task, group) | (targets & exempt) for each, exempt in _FILTERS]
+    if task.binding.staying:
+        staying = state.index.named(task.binding.staying)
+        for number in _OF_LAST_COPIES:
+            passing[number] |= staying
     for mask in passing:
         feasible &= mask
     return FilterResult(placement=task.rules.placement, candidates=state.candidates, passing=passing, feasible=feasible)

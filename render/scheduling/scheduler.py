@@ -63,7 +63,7 @@ class Scheduler:
     def cycle(self, binding: Binding) -> SchedulingCycle:
         """Return the trigger of a binding and the attempts made for it; it must be schedulable."""
         task = self.state.task(binding)
-        groups = _groups_to_try(task)
+        groups = groups_to_try(task)
         first = filter_clusters(self.state, task, groups[0])
         trigger = trigger_of(
             binding,
@@ -126,7 +126,7 @@ def is_schedulable(binding: Binding) -> bool:
     return binding.placement is not None and is_ours and not binding.scheduling_suspended
 
 
-def _groups_to_try(task: Task) -> tuple[AffinityGroup, ...]:
+def groups_to_try(task: Task) -> tuple[AffinityGroup, ...]:
     """Return the affinity groups from the one in use on; a request to reschedule starts over."""
     groups = task.rules.groups
     observed = task.binding.observed_affinity

@@ -20,7 +20,8 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
 
     Nothing is evicted by taints while more than ``mass_failure`` percent of the clusters, and more than one, are not
     ready: they may be well, and we the blind. At most ``per_minute`` evictions begin within a minute (None: no limit).
-    ``keeps_last_copy``: what no other cluster can take stays, and so does a copy without a healthy one elsewhere.
+    ``keeps_last_copy``: what no other cluster can take stays, whatever takes it away, but for an edit of its template
+    or policy, and so does a copy without a healthy one elsewhere.
     ``has_pauses``: what has left a cluster because it was not well there leaves the next one after a pause, a longer
     one each time. ``follows_policies``: the leaving that is under way follows an edit of its policy, and ends where the
     copy that is left has become healthy again.
@@ -52,9 +53,10 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
         bool,
         FleetSetting(
             "lastCopy",
-            "The fate of the last copy. `Keep`: what no other cluster can take stays, and a copy that is left does not"
-            " go before a healthy one is elsewhere. `Evict`: it goes, which is the default with `compatibility:"
-            " Karmada`.",
+            "The fate of the last copy. `Keep`: what a taint, a drain, failover, the descheduler or a changed label of"
+            " a cluster would take away stays as long as no other cluster takes it, and a copy that is left does not go"
+            " before a healthy one is elsewhere. An edit of its template or its policy removes it all the same."
+            " `Evict`: it goes, which is the default with `compatibility: Karmada`.",
             choices={"Keep": True, "Evict": False},
             karmada=False,
             in_karmada="Karmada evicts a last copy as any other",

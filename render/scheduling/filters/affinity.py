@@ -22,12 +22,19 @@ def _matching(_state: PassState, task: Task, group: AffinityGroup) -> Mask:
     return group.clusters(overflows=task.binding.is_workload)
 
 
+def _affinity_in_use(placement: Placement, group: str) -> object:
+    """Return the affinity by which clusters were selected last; all of them where that group is not there any more."""
+    term = next((term for term in placement.cluster_affinities if term.name == group), None)
+    return (placement.cluster_affinity, term or placement.cluster_affinities)
+
+
 CLUSTER_AFFINITY = Filter(
     name="ClusterAffinity",
     meaning="The affinity of the policy does not select the cluster.",
     passing=_matching,
     exempts_targets=False,
     reasons=one_reason("cluster(s) did not match the placement cluster affinity constraint"),
+    last_copy_part=_affinity_in_use,
 )
 
 

@@ -27,12 +27,18 @@ class PlacementRule(Struct, frozen=True, kw_only=True):
     unmet: Callable[[Placement, ClusterIndex, Sequence[Mask], str], Iterator[Unmet]]
 
 
+PlacementPart = Callable[[Placement, str], object]
+"""Return a part of a placement, given the name of the affinity group in use."""
+
+
 class Filter(Struct, frozen=True, kw_only=True):
     """A filter that a cluster must pass to be a candidate.
 
     ``meaning`` is the sentence of ``argosy help policy-tests``. ``passing`` returns the clusters that pass; with
     ``exempts_targets`` the current targets of a binding pass in any case. ``reasons`` yields those that are rejected
-    by their reason, each cluster once.
+    by their reason, each cluster once. ``last_copy_part``: the part of a placement by which the filter judges labels,
+    properties and taints of clusters. While nobody edits that part, a change of a cluster takes away no last copy
+    (None: the filter is about something else).
     """
 
     name: str
@@ -41,6 +47,7 @@ class Filter(Struct, frozen=True, kw_only=True):
     exempts_targets: bool
     reasons: Reasons
     placement_rule: PlacementRule | None = None
+    last_copy_part: PlacementPart | None = None
 
 
 def one_reason(text: str) -> Reasons:

@@ -62,4 +62,5 @@ SPREAD_CONSTRAINT = Filter(
     exempts_targets=False,
     reasons=_by_property,
     placement_rule=PlacementRule(passing=clusters_with_properties, unmet=_unmet),
+    last_copy_part=lambda placement, _group: placement.spread_constraints,
 )

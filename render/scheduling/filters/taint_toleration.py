@@ -59,4 +59,5 @@ TAINT_TOLERATION = Filter(
     exempts_targets=False,
     reasons=_by_taint,
     placement_rule=PlacementRule(passing=_tolerated_by, unmet=_unmet),
+    last_copy_part=lambda placement, _group: placement.cluster_tolerations,
 )

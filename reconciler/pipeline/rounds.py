@@ -1,0 +1,73 @@
+"""The rounds in which a pass schedules: until nothing leaves a cluster that no other cluster takes.
+
+1. failover and the descheduler take from clusters what is not well there, and all is scheduled;
+2. what they took and no other cluster takes is given back (``failover``, ``descheduling``);
+3. so is a last copy that a taint, a label or a region of a cluster takes away (``render.scheduling.last_copies``);
+4. with that, everything is decided again, until a round gives nothing back.
+
+An edit of a template or its policy gives nothing back: somebody asked for that.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from render.binding import Binding
+from render.model import ObjectRef
+from render.scheduling.last_copies import clusters_to_stay_in
+from render.settings.fleet import Fleet
+
+from .descheduling import Descheduling, deschedule, with_places
+from .eviction_notes import with_blocked_note
+from .failover import FailedOver, FailoverInputs, blocked_evictions, failed_over, with_ends, with_stamps
+from .schedules import Schedule
+from .sight import sight_of
+from .taints import TaintedClusters
+
+_Clusters = Mapping[ObjectRef, tuple[str, ...]]
+
+
+def scheduled_in_rounds(
+    bindings: Sequence[Binding],
+    tainted: TaintedClusters,
+    fleet: Fleet,
+    inputs: FailoverInputs,
+    schedule: Callable[[Sequence[Binding]], Schedule],
+) -> tuple[FailedOver, Descheduling, Schedule]:
+    """Take from clusters what is evicted or descheduled, and schedule the rest, but for what no other cluster takes."""
+    blocked: dict[ObjectRef, tuple[str, ...]] = {}
+    staying: dict[ObjectRef, tuple[str, ...]] = {}
+    sight = sight_of(tainted.clusters, fleet, inputs.health)
+    while True:
+        failing = failed_over(bindings, tainted, fleet, inputs, blocked)
+        failing = replace(failing, bindings=tuple(_with_last_copies(failing.bindings, staying)))
+        lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying}, fleet, inputs, sight)
+        lowered, found = with_places(lowered, fleet, schedule)
+        evicted, emptied = blocked_evictions(failing, found, fleet), _last_copies(found, fleet)
+        if not evicted and not emptied:
+            break
+        blocked |= evicted
+        staying |= {ref: clusters for ref, clusters in emptied.items() if ref not in evicted}
+    done = with_ends(failing, found.bindings, fleet, inputs)
+    decided = (replace(each, staying=frozenset()) if each.staying else each for each in found.bindings)
+    return done, lowered, replace(found, bindings=tuple(with_stamps(decided, inputs.now)))
+
+
+def _last_copies(schedule: Schedule, fleet: Fleet) -> _Clusters:
+    """Return what a pass would leave in no cluster, because of what its clusters have become, with these clusters."""
+    if not fleet.failover.guard.keeps_last_copy:
+        return {}
+    state = schedule.scheduler.state
+    found = (
+        (binding.ref, clusters_to_stay_in(state, binding, schedule.decisions[binding.ref]))
+        for binding in schedule.undecided
+        if not binding.staying
+    )
+    return {ref: clusters for ref, clusters in found if clusters}
+
+
+def _with_last_copies(bindings: Iterable[Binding], staying: _Clusters) -> Iterator[Binding]:
+    """Yield bindings with the targets that they keep for want of others, and the note about these."""
+    for binding in bindings:
+        clusters = staying.get(binding.ref, ())
+        yield with_blocked_note(replace(binding, staying=frozenset(clusters)), clusters, ()) if clusters else binding
