@@ -1,7 +1,9 @@
-"""Two customizations of the same operation of a kind: one of them must go, and both are named."""
+"""Objects of Karmada's kinds: each kind has its field, and of two customizations of one operation one must go."""
 
 from typing import Any
 
+from reconciler.source.desired import KarmadaObjects
+from reconciler.source.karmada_objects import FAMILIES, source_kinds
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from tests.build import as_bytes
@@ -38,3 +40,10 @@ def test_the_later_name_of_two_that_conflict_is_the_problem() -> None:
 
 def test_other_kinds_do_not_conflict() -> None:
     assert problems(a_customization("a"), a_customization("b", kind="Other")) == []
+
+
+def test_each_kind_of_karmada_that_is_admitted_is_read_into_one_field() -> None:
+    kinds = [kind for family in FAMILIES for kind in family.kinds]
+    ours = {name for name, kind in source_kinds().items() if kind.api_version.startswith("argosy.dev/")}
+    assert sorted(kinds) == sorted(source_kinds().keys() - ours)
+    assert sorted(family.field for family in FAMILIES) == sorted(KarmadaObjects.__struct_fields__)

@@ -82,7 +82,8 @@ def claim_templates(
     templates: Iterable[Template], desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]
 ) -> Claims:
     """Match templates of a source and make their bindings."""
-    claiming = _Claiming(desired, policy_index(desired), match_options(desired.fleet), interpreter, previous)
+    starting = {each.ref: each for each in desired.starting_bindings}
+    claiming = _Claiming(desired, policy_index(desired), match_options(desired.fleet), interpreter, previous, starting)
     for template in templates:
         result_or_substitute(partial(claiming.add, template), partial(claiming.fail, template))
     return claiming.claims()
@@ -96,6 +97,7 @@ class _Claiming(Struct):
     options: MatchOptions
     interpreter: Interpreter
     previous: Mapping[ObjectRef, Binding]
+    starting: Mapping[ObjectRef, Binding]
     bindings: list[Binding] = field(default_factory=list)
     released: list[Binding] = field(default_factory=list)
     failed: list[tuple[Template, InterpreterError]] = field(default_factory=list)
@@ -106,7 +108,7 @@ class _Claiming(Struct):
     def add(self, template: Template) -> None:
         """Match a template, and make its binding."""
         before = self.previous.get(template.ref)
-        known = before or self.desired.starting_bindings.get(template.ref)
+        known = before or self.starting.get(template.ref)
         match = self.policies.match(template, claim=known.policy if known else "", options=self.options)
         self.matches[template.ref] = match
         if match.policy is None:

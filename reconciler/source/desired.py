@@ -25,14 +25,32 @@ from .files import NO_OBJECTS, Skipped
 from .provenance import SourceBuild
 
 
-class Desired(SelectiveStruct, frozen=True, kw_only=True):
+class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
+    """The objects of Karmada's kinds in a source, which decide on others.
+
+    ``taint_policies`` taint clusters, ``customizations`` extend the interpreter. ``reschedule_requests`` are the
+    WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs, ``federated_autoscalers`` the FederatedHPAs,
+    ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions that conditions of clusters call for.
+    ``starting_bindings`` say where objects are that were delivered by Karmada before, and that no pass has placed yet.
+    """
+
+    policies: tuple[PropagationPolicy, ...] = ()
+    override_policies: tuple[OverridePolicy, ...] = ()
+    taint_policies: tuple[ClusterTaintPolicy, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    customizations: tuple[Template, ...] = ()
+    reschedule_requests: tuple[RescheduleRequest, ...] = ()
+    cron_autoscalers: tuple[CronAutoscaler, ...] = ()
+    federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
+    quotas: tuple[Template, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    starting_bindings: tuple[Binding, ...] = ()
+
+
+class Desired(KarmadaObjects, frozen=True, kw_only=True):
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
-    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
-    ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs,
-    ``federated_autoscalers`` the FederatedHPAs, ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions
-    that conditions of clusters call for. ``starting_bindings``
-    say where an object is that no pass has placed yet.
+    ``templates`` are all objects that may be propagated. ``webhooks`` extend the interpreter, as customizations do.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -52,18 +70,7 @@ class Desired(SelectiveStruct, frozen=True, kw_only=True):
 
     fleet: Fleet = field(default_factory=Fleet)
     templates: tuple[Template, ...] = ()
-    policies: tuple[PropagationPolicy, ...] = ()
-    override_policies: tuple[OverridePolicy, ...] = ()
-    taint_policies: tuple[ClusterTaintPolicy, ...] = ()
-    clusters: tuple[Cluster, ...] = ()
-    customizations: tuple[Template, ...] = ()
     webhooks: tuple[Template, ...] = ()
-    reschedule_requests: tuple[RescheduleRequest, ...] = ()
-    cron_autoscalers: tuple[CronAutoscaler, ...] = ()
-    federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
-    quotas: tuple[Template, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
-    starting_bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()

@@ -3,29 +3,30 @@
 Admission applies the defaults and the validation of Karmada's CRDs and webhooks, which nobody else runs here.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from overrides.admission import all_kinds
 from overrides.parsing import override_policy
-from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
-from render.autoscaling import FederatedAutoscaler, federated_autoscaler
+from render.autoscaling import federated_autoscaler
 from render.binding import Binding
-from render.cluster import Cluster
-from render.cron.rules import CronAutoscaler, cron_autoscaler
+from render.cron.rules import cron_autoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
-from render.policy import ClusterTaintPolicy, PropagationPolicy
-from render.remedies import Remedy, remedy
-from render.rescheduling.requests import RescheduleRequest, reschedule_request
+from render.policy import PropagationPolicy
+from render.remedies import remedy
+from render.rescheduling.requests import reschedule_request
 from render.settings.feature_gates import FeatureGates
 
+from .desired import KarmadaObjects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of
 
@@ -43,27 +44,72 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
     return kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
 
 
-class KarmadaObjects(Struct):
-    """The policies, overrides, clusters, customizations and rebalancers of the source, and what is wrong with others.
+class ObjectFamily(NamedTuple):
+    """The kinds whose objects are one field of ``KarmadaObjects``: how one is read, and the names it is sorted by.
 
-    ``taint_policies`` taint clusters, ``bindings`` say where objects are that were delivered by Karmada before.
-    ``admitted`` has the name and the place of each of these.
+    ``has_group``: messages name the group of the kind, too.
     """
 
-    policies: list[PropagationPolicy] = field(default_factory=list)
-    override_policies: list[OverridePolicy] = field(default_factory=list)
-    taint_policies: list[ClusterTaintPolicy] = field(default_factory=list)
-    clusters: list[Cluster] = field(default_factory=list)
-    customizations: list[Template] = field(default_factory=list)
-    reschedule_requests: list[RescheduleRequest] = field(default_factory=list)
-    cron_autoscalers: list[CronAutoscaler] = field(default_factory=list)
-    federated_autoscalers: list[FederatedAutoscaler] = field(default_factory=list)
-    quotas: list[Template] = field(default_factory=list)
-    remedies: list[Remedy] = field(default_factory=list)
-    bindings: list[Binding] = field(default_factory=list)
-    admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
-    problems: list[FieldProblem] = field(default_factory=list)
-    warnings: list[FieldProblem] = field(default_factory=list)
+    field: str
+    kinds: tuple[str, ...]
+    read: Callable[[Manifest, LocatedManifest, SharedPlacements], Any]
+    names: tuple[str, ...] = ("name",)
+    has_group: bool = False
+
+
+def _located(read: Callable[..., Any]) -> Callable[[Manifest, LocatedManifest, SharedPlacements], Any]:
+    """Return what reads an object with its place."""
+    return lambda manifest, place, _: read(manifest, path=place.file.path, document=place.number)
+
+
+def _template(manifest: Manifest, place: LocatedManifest, _: SharedPlacements) -> Template:
+    return template_of(place, manifest)
+
+
+def _policy(manifest: Manifest, place: LocatedManifest, placements: SharedPlacements) -> PropagationPolicy:
+    return propagation_policy(manifest, path=place.file.path, document=place.number, placements=placements)
+
+
+def _binding(manifest: Manifest, _: LocatedManifest, placements: SharedPlacements) -> Binding:
+    return binding(manifest, placements=placements)
+
+
+_NAMES, _REF = ("namespace", "name"), ("ref",)
+FAMILIES = (
+    ObjectFamily("policies", ("PropagationPolicy", "ClusterPropagationPolicy"), _policy, _NAMES),
+    ObjectFamily("override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _located(override_policy), _NAMES),
+    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _located(cluster_taint_policy)),
+    ObjectFamily("clusters", ("Cluster",), _located(cluster)),
+    ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _template, _REF),
+    ObjectFamily("reschedule_requests", ("WorkloadRebalancer",), _located(reschedule_request), has_group=True),
+    ObjectFamily(
+        "cron_autoscalers", ("CronFederatedHPA",), _located(cron_autoscaler), ("target", "name"), has_group=True
+    ),
+    ObjectFamily("federated_autoscalers", ("FederatedHPA",), _located(federated_autoscaler), _REF, has_group=True),
+    ObjectFamily("quotas", ("FederatedResourceQuota",), _template, _REF, has_group=True),
+    ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: remedy(manifest), has_group=True),
+    ObjectFamily("starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _binding, _REF, has_group=True),
+)
+_BY_KIND = {kind: family for family in FAMILIES for kind in family.kinds}
+
+
+class AdmittedObjects(NamedTuple):
+    """The objects of Karmada's kinds that are admitted, in the order of their files, and what is wrong with others.
+
+    ``places`` has the name and the place of each of these.
+    """
+
+    objects: KarmadaObjects
+    places: Sequence[tuple[str, LocatedManifest]]
+    problems: Sequence[FieldProblem]
+    warnings: Sequence[FieldProblem]
+
+    def fields_in_order(self) -> dict[str, Any]:
+        """Return the fields of the objects, each sorted by name, as a source has them."""
+        return {
+            family.field: tuple(sorted(getattr(self.objects, family.field), key=attrgetter(*family.names)))
+            for family in FAMILIES
+        }
 
     def warnings_beside(self, gates: FeatureGates) -> Iterator[FieldProblem]:
         """Yield the warnings, but for what a gate of the fleet makes work."""
@@ -78,29 +124,39 @@ class KarmadaObjects(Struct):
                 yield warning
 
 
+class _AdmittedSoFar(Struct):
+    """The objects that are admitted so far, by field, and what is wrong with others."""
+
+    found: dict[str, list[Any]] = field(default_factory=lambda: {family.field: [] for family in FAMILIES})
+    places: list[tuple[str, LocatedManifest]] = field(default_factory=list)
+    problems: list[FieldProblem] = field(default_factory=list)
+    warnings: list[FieldProblem] = field(default_factory=list)
+    placements: SharedPlacements = field(default_factory=SharedPlacements)
+
+    def add(self, place: LocatedManifest, admit: Callable[[], Admitted]) -> list[FieldProblem]:
+        """Add the value of an object that is admitted, and return what is wrong with it."""
+        outcome = admit()
+        if place.manifest["kind"] == "Cluster" and outcome.object is None:
+            outcome = _with_preferences_left_out(place.manifest, outcome)
+        self.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+        if outcome.object is not None:
+            family = _BY_KIND[place.manifest["kind"]]
+            self.found[family.field].append(family.read(outcome.object, place, self.placements))
+            ref = ObjectRef.of(outcome.object)
+            self.places.append((str(ref if family.has_group else replace(ref, group="")), place))
+        return [FieldProblem(place, problem) for problem in outcome.problems]
+
+
 def load_karmada_objects(
     places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str
-) -> KarmadaObjects:
+) -> AdmittedObjects:
     """Admit each object and return the values of those that are admitted."""
-    objects, placements = KarmadaObjects(), SharedPlacements()
-    admit = partial(admitted, default_namespace=default_namespace)
+    loading, admit = _AdmittedSoFar(), partial(admitted, default_namespace=default_namespace)
     for place, kind in places:
         outcome = partial(admit, place.manifest, kind)
-        objects.problems += place.problems_of_call(partial(_admit, objects, place, outcome, placements))
-    return objects
-
-
-def _admit(
-    objects: KarmadaObjects, place: LocatedManifest, admit: Callable[[], Admitted], placements: SharedPlacements
-) -> list[FieldProblem]:
-    """Add the value of an object that is admitted, and return what is wrong with it."""
-    outcome = admit()
-    if place.manifest["kind"] == "Cluster" and outcome.object is None:
-        outcome = _with_preferences_left_out(place.manifest, outcome)
-    objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
-    if outcome.object is not None:
-        objects.admitted.append((_add(objects, place, outcome.object, placements), place))
-    return [FieldProblem(place, problem) for problem in outcome.problems]
+        loading.problems += place.problems_of_call(partial(loading.add, place, outcome))
+    objects = KarmadaObjects(**{name: tuple(values) for name, values in loading.found.items()})
+    return AdmittedObjects(objects, loading.places, loading.problems, loading.warnings)
 
 
 def _with_preferences_left_out(manifest: Manifest, refused: Admitted) -> Admitted:
@@ -114,46 +170,3 @@ def _with_preferences_left_out(manifest: Manifest, refused: Admitted) -> Admitte
         return refused
     warning = Problem("", 0, "spec.taints", f"{_PREFERENCE} means nothing for clusters; taints with it are left out")
     return replace(outcome, warnings=(*outcome.warnings, warning))
-
-
-def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, placements: SharedPlacements) -> str:
-    """Add the value of an admitted object and return its name for messages."""
-    path, document = place.file.path, place.number
-    match manifest["kind"]:
-        case "PropagationPolicy" | "ClusterPropagationPolicy":
-            policy = propagation_policy(manifest, path=path, document=document, placements=placements)
-            objects.policies.append(policy)
-            return str(policy)
-        case "OverridePolicy" | "ClusterOverridePolicy":
-            override = override_policy(manifest, path=path, document=document)
-            objects.override_policies.append(override)
-            return str(override)
-        case "ClusterTaintPolicy":
-            objects.taint_policies.append(cluster_taint_policy(manifest, path=path, document=document))
-        case "Cluster":
-            objects.clusters.append(cluster(manifest, path=path, document=document))
-        case "ResourceInterpreterCustomization":
-            objects.customizations.append(template_of(place, manifest))
-        case "ResourceBinding" | "ClusterResourceBinding":
-            objects.bindings.append(binding(manifest, placements=placements))
-            return str(ObjectRef.of(manifest))
-        case _:
-            _add_timed(objects, place, manifest)
-            return str(ObjectRef.of(manifest))
-    return f"{manifest['kind']} {manifest['metadata']['name']}"
-
-
-def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest) -> None:
-    """Add the value of an object that acts on time, or on what is observed."""
-    path, document = place.file.path, place.number
-    match manifest["kind"]:
-        case "WorkloadRebalancer":
-            objects.reschedule_requests.append(reschedule_request(manifest, path=path, document=document))
-        case "FederatedResourceQuota":
-            objects.quotas.append(template_of(place, manifest))
-        case "CronFederatedHPA":
-            objects.cron_autoscalers.append(cron_autoscaler(manifest, path=path, document=document))
-        case "FederatedHPA":
-            objects.federated_autoscalers.append(federated_autoscaler(manifest, path=path, document=document))
-        case _:
-            objects.remedies.append(remedy(manifest))

@@ -52,7 +52,7 @@ from .facts import FactsOf, no_facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .included import read_everything
-from .karmada_objects import KarmadaObjects, load_karmada_objects
+from .karmada_objects import AdmittedObjects, load_karmada_objects
 from .lines import Lines, PlacedLines
 from .manifests import (
     IGNORE_HINT,
@@ -121,7 +121,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
     built: BuiltSource
     roles: Roles
     scopes: Scopes
-    karmada: KarmadaObjects
+    karmada: AdmittedObjects
     templates: Templates
     webhooks: Templates
     tests: PolicyTests
@@ -137,7 +137,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
     @property
     def refused(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are certain; a source without policies delivers nothing, so it has none."""
-        is_strict = self.home.fleet.validation is TemplateValidation.STRICT and bool(self.karmada.policies)
+        is_strict = self.home.fleet.validation is TemplateValidation.STRICT and bool(self.karmada.objects.policies)
         return (each.found for each in self.checked.wrong if is_strict and each.is_certain)
 
     @property
@@ -201,7 +201,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
-    unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
+    unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies) if facts else ()
     hard = (*_file_problems(parts), *lines.located_problems([*_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *{each.problem for each in broken})))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located_problems(_warnings(parts)))))
@@ -214,7 +214,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         files=tuple(files),
         ignore=home.ignore,
         locked=parts.lock.locked,
-        karmada=tuple(place.manifest for _, place in parts.karmada.admitted),
+        karmada=tuple(place.manifest for _, place in parts.karmada.places),
     )
 
 
@@ -228,7 +228,7 @@ def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Part
     templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
     karmada = load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace)
     templates.join_variants()
-    templates.join_destinations({cluster.name for cluster in karmada.clusters})
+    templates.join_destinations({cluster.name for cluster in karmada.objects.clusters})
     templates.leave_out_repetitions()
     return _Parts(
         home=home,
@@ -276,10 +276,11 @@ def _check_schemas(parts: _Parts, facts: FactsOf, known: RightManifests | None) 
     if parts.home.fleet.validation is TemplateValidation.OFF:
         return CheckedTemplates()
     templates = [template for template, _ in parts.templates.placed]
-    clusters = partial(with_facts, parts.karmada.clusters)
+    clusters = partial(with_facts, parts.karmada.objects.clusters)
     checks = SchemaChecks(lambda: clusters(facts(parts.home.fleet)), templates, known=known)
     checked = checks.check_templates((*parts.templates.placed, *parts.templates.variants))
-    return checked.with_overrides(parts.karmada.override_policies) if parts.karmada.policies else checked
+    karmada = parts.karmada.objects
+    return checked.with_overrides(karmada.override_policies) if karmada.policies else checked
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
@@ -288,17 +289,17 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     for found in (parts.built, parts.roles, karmada, webhooks, parts.tests, parts.external):
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
-    yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted, *parts.external.admitted], lines)
+    yield from duplicates([*placed, *karmada.places, *parts.tests.admitted, *parts.external.admitted], lines)
     yield from kinds_of_equal_letters(parts.templates.placed, lines)
     yield from former_names_in_use(_placed_clusters(karmada))
-    yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
+    yield from conflicting_customizations(karmada.objects.customizations, [place for _, place in karmada.places])
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from readable_secrets(parts.templates.placed, is_refused=True)
 
 
-def _placed_clusters(karmada: KarmadaObjects) -> Iterator[tuple[Cluster, LocatedManifest]]:
-    places = {(place.file.path, place.number): place for _, place in karmada.admitted}
-    return ((each, places[each.path, each.document]) for each in karmada.clusters)
+def _placed_clusters(karmada: AdmittedObjects) -> Iterator[tuple[Cluster, LocatedManifest]]:
+    places = {(place.file.path, place.number): place for _, place in karmada.places}
+    return ((each, places[each.path, each.document]) for each in karmada.objects.clusters)
 
 
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
@@ -311,8 +312,8 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)
-    policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith(_POLICIES))
-    known = {cluster.name for cluster in parts.karmada.clusters}
+    policies = (place for _, place in parts.karmada.places if place.manifest["kind"].endswith(_POLICIES))
+    known = {cluster.name for cluster in parts.karmada.objects.clusters}
     yield from absent_clusters(policies, known)
     yield from absent_listed_clusters(parts.roles.fleets, parts.home.fleet, known)
     if parts.home.fleet.secrets is Permission.ALLOW:
@@ -336,22 +337,12 @@ def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Probl
 
 def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
     """Return the values in order."""
-    karmada, kinds = parts.karmada, {(template.ref.group, template.ref.kind) for template, _ in parts.templates.placed}
+    kinds = {(template.ref.group, template.ref.kind) for template, _ in parts.templates.placed}
     return Desired(
+        **parts.karmada.fields_in_order(),
         fleet=parts.home.fleet,
         templates=tuple(sorted((template for template, _ in parts.templates.placed), key=lambda each: each.ref)),
-        policies=tuple(sorted(karmada.policies, key=lambda policy: (policy.namespace, policy.name))),
-        taint_policies=tuple(sorted(karmada.taint_policies, key=lambda policy: policy.name)),
-        override_policies=tuple(sorted(karmada.override_policies, key=lambda policy: (policy.namespace, policy.name))),
-        clusters=tuple(sorted(karmada.clusters, key=lambda cluster: cluster.name)),
-        customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
-        reschedule_requests=tuple(sorted(karmada.reschedule_requests, key=lambda each: each.name)),
-        cron_autoscalers=tuple(sorted(karmada.cron_autoscalers, key=lambda each: (each.target, each.name))),
-        remedies=tuple(sorted(karmada.remedies, key=lambda each: each.name)),
-        federated_autoscalers=tuple(sorted(karmada.federated_autoscalers, key=lambda each: each.ref)),
-        quotas=tuple(sorted(karmada.quotas, key=lambda each: each.ref)),
-        starting_bindings={each.ref: each for each in karmada.bindings},
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),

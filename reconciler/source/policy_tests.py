@@ -162,7 +162,7 @@ def _loaded_test(
         name=manifest["metadata"]["name"],
         path=place.file.path,
         document=place.number,
-        clusters=tuple(clusters.clusters),
+        clusters=clusters.objects.clusters,
         templates=tuple(template for template, _ in templates.placed),
         without_clusters=tuple(given.get("withoutClusters") or ()),
         settings=_settings(place, given, loaded),

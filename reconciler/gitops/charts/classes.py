@@ -136,7 +136,7 @@ def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: Fac
         for place, kind in admitted
         if kind and (kind.kind == "Cluster" or kind.kind.endswith("OverridePolicy"))
     ]
-    found = load_karmada_objects(chosen, default_namespace=fleet.default_namespace)
+    found = load_karmada_objects(chosen, default_namespace=fleet.default_namespace).objects
     by_name = {cluster.name: cluster for cluster in found.clusters}
     return ChartMembers(
         clusters=with_facts(by_name.values(), facts(fleet)),
