@@ -106,7 +106,8 @@ def test_karmada_is_read_with_what_its_policies_propagate(tmp_path: Path, capsys
     policy = a_policy(selectors=selectors, placement=on_clusters("member1", "member2", replicaScheduling=DYNAMIC))
     binding = a_binding(member1=4, member2=1)
     binding["spec"]["gracefulEvictionTasks"] = [{"fromCluster": "member3", "reason": "x", "producer": "y"}]
-    binding["status"] = {"schedulerObservingAffinityName": "first", "conditions": []}
+    binding["spec"]["rescheduleTriggeredAt"] = "2027-01-01T00:00:01Z"
+    binding["status"] = {"schedulerObservingAffinityName": "first", "lastScheduledTime": "2027-01-01T00:00:00Z"}
     work = {"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work", "metadata": {"name": "w", "namespace": "default"}}
     objects = [web, marked, {**secret, "data": {"a": CANARY}}, a_config_map("mine"), policy, binding, work]
     hub = a_hub(KARMADA, [*map(a_live_cluster, ("member1", "member2")), *objects])
@@ -133,6 +134,7 @@ def test_karmada_is_read_with_what_its_policies_propagate(tmp_path: Path, capsys
         ("CustomResourceDefinition.apiextensions.k8s.io: 4 objects", "not-propagated"),
         ("ResourceBinding default/nginx-deployment", "starting-binding"),
         ("ResourceBinding default/nginx-deployment", "leaving"),
+        ("ResourceBinding default/nginx-deployment", "rescheduling"),
         ("Secret default/key", "secret-left-out"),
         ("Work.work.karmada.io", "kind-left-out"),
     }
@@ -214,3 +216,72 @@ def test_a_cluster_that_is_no_control_plane_is_named(tmp_path: Path, capsys: pyt
     assert ended.err == (
         "argosy: hub holds no object of a federation\n  hint: read clusters that no federation joins with --cluster\n"
     )
+
+
+TIMED = [*KARMADA, a_definition("apps.karmada.io/v1alpha1", "WorkloadRebalancer", "Cluster")]
+ANSWERED = {"observedGeneration": 1, "finishTime": "2027-01-01T00:00:00Z"}
+
+
+def a_rebalancer(*names: str, done: tuple[str, ...] = (), **status: Any) -> dict[str, Any]:
+    named = {
+        name: {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name} for name in names
+    }
+    results = [{"workload": named[name], "result": "Successful"} for name in done]
+    return {
+        "apiVersion": "apps.karmada.io/v1alpha1",
+        "kind": "WorkloadRebalancer",
+        "metadata": {"name": "again", "generation": 1},
+        "spec": {"workloads": list(named.values())},
+        "status": {"observedWorkloads": results, **status},
+    }
+
+
+def a_hub_with(rebalancer: dict[str, Any]) -> tuple[FakeCluster, ...]:
+    """A control plane and its members: 4 and 1 replicas, where there is room for 1 and 4 more."""
+    clusters = [a_live_cluster("member1"), a_live_cluster("member2")]
+    for cluster, free in zip(clusters, ("1", "4"), strict=True):
+        cluster["spec"].pop("taints")
+        summary = {"allocatable": {"cpu": free, "memory": "64Gi", "pods": "100"}}
+        cluster["status"] = {"kubernetesVersion": "v1.36.0", "resourceSummary": summary}
+    web = a_deployment(replicas=5)
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    policy = a_policy(placement=on_clusters("member1", "member2", replicaScheduling=DYNAMIC))
+    binding = a_binding(member1=4, member2=1)
+    members = [FakeCluster(name=name) for name in ("member1", "member2")]
+    for sent_to, replicas in zip(members, (4, 1), strict=True):
+        sent = {**web, "spec": {**web["spec"], "replicas": replicas}}
+        path = "/apis/apps/v1/namespaces/default/deployments?fieldManager=karmada"
+        assert sent_to.request("POST", path, sent)[0] == 201
+    return a_hub(TIMED, [*clusters, web, policy, binding, rebalancer]), *members
+
+
+def test_a_rebalancer_that_karmada_has_answered_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hub = a_hub_with(a_rebalancer("nginx", done=("nginx",), **ANSWERED))
+    ended = imported_hub(tmp_path, capsys, *hub, arguments=("--all",))
+    assert ended.code == 0, ended
+    assert "templates/workloadrebalancer-again.yaml" not in files(tmp_path)
+    assert "Karmada has rescheduled what it names, which is asked for once" in ended.out
+    assert ended.out.splitlines()[-2:] == [
+        "member1: 1 object taken over without a change",
+        "member2: 1 object taken over without a change",
+    ]
+
+
+def test_a_rebalancer_keeps_what_karmada_has_not_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hub = a_hub_with(a_rebalancer("nginx", "new", done=("nginx",)))
+    ended = imported_hub(tmp_path, capsys, *hub, arguments=("--all",))
+    (rebalancer,) = files(tmp_path)["templates/workloadrebalancer-again.yaml"]
+    assert [each["name"] for each in rebalancer["spec"]["workloads"]] == ["new"]
+    assert "left out: 1 workload of it that Karmada has rescheduled already" in ended.out
+
+
+def test_a_proof_goes_by_the_room_that_karmada_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A request that waits moves replicas in the first pass, which knows how much room there is: so must the proof."""
+    ended = imported_hub(tmp_path, capsys, *a_hub_with(a_rebalancer("nginx")))
+    assert ended.code == 1, ended
+    shown = [line for line in ended.out.splitlines() if line.startswith("member")]
+    assert shown == [
+        "member1: 0 objects taken over without a change, 1 not as wanted",
+        "member2: 0 objects taken over without a change, 1 not as wanted",
+    ]
+    assert "not proven" not in ended.out

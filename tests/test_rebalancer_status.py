@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from render.documents import parse_documents
+from render.parsing.bindings import ANSWERED_REQUESTS
 
 from .build import a_deployment, a_policy
 from .memory_fleet import MemoryFleet
@@ -59,3 +60,44 @@ def test_a_rebalancer_is_recorded_until_its_file_goes(tmp_path: Path, capsys: py
     fleet.repository.commit({"move.yaml": None})
     fleet.run(60)
     assert PATH not in fleet.repository.files("argosy/status")
+
+
+STATUS = {
+    "observedGeneration": 2,
+    "finishTime": "2027-01-01T00:00:00Z",
+    "observedWorkloads": [
+        {"workload": each, "result": "Successful"} for each in a_rebalancer("web", "api")["spec"]["workloads"]
+    ],
+}
+
+
+def test_a_rebalancer_that_karmada_has_answered_asks_for_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its file is what ``kubectl get -o yaml`` prints; only what was added to it after it finished is rescheduled."""
+    selectors = [WEB, {**WEB, "name": "api"}, {**WEB, "name": "new"}]
+    finished, grown = a_rebalancer("web", "api"), a_rebalancer("web", "api", "new")
+    grown["metadata"] = {"name": "grown", "generation": 3}
+    files = {
+        **{f"{name}.yaml": a_deployment(name) for name in ("web", "api", "new")},
+        "policy.yaml": a_policy("all", selectors=selectors, placement={}),
+        "move.yaml": {**finished, "status": STATUS},
+        "grown.yaml": {**grown, "status": STATUS},
+    }
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"oslo": ROOM}, files)
+    fleet.run()
+    answered = {
+        name: fleet.recorded(f"bindings/default/Deployment.apps/{name}.yaml", "argosy/rendered")["metadata"]
+        .get("annotations", {})
+        .get(ANSWERED_REQUESTS)
+        for name in ("web", "new")
+    }
+    assert answered == {"web": None, "new": "grown"}
+    assert fleet.recorded(PATH)["status"]["finishTime"] == "2027-01-01T00:00:00Z"
+    assert results(fleet) == {"api": "Successful", "web": "Successful"}
+    assert fleet.recorded("rebalancers/grown.yaml")["status"]["finishTime"] == "2027-01-15T08:00:00Z"
+    rows = [line.split() for line in fleet.status(capsys).out.splitlines() if line.startswith(("move ", "grown "))]
+    assert [row[:5] for row in rows] == [
+        ["grown", "3", "of", "3", "2027-01-15T08:00:00Z"],
+        ["move", "2", "of", "2", "2027-01-01T00:00:00Z"],
+    ]

@@ -181,7 +181,7 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
         return result, None
     limits = ProofOptions(open_client=members.open, max_parallel=access.max_parallel, timeout=access.timeout)
     with log.timed("compare"):
-        return result, proof_of(result.files, limits, log)
+        return result, proof_of(result.files, result.facts, limits, log)
 
 
 def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from reconciler.ledger.facts import Facts
 from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
@@ -49,7 +50,8 @@ class Line(NamedTuple):
 class Import(Struct, frozen=True, kw_only=True):
     """The files to write by path, the report, and how many documents are of no other federation.
 
-    ``failures`` are the clusters that could not be read, where some were.
+    ``failures`` are the clusters that could not be read, where some were. ``facts`` are what a control plane that was
+    read knows of its members.
     """
 
     system: str
@@ -57,6 +59,7 @@ class Import(Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
     others: int = 0
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.ledger.branch_file import FileFault
+from reconciler.ledger.facts import ClusterFacts
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
@@ -24,7 +26,7 @@ from render.federations.plain_clusters.written_form import without_filled_in
 from render.federations.policies import files_of
 from render.federations.units import Conversion, Left, Placed, exact, refused
 from render.interpretation.removal import take_out
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, as_mapping
 from render.words import counted
 
 from .importing import Import, members_among, report_of
@@ -33,6 +35,7 @@ _NOT_READ: Mapping[str, str] = {
     **KINDS_LEFT_OUT,
     "Work.work.karmada.io": "what it says stands in the members",
 }
+_OBSERVED = ("apiEnablements", "kubernetesVersion", "resourceSummary")
 _VIRTUAL_GROUPS = ("search.karmada.io", "metrics.k8s.io", "custom.metrics.k8s.io")
 _NOT_PROPAGATED = exact("not-propagated", "no policy propagates it")
 
@@ -72,7 +75,28 @@ def imported_hub(reading: HubReading) -> Import:
         documents, left = _propagated(documents)
     conversion = federation.convert(documents, members_among(documents)).without_secrets()
     conversion = replace(conversion, left=(*conversion.left, *left, *_kinds_not_listed(read)), others=0)
-    return Import(system=federation.title, files=files_of(_cleaned(conversion)), lines=report_of(conversion))
+    return Import(
+        system=federation.title,
+        files=files_of(_cleaned(conversion)),
+        lines=report_of(conversion),
+        facts=dict(_facts_known(documents)),
+    )
+
+
+def _facts_known(documents: Iterable[Placed]) -> Iterator[tuple[str, ClusterFacts]]:
+    """Yield what Karmada's Clusters say of members that passes observe as well: what they serve, and their room."""
+    for each in documents:
+        if each.kind != "Cluster" or not each.group.startswith("cluster.karmada.io"):
+            continue
+        said = as_mapping(each.manifest.get("status"))
+        status = {name: said[name] for name in _OBSERVED if said.get(name) is not None}
+        head = {"apiVersion": ClusterFacts.API_VERSION, "kind": ClusterFacts.KIND, "metadata": {"name": each.key[1]}}
+        try:
+            facts = ClusterFacts.of({**head, "status": status})
+        except FileFault:  # of a shape that is not Karmada's: nothing is known, as of a member that is not observed
+            continue
+        if status:
+            yield facts.name, facts
 
 
 def _federation(reading: HubReading, read: WholeCluster) -> Federation:

@@ -1,6 +1,7 @@
 """The proof that a fleet may be taken over as it is: its files are rendered and compared with what clusters hold.
 
-They are rendered in a repository of their own, which is gone afterwards, and compared by the plans that apply them. An
+They are rendered in a repository of their own, which is gone afterwards, with the room that a control plane knows its
+members to have: the first pass will know it, too. They are compared by the plans that apply them. An
 object is proven where applying it takes it over and changes no value. Nothing is written to a cluster.
 """
 
@@ -15,6 +16,7 @@ from reconciler.branches.publication import Publication
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import LiveChange, change_lines, live_changes
+from reconciler.ledger.facts import Facts
 from reconciler.members.exchange import OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
@@ -82,19 +84,19 @@ class ProofOptions(Struct, frozen=True, kw_only=True):
     timeout: float = 300.0
 
 
-def proof_of(files: Mapping[str, bytes], options: ProofOptions, log: Log) -> Proof:
-    """Render files and compare what they give each cluster with what it holds."""
+def proof_of(files: Mapping[str, bytes], facts: Facts, options: ProofOptions, log: Log) -> Proof:
+    """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
     with TemporaryDirectory(prefix="argosy-import-") as place:
         begun_repository(Path(place))
         with open_repository(place) as repository:
-            return _proof_in(repository, files, options, replace(log, level=ERRORS_ONLY, repository=place))
+            repository.put_files(files)
+            repository.commit_paths(files, "Import a fleet")
+            return _proof_in(repository, facts, options, replace(log, level=ERRORS_ONLY, repository=place))
 
 
-def _proof_in(repository: Repository, files: Mapping[str, bytes], options: ProofOptions, log: Log) -> Proof:
-    repository.put_files(files)
-    repository.commit_paths(files, "Import a fleet")
+def _proof_in(repository: Repository, facts: Facts, options: ProofOptions, log: Log) -> Proof:
     try:
-        outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True))
+        outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True, facts=facts))
     except InputError as error:
         return Proof(problems=tuple(map(str, error.problems)))
     publication, desired = Publication(repository=repository), outcome.source.desired

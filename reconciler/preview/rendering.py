@@ -18,6 +18,7 @@ from reconciler.guards.continuity import check_continuity
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.outward_addresses import SettingsSide, changed_between
 from reconciler.guards.rewind import check_rewind
+from reconciler.ledger.facts import Facts
 from reconciler.rendering.guarded_outcome import check_guards, movement_breaches
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
@@ -34,7 +35,7 @@ class PreviewOptions(Struct, frozen=True, kw_only=True):
     """The options of a preview: there may be no rendered commit yet, and so much is allowed.
 
     ``now`` is its time (None: the time of day). A commit may be of a source that was rewound, or changes settings that
-    are in other hands, if that is accepted.
+    are in other hands, if that is accepted. ``facts`` are known of members beside those that were recorded.
     """
 
     is_first: bool = False
@@ -42,6 +43,7 @@ class PreviewOptions(Struct, frozen=True, kw_only=True):
     accepts_settings: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     now: datetime | None = None
+    facts: Facts = field(default_factory=dict)
 
 
 AS_IT_IS = PreviewOptions()
@@ -67,6 +69,8 @@ def previewed(
         tip = publication.known_tip(fleet.rendered_branch, is_first=options.is_first)
         previous = memory.previous(repository, tip) if tip else None
         observed = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
+        if options.facts:
+            observed = replace(observed, facts={**options.facts, **observed.facts}, folder=None)
     check_allowed_clusters(options.allowed, source.desired, previous)
     check_continuity(repository, source, previous)
     if revision == "":

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from render.model import Manifest, ObjectRef, group_of
 from render.timing import after, whole_second
 
+_PARTS = ("apiVersion", "kind", "namespace", "name")
 NOT_FOUND = "ReferencedBindingNotFound"
 
 
@@ -84,7 +85,8 @@ Trigger = Callable[[NamedWorkload, datetime], RequestOutcome]
 
 def workload(plain: Manifest) -> NamedWorkload:
     """Return a workload of a rebalancer's spec."""
-    return NamedWorkload(plain["apiVersion"], plain["kind"], plain.get("namespace") or "", plain["name"])
+    api_version, kind, namespace, name = (plain.get(part) or "" for part in _PARTS)
+    return NamedWorkload(api_version, kind, namespace, name)
 
 
 def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger) -> RebalancerPass:
@@ -116,10 +118,15 @@ def _merged_workloads(
     named = set(workloads)
     known = [each for each in observed if each.workload in named or each.outcome is RequestOutcome.SUCCESSFUL]
     fresh = named - {each.workload for each in known}
-    return tuple(sorted((*known, *(ObservedWorkload(workload=each) for each in fresh)), key=_sort_key))
+    return in_order((*known, *(ObservedWorkload(workload=each) for each in fresh)))
 
 
-def _sort_key(observed: ObservedWorkload) -> str:
+def in_order(observed: Iterable[ObservedWorkload]) -> tuple[ObservedWorkload, ...]:
+    """Return workloads in the order in which a status has them."""
+    return tuple(sorted(observed, key=_text_of))
+
+
+def _text_of(observed: ObservedWorkload) -> str:
     each = observed.workload
     return f"{each.api_version} {each.kind} {each.namespace} {each.name}"
 

@@ -8,19 +8,21 @@ so a binding records the names of the rebalancers that it has answered: one whos
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import Manifest
 from render.timing import FIRST
 
+from .finished import told_status
 from .rebalancing import (
     NamedWorkload,
     Rebalancer,
     RebalancerPass,
     RebalancerStatus,
     RequestOutcome,
+    in_order,
     rebalanced,
     workload,
 )
@@ -29,14 +31,22 @@ from .rebalancing import (
 class RescheduleRequest(Struct, frozen=True, kw_only=True):
     """A WorkloadRebalancer of the source: the name that bindings record, its workloads, and where it stands.
 
-    ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever).
+    ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever). ``told`` is what the status in
+    its file says of workloads that a control plane is done with: they are not rescheduled again.
     """
 
     name: str
     workloads: tuple[NamedWorkload, ...]
     ttl_seconds: int | None = None
+    told: RebalancerStatus = field(default_factory=RebalancerStatus)
     path: str = ""
     document: int = 0
+
+    @property
+    def asked_for(self) -> tuple[NamedWorkload, ...]:
+        """The workloads that are to be rescheduled."""
+        done = {each.workload for each in self.told.observed}
+        return tuple(each for each in self.workloads if each not in done)
 
 
 def reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0) -> RescheduleRequest:
@@ -47,6 +57,7 @@ def reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0)
         name=f"{metadata['name']}@{created}" if created else metadata["name"],
         workloads=tuple(map(workload, manifest["spec"]["workloads"])),
         ttl_seconds=manifest["spec"].get("ttlSecondsAfterFinished"),
+        told=told_status(manifest),
         path=path,
         document=document,
     )
@@ -59,7 +70,7 @@ def names_by_workload(requests: Iterable[RescheduleRequest]) -> Mapping[tuple[st
     """
     names: dict[tuple[str, str, str], set[str]] = {}
     for request in requests:
-        for each in request.workloads:
+        for each in request.asked_for:
             names.setdefault((each.namespace, each.kind, each.name), set()).add(request.name)
     return {key: tuple(sorted(found)) for key, found in names.items()}
 
@@ -79,13 +90,17 @@ def answered(
             return RequestOutcome.FAILED
         return RequestOutcome.SUCCESSFUL if request.name in binding.answered_requests else RequestOutcome.PENDING
 
+    done = {each.workload: each for each in request.told.observed}
     known = tuple(
         each
         for each in status.observed
-        if each.outcome is not RequestOutcome.FAILED or outcome(each.workload) is RequestOutcome.FAILED
+        if each.workload not in done
+        and (each.outcome is not RequestOutcome.FAILED or outcome(each.workload) is RequestOutcome.FAILED)
     )
+    observed = in_order((*known, *done.values()))
+    status = replace(status, observed=observed, finished=status.finished or request.told.finished)
     rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
-    return rebalanced(rebalancer, replace(status, observed=known), now, outcome)
+    return rebalanced(rebalancer, status, now, outcome)
 
 
 def with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:

@@ -10,22 +10,26 @@ from msgspec.structs import replace
 
 from render.admission.findings import Findings
 from render.admission.policy_warnings import WITHOUT_FAILOVER
-from render.admission.schema import ListOf, Record, Text
+from render.admission.schema import ListOf, Record, Text, Whole
 from render.admission.shared_schema import CLUSTER_AFFINITY, POINTER32, TEXT, TEXTS
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
 from render.model import APPS_API_VERSION, POLICY_API_VERSION
+from render.rescheduling.finished import unfinished_workloads
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
 from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
 
+_NAMED_WORKLOAD = Record({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT})
 REBALANCER_SPEC = Record(
+    {"workloads!": ListOf(_NAMED_WORKLOAD, min_items=1), "ttlSecondsAfterFinished": POINTER32},
+)
+REBALANCER_STATUS = Record(
     {
-        "workloads!": ListOf(
-            Record({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT}), min_items=1
-        ),
-        "ttlSecondsAfterFinished": POINTER32,
+        "observedWorkloads": ListOf(Record({"workload!": _NAMED_WORKLOAD, "result": TEXT, "reason": TEXT})),
+        "observedGeneration": Whole(),
+        "finishTime": TEXT,
     }
 )
 _CONDITION_MATCH = Record(
@@ -70,6 +74,7 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
         replace(
             _kind(APPS_API_VERSION, "WorkloadRebalancer", REBALANCER_SPEC),
             is_namespaced=False,
+            status=walk_of(REBALANCER_STATUS, Reading(is_typed=False)),
             warn=warn_of_rebalancer,
         ),
         replace(_kind("remedy.karmada.io/v1alpha1", "Remedy", REMEDY_SPEC), is_namespaced=False, warn=warn_of_remedy),
@@ -94,7 +99,10 @@ def _kind(api_version: str, kind: str, schema: Record, check: Rules | None = Non
 
 
 def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
-    """Warn of a time to live: a file is not deleted by itself."""
+    """Warn of a request that a control plane has answered, and of a time to live: a file is not deleted by itself."""
+    if rebalancer.get("status") and not unfinished_workloads(rebalancer):
+        message = "says that it has finished, so nothing is rescheduled for it"
+        findings.warning("status", message, hint="delete the file, or leave out the status to ask again")
     if rebalancer["spec"].get("ttlSecondsAfterFinished") is not None:
         message = "deletes nothing by itself: a file stays until somebody deletes it"
         findings.warning("spec.ttlSecondsAfterFinished", message, hint="argosy status says when its time is over")

@@ -6,17 +6,21 @@ from typing import Any
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import struct
+from render.federations.decoding import integer, struct, text
 from render.federations.manifests import member_cluster, without_server_fields
 from render.federations.shapes import document, fields, list_of
 from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate, exact
 from render.matching.match import PolicyIndex
-from render.model import Manifest, ObjectRef, Template
+from render.model import Manifest, ObjectRef, Template, as_mapping
 from render.parsing import binding, propagation_policy
+from render.rescheduling.finished import unfinished_workloads
+from render.timing import parse_instant
+from render.words import counted
 
 from . import KARMADA
 
 _BINDINGS = frozenset({"ClusterResourceBinding", "ResourceBinding"})
+_REBALANCER = "WorkloadRebalancer"
 _CONTROLLER_WRITTEN = _BINDINGS | {"Work"}
 _MADE_BY_SERVERS = frozenset({"APIService", "ControllerRevision", "Endpoints", "EndpointSlice", "Event", "Lease"})
 _SYSTEM_NAMESPACES = ("karmada-", "kube-")
@@ -39,6 +43,7 @@ _CLAIMS = frozenset(
         "clusterpropagationpolicy.karmada.io/name",
     }
 )
+_TRIGGERED, _DECIDED = "rescheduleTriggeredAt", "lastScheduledTime"
 _AFFINITY = "schedulerObservingAffinityName"
 _TAINTS_OF_CONTROLLERS = (
     "cluster.karmada.io/not-ready",
@@ -73,6 +78,9 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
             left += [each.left(remark) for remark in _about_binding(each)]
         elif reason := _left_out(each):
             left.append(each.left(reason))
+        elif _is_rebalancer(each):
+            kept += _unanswered(each)
+            left.append(each.left(_about_rebalancer(each)))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
             members.append((each.origin, _member(each)))
             left.append(each.left(exact("credentials-left-out", _CREDENTIALS)))
@@ -115,6 +123,34 @@ def _about_binding(document: Placed) -> Iterator[Remark]:
     if leaving:
         message = f"it was leaving {', '.join(leaving)}; the copy there stays until somebody deletes it"
         yield approximate("leaving", message)
+    triggered, decided = (
+        parse_instant(str(as_mapping(part).get(name) or ""))
+        for part, name in ((document.spec, _TRIGGERED), (document.manifest.get("status"), _DECIDED))
+    )
+    if triggered is not None and (decided is None or decided < triggered):
+        message = "it was about to be rescheduled: ask for it again with argosy rebalance"
+        yield approximate("rescheduling", message)
+
+
+def _is_rebalancer(document: Placed) -> bool:
+    return document.kind == _REBALANCER and KARMADA.is_its(document.manifest)
+
+
+def _unanswered(document: Placed) -> Iterator[Placed]:
+    """Yield a rebalancer with the workloads that Karmada has not rescheduled yet, if there are any."""
+    if workloads := unfinished_workloads(document.manifest):
+        clean = _without_server_fields(document.manifest)
+        yield Placed(manifest={**clean, "spec": {**clean["spec"], "workloads": workloads}}, origin=document.origin)
+
+
+def _about_rebalancer(document: Placed) -> Remark:
+    asked, named = len(unfinished_workloads(document.manifest)), len(document.spec.get("workloads") or ())
+    if not asked:
+        return exact("rebalancer-finished", "Karmada has rescheduled what it names, which is asked for once")
+    if asked < named:
+        message = f"left out: {counted(named - asked, 'workload')} of it that Karmada has rescheduled already"
+        return exact("rebalancer-begun", message)
+    return exact("rebalancer-waiting", "Karmada has not answered it yet: the first pass does")
 
 
 def _left_out(document: Placed) -> Any:
@@ -228,8 +264,17 @@ _PLACEMENT = fields(clusterTolerations=list_of(struct))
 _BINDING = fields(
     placement=_PLACEMENT, resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct)
 )
+_WORKLOAD = fields(apiVersion=text, kind=text, namespace=text, name=text)
+_REBALANCER_SHAPE = document(
+    spec=fields(workloads=list_of(_WORKLOAD)),
+    status=fields(
+        observedWorkloads=list_of(fields(workload=_WORKLOAD, result=text, reason=text)),
+        observedGeneration=integer,
+        finishTime=text,
+    ),
+)
 FRONT_END = FrontEnd(
-    kinds=dict.fromkeys(_BINDINGS, document(_BINDING)),
+    kinds={**dict.fromkeys(_BINDINGS, document(_BINDING)), _REBALANCER: _REBALANCER_SHAPE},
     other=document(fields(placement=_PLACEMENT)),
     takes=lambda _document: True,
     convert=_convert_documents,

@@ -1,0 +1,51 @@
+"""The status in a WorkloadRebalancer's file: the workloads that a control plane is done with, and when it was.
+
+A request is answered once. One that Karmada has answered already, as its status says, asks for nothing here.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from render.model import Manifest, as_mapping
+from render.timing import parse_instant
+
+from .rebalancing import NOT_FOUND, NamedWorkload, ObservedWorkload, RebalancerStatus, RequestOutcome, workload
+
+_ANSWERS: Mapping[Any, RequestOutcome] = {str(each): each for each in RequestOutcome if each}
+
+
+def told_status(manifest: Manifest) -> RebalancerStatus:
+    """Return what a rebalancer's own status says of the workloads that it names, as far as they are done with.
+
+    The whole of a request that finished is done with, but for what was added to it since then.
+    """
+    status, named = as_mapping(manifest.get("status")), tuple(_named(manifest))
+    finished = parse_instant(str(status.get("finishTime") or ""))
+    done = {each.workload: each for each in _observed(status) if each.outcome}
+    if finished is not None and _is_of_this_spec(manifest, status):
+        done = {each: ObservedWorkload(workload=each, outcome=RequestOutcome.SUCCESSFUL) for each in named} | done
+    return RebalancerStatus(observed=tuple(done[each] for each in named if each in done), finished=finished)
+
+
+def unfinished_workloads(manifest: Manifest) -> list[Mapping[str, Any]]:
+    """Return the workloads of a rebalancer that a control plane has not yet rescheduled, as it names them."""
+    done = {each.workload for each in told_status(manifest).observed}
+    return [each for each in as_mapping(manifest.get("spec")).get("workloads") or () if workload(each) not in done]
+
+
+def _named(manifest: Manifest) -> Iterator[NamedWorkload]:
+    for each in as_mapping(manifest.get("spec")).get("workloads") or ():
+        yield workload(each)
+
+
+def _observed(status: Mapping[str, Any]) -> Iterator[ObservedWorkload]:
+    for each in status.get("observedWorkloads") or ():
+        outcome = _ANSWERS.get(each.get("result"), RequestOutcome.PENDING)
+        reason = str(each.get("reason") or NOT_FOUND) if outcome is RequestOutcome.FAILED else ""
+        yield ObservedWorkload(workload=workload(as_mapping(each.get("workload"))), outcome=outcome, reason=reason)
+
+
+def _is_of_this_spec(manifest: Manifest, status: Mapping[str, Any]) -> bool:
+    """Say whether a status is of the spec beside it; one that does not say of which is taken for it."""
+    seen, generation = status.get("observedGeneration"), as_mapping(manifest.get("metadata")).get("generation")
+    return seen is None or generation is None or seen >= generation
