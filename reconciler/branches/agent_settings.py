@@ -7,24 +7,25 @@ alone, for its name is that of no manifest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
+from reconciler.ledger.branch_file import FileFault, check_version, converted, plain_data
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from render.admission import admit
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
-from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, ObjectRef, Template
+from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
 from render.parsing import cluster as parse_cluster
 from render.parsing.clusters import RENAMED_FROM
 from render.settings.fleet import Fleet
 from render.settings.reading import fleet as parse_fleet
 from render.values import DiscreetStruct
 
-from .delivery_rules import DeliveryRules
+from .delivery_rules import DeliveryRules, RuleFields
 from .reading import Source
 
 FILE = ".argosy"
@@ -33,6 +34,26 @@ MOST_BYTES = 8 << 20
 _APPLIED_BY = ("removalGuard", "fieldRules", "decryption")
 """The settings of a fleet that an apply goes by."""
 _KIND = "AgentSettings"
+_VERSION = 1
+"""The latest version of the file that is known here; a file of it does not say so, as no earlier Argosy's does."""
+_LEAST_DOCUMENTS = 3
+
+
+class _NameFields(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    name: str
+    namespace: str | None = None
+
+
+class _IdentityFields(Struct, frozen=True, kw_only=True, rename="camel"):
+    api_version: str
+    kind: str
+    metadata: _NameFields
+
+
+class _OwnFields(RuleFields, frozen=True, kw_only=True, omit_defaults=True):
+    kind: str
+    metadata: _NameFields
+    beginning: Annotated[str, Meta(pattern=r"\A[0-9a-f]+\Z")]
 
 
 class AgentSettings(DiscreetStruct, frozen=True, kw_only=True):
@@ -102,13 +123,8 @@ class SettingsFiles(Struct, frozen=True):
             # An agent reaches the cluster it runs in, as passes reach others.
             "spec": {"syncMode": "Push", **({"resourceModels": models} if models else {})},
         }
-        own = {
-            "apiVersion": ARGOSY_API_VERSION,
-            "kind": _KIND,
-            "metadata": {"name": cluster},
-            "beginning": self.beginning,
-            **rules.plain(),
-        }
+        fields = _OwnFields(kind=_KIND, metadata=_NameFields(name=cluster), beginning=self.beginning, **rules.fields())
+        own = {"apiVersion": ARGOSY_API_VERSION, **plain_data(fields)}
         return b"---\n".join((emit(own), emit(document), self._shared))
 
 
@@ -128,36 +144,49 @@ def _manifests(content: bytes) -> Iterator[Manifest]:
 def parse_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
     """Read the settings of a cluster's agent; GitError where the file of that commit is none, or another cluster's."""
     try:
-        documents: list[Any] = [document.value for document in parse_documents(content)]
-        own, described, fleet, *extensions = documents
-        _check_owner(cluster, own, described)
-        return AgentSettings(
-            fleet=parse_fleet(_admitted_manifest(fleet)),
-            cluster=parse_cluster(_admitted_manifest(described)),
-            beginning=_commit_id(own["beginning"]),
-            extensions=tuple(Template(ref=ObjectRef.of(each), manifest=each) for each in extensions),
-            rules=DeliveryRules.parse(own),
-        )
-    except (DocumentErrors, AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
+        return _settings_in(content, cluster)
+    except FileFault as fault:
+        name = f"{FILE} in mirror commit {commit[:12]}"
+        if fault.is_newer:
+            raise GitError(f"{name} {fault}", hint="run that version of Argosy here as well, or a later one") from fault
         raise GitError(
-            f"{FILE} in mirror commit {commit[:12]} is not the settings of {cluster!r}'s agent",
+            f"{name} is not the settings of {cluster!r}'s agent",
             hint="see who pushes to the branch; 'argosy reconcile' mirrors the cluster again",
-        ) from error
+        ) from fault
 
 
-def _check_owner(cluster: str, own: Manifest, described: Manifest) -> None:
-    if (own["kind"], own["metadata"]["name"], described["metadata"]["name"]) != (_KIND, cluster, cluster):
-        raise ValueError("it is another cluster's")
+def _settings_in(content: bytes, cluster: str) -> AgentSettings:
+    try:
+        documents = [document.value for document in parse_documents(content)]
+    except DocumentErrors as error:
+        raise FileFault("it is no YAML") from error
+    if len(documents) < _LEAST_DOCUMENTS:
+        raise FileFault("it lacks the settings, the Cluster or the Fleet")
+    check_version(documents[0], _VERSION)
+    own = converted(documents[0], _OwnFields)
+    described, fleet, *extensions = (_with_identity(each) for each in documents[1:])
+    if (own.kind, own.metadata.name, described.ref.name) != (_KIND, cluster, cluster):
+        raise FileFault("it is another cluster's")
+    return AgentSettings(
+        fleet=parse_fleet(_admitted_manifest(fleet, (ARGOSY_API_VERSION, "Fleet"))),
+        cluster=parse_cluster(_admitted_manifest(described, (CLUSTER_API_VERSION, "Cluster"))),
+        beginning=own.beginning,
+        extensions=tuple(extensions),
+        rules=own.rules(),
+    )
 
 
-def _admitted_manifest(manifest: Manifest) -> Manifest:
-    outcome = admit(manifest)
+def _with_identity(document: Any) -> Template:
+    """Return a document as an object with a name; FileFault where it is none."""
+    fields = converted(document, _IdentityFields)
+    ref = ObjectRef(group_of(fields.api_version), fields.kind, fields.metadata.namespace or "", fields.metadata.name)
+    return Template(ref=ref, manifest=document)
+
+
+def _admitted_manifest(found: Template, kind: tuple[str, str]) -> Manifest:
+    if _kind(found.manifest) != kind:
+        raise FileFault(f"it has a {found.ref.kind} in place of a {kind[1]}")
+    outcome = admit(found.manifest)
     if outcome.object is None:
-        raise ValueError("it is not admitted")
+        raise FileFault(f"its {kind[1]} is not admitted")
     return outcome.object
-
-
-def _commit_id(text: Any) -> str:
-    if not isinstance(text, str) or not text or set(text) - set("0123456789abcdef"):
-        raise ValueError("it is no commit")
-    return text

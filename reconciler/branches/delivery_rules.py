@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from reconciler.ledger.branch_file import ObjectName
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.previous import RenderedTree, StoredTrees, read_binding
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
@@ -17,11 +18,28 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
 from render.binding import Binding, Condition
 from render.layout import object_path
-from render.model import Manifest, ObjectRef
+from render.model import ObjectRef
 from render.policy import ConflictResolution, Suspension
 
-_PARTS = ("group", "kind", "namespace", "name")
 _OVERWRITE, _PRESERVE, _SUSPENDED = "overwrite", "preserve", "suspended"
+
+
+class RuleFields(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The rules for one cluster as a file has them; nothing for what no binding says."""
+
+    overwrite: list[ObjectName] = field(default_factory=list)
+    preserve: list[ObjectName] = field(default_factory=list)
+    suspended: list[ObjectName] = field(default_factory=list)
+    older: bool = False
+
+    def rules(self) -> "DeliveryRules":
+        """Return the rules that a file has."""
+        return DeliveryRules(
+            overwrite=frozenset(each.ref for each in self.overwrite),
+            preserve=frozenset(each.ref for each in self.preserve),
+            suspended=frozenset(each.ref for each in self.suspended),
+            is_older=self.older,
+        )
 
 
 class DeliveryRules(Struct, frozen=True, kw_only=True):
@@ -32,24 +50,14 @@ class DeliveryRules(Struct, frozen=True, kw_only=True):
     suspended: frozenset[ObjectRef] = frozenset()
     is_older: bool = False
 
-    def plain(self) -> Manifest:
-        """Return the rules as plain data; nothing for what no binding says."""
-        found = {
-            _OVERWRITE: _plain(self.overwrite),
-            _PRESERVE: _plain(self.preserve),
-            _SUSPENDED: _plain(self.suspended),
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of ``RuleFields`` that say the same."""
+        return {
+            "overwrite": _names(self.overwrite),
+            "preserve": _names(self.preserve),
+            "suspended": _names(self.suspended),
             "older": self.is_older,
         }
-        return {key: value for key, value in found.items() if value}
-
-    @classmethod
-    def parse(cls, plain: Manifest) -> "DeliveryRules":
-        """Read rules back; AttributeError, KeyError or TypeError where they are none."""
-        refs = {
-            key: frozenset(ObjectRef(*(str(each.get(part, "")) for part in _PARTS)) for each in plain.get(key, ()))
-            for key in (_OVERWRITE, _PRESERVE, _SUSPENDED)
-        }
-        return cls(**refs, is_older=plain.get("older") is True)
 
     def bindings(self, cluster: str) -> dict[ObjectRef, Binding]:
         """Return the rules as bindings of which nothing else is known."""
@@ -70,8 +78,8 @@ class DeliveryRules(Struct, frozen=True, kw_only=True):
         return found
 
 
-def _plain(refs: Iterable[ObjectRef]) -> list[dict[str, str]]:
-    return [{part: getattr(ref, part) for part in _PARTS if getattr(ref, part)} for ref in sorted(refs)]
+def _names(refs: Iterable[ObjectRef]) -> list[ObjectName]:
+    return list(map(ObjectName.of_ref, sorted(refs)))
 
 
 class RenderedRules(Struct, frozen=True, kw_only=True):
