@@ -170,12 +170,35 @@ class Binding(Struct, frozen=True, kw_only=True):
         return self.replicas > 0 or self.requirements is not None or bool(self.components)
 
     @property
+    def asked_replicas(self) -> int:
+        """The replicas that the object asks for; of one with components, those of all of them together."""
+        return sum(each.replicas for each in self.components) if self.components else self.replicas
+
+    @property
+    def recorded_components(self) -> tuple[Component, ...]:
+        """The components that the record of each target lists, as in Karmada: where all go to one cluster together."""
+        placement = self.applied_placement or self.placement
+        is_together = len(self.components) > 1 and placement is not None and placement.asks_for_one_cluster
+        return self.components if is_together else ()
+
+    @property
+    def target_replicas(self) -> Mapping[str, int]:
+        """The replicas that each target cluster is to have: those assigned to it, or those of all components."""
+        whole = self.asked_replicas if self.components else None
+        return {target.name: target.replicas if whole is None else whole for target in self.targets}
+
+    @property
+    def total_replicas(self) -> int:
+        """The sum of ``target_replicas``."""
+        return sum(self.target_replicas.values()) if self.components else sum(each.replicas for each in self.targets)
+
+    @property
     def placed_replicas(self) -> Mapping[str, int]:
         """The replicas that each target cluster has: what is placed there, or what a suspended one keeps.
 
         A suspended target in which the object is not is left out.
         """
-        placed = {target.name: target.replicas for target in self.targets}
+        placed = dict(self.target_replicas)
         for kept in self.kept:
             for name in kept.clusters:
                 if kept.replicas is None:

@@ -102,3 +102,11 @@ class Placement(Struct, frozen=True, kw_only=True):
     spread_constraints: tuple[SpreadConstraint, ...] = ()
     replica_scheduling: ReplicaScheduling | None = None
     workload_affinity: WorkloadAffinity | None = None
+
+    @property
+    def asks_for_one_cluster(self) -> bool:
+        """Say whether a spread constraint asks for exactly one cluster."""
+        return any(
+            each.spread_by_field == "cluster" and each.min_groups == each.max_groups == 1
+            for each in self.spread_constraints
+        )

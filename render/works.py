@@ -338,7 +338,9 @@ def _revisions(
 ) -> list[_Revised | WorkFailure]:
     """Return the manifest with holes where numbers can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
-    if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
+    # Karmada would write the replicas of a target here, of which one that runs components has none: 0.
+    is_whole = not binding.is_workload or bool(binding.components)
+    if is_whole or not interpreter.has(Operation.REVISE_REPLICA, manifest):
         return [_Revised(every, _with_completions_hole(manifest, targets))]
     path = interpreter.replica_field(manifest)
     if path is not None:

@@ -13,6 +13,8 @@ from .tables import each_row
 
 KARMADA_GUARDS = [
     ("spec.featureGates.FederatedQuotaEnforcement: true -> false", True),
+    ("spec.featureGates.PropagationPolicyPreemption: true -> false", False),
+    ("spec.featureGates.WorkloadAffinity: true -> false", False),
     ("spec.failover.massFailure: 33 -> 100", True),
     ("spec.failover.lastCopy: Keep -> Evict", True),
     ("spec.failover.repeatedMoves: Pause -> AtOnce", True),
@@ -46,6 +48,7 @@ def test_what_names_something_outside_is_known_by_its_name() -> None:
     words = ("remote", "kubeconfig", "context", "secret", "repository", "incluster", "address", "url")
     named = [field for field in SETTINGS if any(word in field.rpartition(".")[2].lower() for word in words)]
     named.remove("spec.secrets")  # whether there may be any
+    named.remove("spec.featureGates.ContextualLogging")  # about a logger
     assert len(named) > 8
     assert {field: SETTINGS[field].reach.kind for field in named} == dict.fromkeys(named, SettingReach.OUTSIDE)
 

@@ -76,6 +76,19 @@ def test_every_setting_has_its_default() -> None:
             "graceful_eviction": True,
             "stateful_failover_injection": False,
             "federated_quota_enforcement": True,
+            "multiple_pod_templates_scheduling": False,
+            "customized_cluster_resource_modeling": True,
+            "propagation_policy_preemption": True,
+            "workload_affinity": True,
+            "propagate_deps": None,
+            "priority_based_scheduling": None,
+            "scheduling_overcommit_protection": None,
+            "resource_quota_estimate": None,
+            "multi_cluster_service": None,
+            "controller_priority_queue": None,
+            "contextual_logging": None,
+            "logging_alpha_options": None,
+            "logging_beta_options": None,
         },
         "failover": {
             "no_execute_eviction": "Policy",
@@ -196,7 +209,9 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
-        feature_gates=FeatureGates(federated_quota_enforcement=False),
+        feature_gates=FeatureGates(
+            federated_quota_enforcement=False, propagation_policy_preemption=False, workload_affinity=False
+        ),
         failover=FailoverSettings(
             guard=EvictionGuard(mass_failure=100, keeps_last_copy=False, has_pauses=False, follows_policies=False)
         ),

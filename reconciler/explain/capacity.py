@@ -9,7 +9,7 @@ from render.binding import Binding
 from render.cluster import ResourceSummary
 from render.scheduling.capacity import PODS, Capacity
 from render.scheduling.explanation import Candidate, Explanation
-from render.scheduling.requests import request_of, units
+from render.scheduling.requests import request_of, request_of_set, units
 from render.scheduling.state import PassState
 
 
@@ -22,7 +22,10 @@ class CapacityOrigin(StrEnum):
 
 
 class ResourceRoom(Struct, frozen=True, kw_only=True):
-    """One resource of a cluster in its units (thousandths of a CPU, ones of all else), and how many replicas fit it."""
+    """One resource of a cluster in its units (thousandths of a CPU, ones of all else), and how many replicas fit it.
+
+    ``request`` is that of one replica, or of a full set of components.
+    """
 
     resource: str
     request: int
@@ -33,6 +36,8 @@ class ResourceRoom(Struct, frozen=True, kw_only=True):
 
 class ClusterRoom(Struct, frozen=True, kw_only=True):
     """The room of a candidate: what its summary holds, less what this pass placed before, plus what it held already.
+
+    It counts replicas, or full sets of the components that go to one cluster together.
 
     ``room`` is ``by_summary - taken + held``, unless that is negative. ``by_grades``: a resource model makes
     ``by_summary`` another number than what fits the scarcest resource, for it counts node by node, by their grades.
@@ -51,14 +56,20 @@ class ClusterRoom(Struct, frozen=True, kw_only=True):
 def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple[ClusterRoom, ...]:
     """Return the room of every candidate of the last attempt, where the placement asked for it."""
     candidates = decision.attempts[-1].candidates if decision.attempts else ()
-    if binding.components or not binding.is_workload:
+    if not binding.is_workload or (binding.components and not _is_for_one_cluster(binding)):
         return ()
-    before = Capacity(state.index, uses_models=state.options.uses_resource_models).replicas(binding.requirements)
+    capacity = Capacity(state.index, uses_models=state.options.uses_resource_models)
+    is_set = bool(binding.components)
+    before = capacity.component_sets(binding.components) if is_set else capacity.replicas(binding.requirements)
     return tuple(
         _room_in_cluster(each, each.room, before[state.index.index_by_name[each.cluster]], binding, state)
         for each in candidates
         if each.room is not None
     )
+
+
+def _is_for_one_cluster(binding: Binding) -> bool:
+    return binding.placement is not None and binding.placement.asks_for_one_cluster
 
 
 def _room_in_cluster(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
@@ -86,7 +97,9 @@ def origin_of(summary: ResourceSummary | None) -> CapacityOrigin:
 def _resources(summary: ResourceSummary | None, binding: Binding) -> Iterator[ResourceRoom]:
     if summary is None:
         return
-    for resource, request in ((PODS, 1), *request_of(binding.requirements)):
+    request_of_all, pods = request_of_set(binding.components)
+    asked = request_of_all if binding.components else request_of(binding.requirements)
+    for resource, request in ((PODS, max(pods, 1)), *asked):
         allocatable = units(resource, summary.allocatable.get(resource, "0"))
         parts = (summary.allocated, summary.allocating, summary.reserved)
         used = sum(units(resource, part[resource]) for part in parts if resource in part)

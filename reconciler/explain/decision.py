@@ -50,7 +50,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     """The part of a decision to show: one cluster ("": all), divisions seat by seat, and a sentence ``before`` it.
 
     ``facts`` says when facts were recorded. ``left`` are the clusters that it was evicted from in this pass.
-    ``is_packed``: replicas go to as few clusters as hold them.
+    ``is_packed``: replicas go to as few clusters as hold them. ``counts_sets``: room is for full sets of components.
     """
 
     cluster: str = ""
@@ -59,6 +59,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     facts: str = ""
     left: tuple[str, ...] = ()
     is_packed: bool = False
+    counts_sets: bool = False
 
 
 def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
@@ -67,7 +68,7 @@ def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], vi
     for attempt in explanation.attempts:
         yield from _attempt(attempt, replace(view, is_packed=explanation.strategy is Strategy.AGGREGATED))
     if explanation.attempts:
-        yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view.facts)
+        yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view)
 
 
 def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
@@ -155,7 +156,7 @@ def _seats(division: ExplainedDivision) -> Section:
     return section("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
 
 
-def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
+def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     rows = [
         (
             each.cluster,
@@ -171,8 +172,9 @@ def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
     if rows:
         header = ("CLUSTER", "CAPACITY", "FITS", "TAKEN", "HELD", "ROOM", "RESOURCES")
         rule = "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held."
-        before = (rule, f"What was observed is as recorded in {facts}.") if facts else (rule,)
-        yield section("Capacity", header, rows, before=before)
+        sets = ("It counts full sets of the components, which go to one cluster together.",) if view.counts_sets else ()
+        facts = (f"What was observed is as recorded in {view.facts}.",) if view.facts else ()
+        yield section("Capacity", header, rows, before=(rule, *sets, *facts))
 
 
 def _resource(each: ResourceRoom) -> str:

@@ -4,7 +4,7 @@ Nothing here decides. Everything is read from the pass that was computed, or is 
 that the explanation fits what is rendered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +54,14 @@ class PolicyVerdict(Struct, frozen=True, kw_only=True):
     why: str
 
 
+class ExplainedComponent(Struct, frozen=True, kw_only=True):
+    """A pod template of a workload that counts by components: its replicas, and the requests of each of them."""
+
+    name: str
+    replicas: int
+    requests: Mapping[str, str]
+
+
 class Kept(Struct, frozen=True, kw_only=True):
     """Clusters that keep the bytes of an earlier commit, and the reason."""
 
@@ -66,7 +74,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     """The explanation of one object.
 
     ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:
-    it has none), ``targets`` those it got. ``unmet`` are parts of the placement that no cluster meets, or too few.
+    it has none), ``components`` its pod templates, where it counts by these, ``targets`` the clusters that it got.
+    ``unmet`` are parts of the placement that no cluster meets, or too few.
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
     out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
@@ -82,6 +91,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     verdict: str
     policies: tuple[PolicyVerdict, ...] = ()
     replicas: int | None = None
+    components: tuple[ExplainedComponent, ...] = ()
     targets: tuple[TargetCluster, ...] = ()
     required_by: tuple[BindingSnapshot, ...] = ()
     decision: Explanation | None = None
@@ -118,7 +128,8 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         origin=template.origin,
         verdict=verdict_of(ref, binding, match, rendered) + ("" if targets else _near_miss(template, match, desired)),
         policies=tuple(_policy_verdict(each, match) for each in considered),
-        replicas=binding.replicas if binding and binding.is_workload else None,
+        replicas=binding.asked_replicas if binding and binding.is_workload else None,
+        components=tuple(_components(binding)) if binding else (),
         targets=targets,
         required_by=binding.required_by if binding else (),
         decision=decision,
@@ -134,6 +145,12 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         interpreters=tuple(_interpreters(template, desired)),
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
+
+
+def _components(binding: Binding) -> Iterator[ExplainedComponent]:
+    for each in binding.components:
+        requests = each.requirements.resource_request if each.requirements else {}
+        yield ExplainedComponent(name=each.name, replicas=each.replicas, requests=dict(sorted(requests.items())))
 
 
 def _interpreters(template: Template, desired: Desired) -> Iterator[str]:
@@ -247,7 +264,7 @@ def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
 
 def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tuple[TargetCluster, ...]:
     if binding is not None:
-        return tuple(sorted(binding.targets))
+        return tuple(sorted(TargetCluster(*each) for each in binding.target_replicas.items()))
     works = next((works for template, works in rendered.namespaces if template.ref == ref), None)
     mask = 0
     for variant in works.variants if works else ():

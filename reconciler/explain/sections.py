@@ -11,7 +11,7 @@ from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation
 from .decision import DecisionView, decision_sections
-from .object import Kept, ObjectExplanation, PolicyVerdict
+from .object import ExplainedComponent, Kept, ObjectExplanation, PolicyVerdict
 from .overrides import OverriddenClusters
 from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
 
@@ -30,6 +30,8 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     )
     if explanation.policies:
         yield _policies(explanation.policies)
+    if explanation.components:
+        yield _components(explanation.components)
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if explanation.required_by:
@@ -39,7 +41,14 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
             f"in rendered commit {explanation.decided_in[:12]}, source {explanation.decided_from[:12]}; kept since then"
         )
         before = (f"Decided {since}.",) if explanation.decided_in else ()
-        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=explanation.facts, left=explanation.left)
+        view = DecisionView(
+            cluster=cluster,
+            seats=seats,
+            before=before,
+            facts=explanation.facts,
+            left=explanation.left,
+            counts_sets=bool(explanation.components),
+        )
         yield from decision_sections(explanation.decision, explanation.rooms, view)
     overrides = [each for each in explanation.overrides if not cluster or cluster in each.clusters]
     if overrides:
@@ -47,6 +56,15 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     kept = [each for each in explanation.kept if not cluster or cluster in each.clusters]
     if kept:
         yield _kept(kept)
+
+
+def _components(components: Iterable[ExplainedComponent]) -> Section:
+    rows = [
+        (each.name, str(each.replicas), ", ".join(f"{name} {amount}" for name, amount in each.requests.items()))
+        for each in components
+    ]
+    before = ("They are not divided: each cluster that is chosen runs all of them.",)
+    return section("Components", ("COMPONENT", "REPLICAS", "REQUESTS OF EACH"), rows, before=before)
 
 
 def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:

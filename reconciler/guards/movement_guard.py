@@ -69,7 +69,7 @@ def _fleet_breaches(
     movements: Iterable["Movement"], placements: Placements, budget: MovementBudget
 ) -> Iterator[Breach]:
     moved = sum(movement.displaced for movement in movements)
-    total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
+    total = sum(binding.total_replicas for binding in placements.before.values())
     if over := _over(moved, total, budget):
         yield Breach(subject=EACH, count=moved, message=f"the fleet: {_movement_text(moved, total)} ({over})")
 

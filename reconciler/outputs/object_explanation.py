@@ -20,6 +20,14 @@ class SelectingPolicyPart(DocumentPart, frozen=True, kw_only=True):
     why: Annotated[str, meaning("The reason why it does not.")] | UnsetType = UNSET
 
 
+class ComponentPart(DocumentPart, frozen=True, kw_only=True):
+    """A pod template of a workload with several."""
+
+    name: str
+    replicas: int
+    requests: Annotated[dict[str, str], meaning("What each replica requests.")] | UnsetType = UNSET
+
+
 class RequirementPart(DocumentPart, frozen=True, kw_only=True):
     """An object that another one follows."""
 
@@ -178,6 +186,9 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[tuple[SelectingPolicyPart, ...], meaning("The propagation policies that select it.")] | UnsetType
     ) = UNSET
     replicas: Annotated[int, meaning("How many replicas it asks for.")] | UnsetType = UNSET
+    components: (
+        Annotated[tuple[ComponentPart, ...], meaning("Its pod templates, where it counts by these.")] | UnsetType
+    ) = UNSET
     targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
         UNSET
     )

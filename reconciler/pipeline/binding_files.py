@@ -1,7 +1,8 @@
 """Bindings as files: Karmada's ResourceBinding, one line per target cluster.
 
 A fleet's bindings name clusters a million times. So the lines of a target list are made once for all bindings that
-share it, and read back without the YAML parser; a file somebody wrote by hand is read as any other YAML.
+share it, and read back without the YAML parser; a file somebody wrote by hand is read as any other YAML, and so is the
+list of a cluster that runs several components, which says how many replicas each has.
 
 The record of what overrides changed is for people: it is written, and read back, as the lines it is.
 """
@@ -51,13 +52,14 @@ class BindingWriter(Struct):
 
     def file_of(self, bound: Binding) -> bytes:
         """Return the file of a binding."""
-        manifest = binding_manifest(replace(bound, targets=(), applied_overrides=""))
-        if bound.targets:
+        has_lines = bool(bound.targets) and not bound.recorded_components
+        manifest = binding_manifest(replace(bound, targets=() if has_lines else bound.targets, applied_overrides=""))
+        if has_lines:
             manifest["spec"]["clusters"] = _MARK
         if bound.applied_overrides:
             manifest.setdefault("status", {})["appliedOverrides"] = _MARK
         content = self.files.emit(manifest, _NAMES)
-        if bound.targets:
+        if has_lines:
             content = _with_lines(content, "clusters", self._text(bound.targets))
         if bound.applied_overrides:
             content = _with_lines(content, "appliedOverrides", bound.applied_overrides.encode())

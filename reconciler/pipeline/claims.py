@@ -59,13 +59,10 @@ def policy_index(desired: Desired) -> PolicyIndex:
 
 
 def match_options(fleet: Fleet) -> MatchOptions:
-    """Return how a fleet's settings have templates matched.
-
-    Karmada's gate for preemption is off; here a policy that says ``preemption: Always`` means it.
-    """
+    """Return how a fleet's settings have templates matched."""
     return MatchOptions(
         claims=fleet.claims,
-        allows_preemption=not fleet.is_karmada_compatible,
+        allows_preemption=fleet.feature_gates.propagation_policy_preemption,
         exclusions=exclusions_of(fleet),
     )
 
@@ -105,6 +102,11 @@ class _Claiming(Struct):
     matches: dict[ObjectRef, Match] = field(default_factory=dict)
     waiting: dict[ObjectRef, str] = field(default_factory=dict)
 
+    @property
+    def divides_components(self) -> bool:
+        """Say whether workloads of several pod templates count by their components."""
+        return self.desired.fleet.feature_gates.multiple_pod_templates_scheduling
+
     def add(self, template: Template) -> None:
         """Match a template, and make its binding."""
         before = self.previous.get(template.ref)
@@ -119,7 +121,7 @@ class _Claiming(Struct):
                 self.released.append(kept)
             return
         try:
-            workload = interpreted_workload(template, self.interpreter)
+            workload = interpreted_workload(template, self.interpreter, divides_components=self.divides_components)
         except InterpreterError as error:
             self.failed.append((template, error))
             return

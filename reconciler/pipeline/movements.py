@@ -97,6 +97,6 @@ def replicas_of(binding: Binding | None) -> dict[str, int]:
     """Return a binding's replicas by cluster, those with none left out; a suspended cluster has what it keeps."""
     if binding is None:
         return {}
-    if binding.kept:
+    if binding.kept or binding.components:
         return {name: replicas for name, replicas in binding.placed_replicas.items() if replicas}
     return {target.name: target.replicas for target in binding.targets if target.replicas}

@@ -89,7 +89,7 @@ def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
     lists: dict[int, tuple[tuple[TargetCluster, ...], int]] = {}
     counts: Counter[str] = Counter()
     for binding in bindings:
-        if binding.kept:
+        if binding.kept or binding.components:
             counts.update(binding.placed_replicas)
             continue
         _, number = lists.get(id(binding.targets), (binding.targets, 0))

@@ -95,7 +95,9 @@ def _released_objects(
 def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], work_context: WorkContext) -> bool:
     """Return whether a template, overridden, differs from what clusters keep; False where it cannot be built."""
     try:
-        if interpreted_workload(template, work_context.interpreter).replicas != binding.replicas:
+        divides_components = bool(binding.components)
+        workload = interpreted_workload(template, work_context.interpreter, divides_components=divides_components)
+        if workload.replicas != binding.replicas:
             return True
     except InterpreterError:
         return False

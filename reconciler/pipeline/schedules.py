@@ -76,9 +76,9 @@ def refs_all_unproven(
 
 
 def _is_gaining(before: Binding, after: Binding) -> bool:
-    counts = {target.name: target.replicas for target in before.targets}
+    counts = before.target_replicas
     return any(
-        target.name in before.unproven and target.replicas > counts.get(target.name, 0) for target in after.targets
+        name in before.unproven and replicas > counts.get(name, 0) for name, replicas in after.target_replicas.items()
     )
 
 

@@ -93,7 +93,7 @@ def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
     rows = [
         (
             *_namespace_and_name(each),
-            str(each.replicas) if each.is_workload else "-",
+            str(each.asked_replicas) if each.is_workload else "-",
             full_cluster_cell(dict(_replicas_by_cluster(each))),
             _policy_or_reason(each),
             path_by_ref.get(each.ref, "-"),

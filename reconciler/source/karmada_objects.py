@@ -3,7 +3,7 @@
 Admission applies the defaults and the validation of Karmada's CRDs and webhooks, which nobody else runs here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from overrides.admission import all_kinds
 from overrides.parsing import override_policy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
-from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
 from render.autoscaling import federated_autoscaler
 from render.binding import Binding
 from render.cron.rules import cron_autoscaler
@@ -24,7 +23,6 @@ from render.parsing import SharedPlacements, binding, cluster, cluster_taint_pol
 from render.policy import PropagationPolicy
 from render.remedies import remedy
 from render.rescheduling.requests import reschedule_request
-from render.settings.feature_gates import FeatureGates
 
 from .desired import KarmadaObjects
 from .manifests import FieldProblem, LocatedManifest
@@ -110,18 +108,6 @@ class AdmittedObjects(NamedTuple):
             family.field: tuple(sorted(getattr(self.objects, family.field), key=attrgetter(*family.names)))
             for family in FAMILIES
         }
-
-    def warnings_beside(self, gates: FeatureGates) -> Iterator[FieldProblem]:
-        """Yield the warnings, but for what a gate of the fleet makes work."""
-        is_on = {
-            WITHOUT_FAILOVER: gates.failover,
-            WITHOUT_INJECTION: gates.stateful_failover_injection,
-            WITHOUT_ENFORCEMENT: gates.federated_quota_enforcement,
-        }
-        moot = [said for said, is_so in is_on.items() if is_so]
-        for warning in self.warnings:
-            if not any(said in warning.problem.message for said in moot):
-                yield warning
 
 
 class _AdmittedSoFar(Struct):

@@ -51,6 +51,7 @@ from .external import ExternalLock, ExternalSources, load_external_sources, lock
 from .facts import FactsOf, no_facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
+from .gate_warnings import idle_gates, warnings_beside
 from .included import read_everything
 from .karmada_objects import AdmittedObjects, load_karmada_objects
 from .lines import Lines, PlacedLines
@@ -305,10 +306,11 @@ def _placed_clusters(karmada: AdmittedObjects) -> Iterator[tuple[Cluster, Locate
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.built.warnings
-    yield from parts.karmada.warnings_beside(parts.home.fleet.feature_gates)
+    gates = parts.home.fleet.feature_gates
+    yield from warnings_beside((*parts.karmada.warnings, *parts.webhooks.warnings), gates)
+    yield from idle_gates(parts.roles.fleets, parts.home.fleet)
     yield from parts.templates.warnings
     yield from parts.doubtful
-    yield from parts.webhooks.warnings
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)

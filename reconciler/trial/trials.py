@@ -168,7 +168,7 @@ def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
     """Return the targets of an object: its own, those of objects that require it, or those of a namespace's objects."""
     target_by_name: dict[str, TargetCluster] = {}
     required = (target for snapshot in binding.required_by for target in snapshot.clusters)
-    for target in (*binding.targets, *required):
+    for target in (*(TargetCluster(*each) for each in binding.target_replicas.items()), *required):
         target_by_name.setdefault(target.name, target)
     for template, works in rendered.namespaces:
         if template.ref == binding.ref:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from render.errors import Problem
-from render.interpreter.customization_keys import RULES
+from render.interpretation.operations import Operation
+from render.interpreter.customization_keys import FUNCTION, RULES
 
 from .findings import Findings
+from .policy_warnings import WITHOUT_COMPONENTS
 from .schema import Record
 from .shared_schema import TEXT
 
@@ -38,6 +40,8 @@ def warn_of_customization(customization: dict[str, Any], findings: Findings) -> 
             findings.warning(path, "is empty, so the rule is not customized")
         elif not re.search(rf"\b{function}\b", script):
             findings.warning(path, f"does not define the function {function}")
+        elif function == FUNCTION[Operation.INTERPRET_COMPONENT]:
+            findings.warning(path, WITHOUT_COMPONENTS)
 
 
 def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Problem]]:

@@ -14,6 +14,7 @@ from render.model import Manifest
 from render.syntax import quoted, subdomain_fault
 
 from .findings import Findings
+from .policy_warnings import WITHOUT_COMPONENTS
 from .schema import ListOf, Record
 from .shared_schema import INTEGER32, TEXT, TEXTS
 from .urls import parse_address
@@ -136,6 +137,14 @@ def _check_versions(versions: Iterable[str], path: str, findings: Findings) -> N
         findings.problem(path, f"must contain {VERSION!r}, the only version there is")
 
 
+def _check_operations(operations: Iterable[str], path: str, findings: Findings) -> None:
+    for index, operation in enumerate(operations):
+        if operation and operation not in _OPERATIONS:
+            findings.not_supported(f"{path}[{index}]", operation, _OPERATIONS)
+        elif operation == Operation.INTERPRET_COMPONENT:
+            findings.warning(f"{path}[{index}]", WITHOUT_COMPONENTS)
+
+
 def _check_rule(rule: Mapping[str, list[str]], path: str, findings: Findings) -> None:
     for name in _LISTS:
         words = rule[name]
@@ -145,9 +154,7 @@ def _check_rule(rule: Mapping[str, list[str]], path: str, findings: Findings) ->
             findings.problem(f"{path}.{name}", f"{ANY!r} is everything and must stand alone")
         if name != "apiGroups" and "" in words:
             findings.required(f"{path}.{name}[{words.index('')}]")
-    for index, operation in enumerate(rule["operations"]):
-        if operation and operation not in _OPERATIONS:
-            findings.not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS)
+    _check_operations(rule["operations"], f"{path}.operations", findings)
     version, secret = SECRET
     if secret in rule["kinds"] and {"", ANY} & {*rule["apiGroups"]} and {version, ANY} & {*rule["apiVersions"]}:
         findings.warning(f"{path}.kinds", "no webhook is asked about Secrets: their content would leave the fleet")

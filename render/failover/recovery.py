@@ -137,8 +137,9 @@ def _exchange_replicas(targets: _Targets, task: GracefulEvictionTask, health: Ma
 
 
 def _is_copied(binding: Binding) -> bool:
-    """Say whether every target runs all replicas of an object."""
-    return not binding.is_workload or binding.placement is None or _duplicates(binding.placement)
+    """Say whether every target runs all replicas of an object, or all of its components."""
+    is_whole = not binding.is_workload or bool(binding.components)
+    return is_whole or binding.placement is None or _duplicates(binding.placement)
 
 
 def _duplicates(placement: Placement) -> bool:

@@ -4,17 +4,18 @@ The policy's fields are copied on every pass; target clusters, eviction tasks, r
 the last decision stay as they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.interpreter import Interpreter, Operation
+from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import Template
 from render.placement import WorkloadAffinity
 from render.policy import PropagationPolicy
 from render.resources import Component, ReplicaRequirements
+from render.syntax import quoted
 
 from .match import Match
 
@@ -30,6 +31,8 @@ _POLICY_FIELDS = {
     "schedulePriority": "priority",
 }
 """The fields of a policy, by their API names, and the fields of a binding that they make."""
+_MOST_LETTERS = 32
+"""The length of the name of a component that Karmada's API server lets stand in a binding."""
 
 
 class Workload(Struct, frozen=True, kw_only=True):
@@ -47,9 +50,28 @@ def interpreted_workload(template: Template, interpreter: Interpreter, *, divide
     and then instead of replicas.
     """
     if divides_components and interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest):
-        return Workload(components=interpreter.components(template.manifest) or ())
+        components = interpreter.components(template.manifest) or ()
+        if fault := _components_fault(components):
+            raise InterpreterError(f"{Operation.INTERPRET_COMPONENT}: {fault}", where=str(template.ref))
+        return Workload(components=components)
     answer = interpreter.replicas(template.manifest)
     return Workload() if answer is None else Workload(replicas=answer.replicas, requirements=answer.requirements)
+
+
+def _components_fault(components: Sequence[Component]) -> str:
+    """Return what Karmada would not let stand in a binding of these components; empty if it is right."""
+    names = set()
+    for each in components:
+        if not each.name:
+            return "a component has no name"
+        if len(each.name) > _MOST_LETTERS:
+            return f"the component {quoted(each.name)} has a name of more than {_MOST_LETTERS} characters"
+        if each.name in names:
+            return f"two components are called {quoted(each.name)}"
+        if each.replicas < 0:
+            return f"the component {quoted(each.name)} has {each.replicas} replicas"
+        names.add(each.name)
+    return ""
 
 
 def make_binding(

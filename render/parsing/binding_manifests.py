@@ -7,7 +7,7 @@ from render.cron.records import plain_bounds, plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
-from render.resources import NodeClaim, ReplicaRequirements
+from render.resources import Component, NodeClaim, ReplicaRequirements
 
 from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, TEMPLATE_DIGEST
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
@@ -115,7 +115,7 @@ def _spec(binding: Binding) -> Plain:
             | present(replicaRequirements=_requirements(each.requirements))
             for each in binding.components
         ],
-        clusters=_targets(binding.targets),
+        clusters=_targets(binding.targets, binding.recorded_components),
         gracefulEvictionTasks=list(map(eviction_task, binding.eviction_tasks)),
         requiredBy=[
             present(namespace=each.namespace, name=each.name, clusters=_targets(each.clusters))
@@ -135,10 +135,9 @@ def _spec(binding: Binding) -> Plain:
     )
 
 
-def _targets(targets: Iterable[TargetCluster]) -> list[Plain]:
-    return [
-        {"name": each.name, "replicas": each.replicas} if each.replicas else {"name": each.name} for each in targets
-    ]
+def _targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:
+    listed = [{"name": each.name, "replicas": each.replicas} for each in components]
+    return [{"name": each.name} | present(replicas=each.replicas, components=listed) for each in targets]
 
 
 def _requirements(requirements: ReplicaRequirements | None) -> BehindPointer | None:

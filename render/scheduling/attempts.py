@@ -1,6 +1,6 @@
 """Try one affinity group: filter the clusters, choose among them, assign replicas."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -92,10 +92,14 @@ def _free_room(state: PassState, task: Task) -> Sequence[int]:
 
 def is_set_in_one_cluster(task: Task) -> bool:
     """Say whether all components go to one cluster together: a spread constraint asks for exactly one cluster."""
-    constraints = task.rules.placement.spread_constraints
-    return bool(task.binding.components) and any(
-        each.spread_by_field == "cluster" and each.min_groups == each.max_groups == 1 for each in constraints
-    )
+    return bool(task.binding.components) and task.rules.placement.asks_for_one_cluster
+
+
+def held_by(state: PassState, task: Task) -> Mapping[int, int]:
+    """Return what the current targets count as room for: their replicas, or the one set of components they run."""
+    if not is_set_in_one_cluster(task):
+        return task.current.replicas
+    return dict.fromkeys(task.current.replicas, 1 if state.options.counts_current_sets else 0)
 
 
 def _select_clusters(
@@ -141,7 +145,7 @@ def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Ma
 
 def _available(state: PassState, task: Task) -> Sequence[int]:
     """Return the room of each cluster, counting the replicas the binding has there already as room."""
-    room, held = room_for(state, task), task.current.replicas
+    room, held = room_for(state, task), held_by(state, task)
     if not any(held.values()):
         return room
     available = list(room)

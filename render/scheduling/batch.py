@@ -187,6 +187,8 @@ def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, 
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
     lists = scheduler.state.targets
     held, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
+    if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
+        held, wanted = dict.fromkeys(held, 1), dict.fromkeys(wanted, 1)
     _take(scheduler, binding, _added(wanted, held))
     declared = scheduler.state.declared
     if held and declared:

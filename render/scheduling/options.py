@@ -14,7 +14,8 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
     ``requires_recorded_apis``: a cluster of which no APIs are recorded serves nothing, instead of anything.
     ``lists_by_name``: targets in name order; Karmada lists those of Duplicated workloads and non-workloads by their
     capacity. ``evicts_over_time``: a NoExecute taint is left to the rules of failover, which know of time.
-    ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last two are
+    ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. ``counts_current_sets``: the
+    cluster that runs a set of components has room for it; Karmada asks for room for a second one. The last two are
     Karmada's gates WorkloadAffinity and CustomizedClusterResourceModeling.
     """
 
@@ -25,6 +26,7 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
     lists_by_name: bool = True
     evicts_over_time: bool = False
     propagates_empty_workloads: bool = False
+    counts_current_sets: bool = True
     honours_workload_affinity: bool = True
     uses_resource_models: bool = True
 
@@ -37,18 +39,22 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
             reserves_capacity=False,
             requires_recorded_apis=True,
             lists_by_name=False,
+            counts_current_sets=False,
             honours_workload_affinity=False,
         )
 
     @classmethod
     def of(cls, fleet: Fleet) -> Self:
         """Return the options of a fleet's settings."""
+        gates = fleet.feature_gates
         return cls(
             rescheduling=fleet.rescheduling,
             tie_break=fleet.tie_break,
             reserves_capacity=fleet.reserve_capacity,
             requires_recorded_apis=fleet.require_recorded_apis,
             lists_by_name=not fleet.is_karmada_compatible,
-            honours_workload_affinity=not fleet.is_karmada_compatible,
-            evicts_over_time=fleet.feature_gates.failover,
+            counts_current_sets=not fleet.is_karmada_compatible,
+            evicts_over_time=gates.failover,
+            honours_workload_affinity=gates.workload_affinity,
+            uses_resource_models=gates.customized_cluster_resource_modeling,
         )

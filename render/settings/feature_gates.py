@@ -1,18 +1,69 @@
-"""``spec.featureGates``: the gates of Karmada that rules of time and of quotas ask."""
+"""``spec.featureGates``: all of Karmada's gates, those that are acted on and those that decide nothing here."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 
 from .setting import FleetSetting, turned_to
 
 
+class IdleGate(NamedTuple):
+    """A gate that decides nothing here: what does instead, a hint, and the value that says what happens anyway.
+
+    The value is None where neither says that. ``is_reserving``: it is that of ``reserveCapacity``.
+    """
+
+    instead: str
+    hint: str = ""
+    as_here: bool | None = None
+    is_reserving: bool = False
+
+
+_PROCESSES = IdleGate("it is about the processes of Karmada", "leave it out")
+IDLE_GATES: Mapping[str, IdleGate] = {
+    "PropagateDeps": IdleGate(
+        "a policy says with `propagateDeps` whether objects go along that a workload depends on", as_here=True
+    ),
+    "PriorityBasedScheduling": IdleGate(
+        "objects of a pass are always scheduled by their `schedulePriority`", as_here=True
+    ),
+    "SchedulingOvercommitProtection": IdleGate(
+        "`reserveCapacity` says whether what was just placed lowers the capacity that is left",
+        "write reserveCapacity",
+        is_reserving=True,
+    ),
+    "ResourceQuotaEstimate": IdleGate(
+        "ResourceQuotas of the members do not count where room does",
+        "a FederatedResourceQuota limits what a namespace requests",
+        as_here=False,
+    ),
+    "MultiClusterService": IdleGate(
+        "it needs a network between clusters, which Argosy does not build", "leave it out", as_here=False
+    ),
+    "ControllerPriorityQueue": _PROCESSES,
+    "ContextualLogging": _PROCESSES,
+    "LoggingAlphaOptions": _PROCESSES,
+    "LoggingBetaOptions": _PROCESSES,
+}
+"""The gates of Karmada that are known here and decide nothing, by their names."""
+
+
+def _idle(name: str) -> FleetSetting:
+    """Return the setting of a gate that decides nothing."""
+    return FleetSetting(name, f"It decides nothing here: {IDLE_GATES[name].instead}.")
+
+
 class FeatureGates(Struct, frozen=True, kw_only=True):
-    """Karmada's feature gates that rules of time and of quotas ask.
+    """Karmada's feature gates.
 
     ``failover``: ClusterTaintPolicies taint clusters, and NoExecute taints evict over time. ``graceful_eviction``: a
     workload may fail over with purgeMode Gracefully. ``stateful_failover_injection``: state goes along.
     ``federated_quota_enforcement``: nothing is placed beyond a FederatedResourceQuota.
+    ``multiple_pod_templates_scheduling``: a workload with several pod templates counts by its components.
+    ``customized_cluster_resource_modeling``: resource models of clusters count. ``propagation_policy_preemption``: a
+    policy with preemption Always takes over. ``workload_affinity``: workloads of a group go together, or apart.
+    Each gate below these decides nothing here; None where it is not written.
     """
 
     failover: Annotated[
@@ -38,6 +89,48 @@ class FeatureGates(Struct, frozen=True, kw_only=True):
             reach=turned_to(weak=False),
         ),
     ] = True
+    multiple_pod_templates_scheduling: Annotated[
+        bool,
+        FleetSetting(
+            "MultiplePodTemplatesScheduling",
+            "Whether workloads with several pod templates, such as a FlinkDeployment, are scheduled and count for"
+            " quotas by their components, each with its own requests. They are not divided: every cluster that is"
+            " chosen gets all of them, and a spread constraint of one cluster asks for room for them together.",
+        ),
+    ] = False
+    customized_cluster_resource_modeling: Annotated[
+        bool,
+        FleetSetting(
+            "CustomizedClusterResourceModeling", "Whether `resourceModels` of Clusters count where room does."
+        ),
+    ] = True
+    propagation_policy_preemption: Annotated[
+        bool,
+        FleetSetting(
+            "PropagationPolicyPreemption",
+            "Whether a policy with `preemption: Always` takes over what another one claims. With"
+            " `compatibility: Karmada`, it is false.",
+            karmada=False,
+        ),
+    ] = True
+    workload_affinity: Annotated[
+        bool,
+        FleetSetting(
+            "WorkloadAffinity",
+            "Whether `workloadAffinity` of placements keeps workloads together or apart. With `compatibility: Karmada`,"
+            " it is false.",
+            karmada=False,
+        ),
+    ] = True
+    propagate_deps: Annotated[bool | None, _idle("PropagateDeps")] = None
+    priority_based_scheduling: Annotated[bool | None, _idle("PriorityBasedScheduling")] = None
+    scheduling_overcommit_protection: Annotated[bool | None, _idle("SchedulingOvercommitProtection")] = None
+    resource_quota_estimate: Annotated[bool | None, _idle("ResourceQuotaEstimate")] = None
+    multi_cluster_service: Annotated[bool | None, _idle("MultiClusterService")] = None
+    controller_priority_queue: Annotated[bool | None, _idle("ControllerPriorityQueue")] = None
+    contextual_logging: Annotated[bool | None, _idle("ContextualLogging")] = None
+    logging_alpha_options: Annotated[bool | None, _idle("LoggingAlphaOptions")] = None
+    logging_beta_options: Annotated[bool | None, _idle("LoggingBetaOptions")] = None
 
 
 FEATURE_GATES = FleetSetting(
