@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.members.choice import in_shard
 from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Contexts
 from reconciler.members.options import AccessOptions, reached_members
-from reconciler.passes.member_choice import in_shard
 from render.documents import emit
 from render.settings.clusters import ClusterAccess
 from render.settings.fleet import Fleet

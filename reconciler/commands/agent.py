@@ -88,8 +88,8 @@ def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[
     from msgspec.structs import replace
 
     from reconciler.members.opening import Members
+    from reconciler.members.ways import member_access
     from reconciler.passes.agent_pass import Agent
-    from reconciler.passes.reaching import member_access
     from reconciler.repository import open_branches
     from render.settings.fleet import Fleet
 

@@ -64,13 +64,13 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.branches.publication import maintain_repository
     from reconciler.deliver.reports import exit_code
     from reconciler.guards.limits import check_allowed_clusters
+    from reconciler.members.choice import chosen_members
     from reconciler.members.opening import Members
+    from reconciler.members.ways import member_access
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.passes.fleet_context import applied_commit
-    from reconciler.passes.member_choice import chosen_members
     from reconciler.passes.observation import PassRecord, observe_and_warn
     from reconciler.passes.orphans import agree_on_terminal
-    from reconciler.passes.reaching import member_access
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"

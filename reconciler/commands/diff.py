@@ -161,14 +161,14 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
     from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import live_changes, live_text
+    from reconciler.members.choice import chosen_members
     from reconciler.members.opening import Members
     from reconciler.members.options import DeliveryOptions
+    from reconciler.members.ways import member_access
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.passes.fleet_context import applied_commit
-    from reconciler.passes.member_choice import chosen_members
-    from reconciler.passes.reaching import member_access
     from reconciler.repository import open_repository
 
     revision = options.base if is_given("base") else ""

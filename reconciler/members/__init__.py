@@ -1,5 +1,6 @@
-"""Member clusters: how they are reached, asked and listed.
+"""Member clusters: which a command is for, and how they are reached, asked and listed.
 
+``choice`` says which members a command is for, and ``ways`` how they are reached by its options and argosy.yaml.
 ``opening`` gives a client for each member. To open one, ``kubeconfig`` finds the context that reaches it, ``endpoint``
 reads the address of its API server and the way there, ``credentials`` (with ``exec_plugins`` and ``auth_providers``)
 and ``identity`` say who we are to it, and ``connection`` and ``client`` send requests. ``exchange`` has the values of

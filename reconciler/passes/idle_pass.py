@@ -33,6 +33,7 @@ from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import Visit, Visits
+from reconciler.members.ways import member_access
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
 from reconciler.repository import Repository
@@ -41,7 +42,6 @@ from render.timing import utc
 
 from .fleet_context import FleetContext
 from .observation import Observation, observe_members
-from .reaching import member_access
 from .resting_members import RestingFleet
 
 PATIENCE = 5.0

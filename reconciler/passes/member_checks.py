@@ -8,8 +8,10 @@ from reconciler.check.prerequisites import Check
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
+from reconciler.members.choice import chosen_members, wanted_members
 from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
+from reconciler.members.ways import member_access
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
@@ -17,9 +19,6 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.status.blind_spots import wrong_clocks
 from render.cluster import is_pulling
-
-from .member_choice import chosen_members, wanted_members
-from .reaching import member_access
 
 NOT_REACHED = "not reached: argosy.yaml says of none how it is reached, and no pass has applied to one"
 

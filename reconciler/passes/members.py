@@ -9,10 +9,12 @@ from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import AnswersFile, read_answers
+from reconciler.members.choice import check_choice, chosen_members, warn_of_pulling_members
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
+from reconciler.members.ways import member_access
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -22,11 +24,9 @@ from render.interpreter.webhooks import Send
 
 from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
-from .member_choice import check_choice, chosen_members, warn_of_pulling_members
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
 from .orphans import agree_on_terminal
-from .reaching import member_access
 from .resting_members import KnownRest
 
 MOST_ROUNDS = 10

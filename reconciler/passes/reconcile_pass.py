@@ -143,7 +143,7 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
     desired, delivery = inputs.source.desired, options.delivery
     check_allowed_clusters(options.allowed, desired, inputs.previous)
     if options.dry_run and any(map(is_given, delivery.names())):
-        from .member_choice import check_choice
+        from reconciler.members.choice import check_choice
 
         check_choice(delivery, (cluster.name for cluster in desired.clusters))
 

@@ -16,12 +16,14 @@ from reconciler.emission.model import EmissionOptions, RenderedPlace
 from reconciler.emission.tool_reports import CLUSTER_LABEL, ToolReport, parse_tool_reports
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.members.boundary import result_or_failure
+from reconciler.members.choice import wanted_members
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.members.parallel import in_parallel
+from reconciler.members.ways import HUB, tool_access
 from reconciler.observe.cluster_status import AGENT_GRACE
 from reconciler.record.agent_branches import AgentFiles
 from reconciler.record.recorded_status import RecordedStatus
@@ -32,8 +34,6 @@ from render.settings.emission import Deployer, EmissionSettings, Placing
 from render.settings.fleet import Fleet
 
 from .fleet_context import FleetContext
-from .member_choice import wanted_members
-from .reaching import HUB, tool_access
 
 _MOST_SECONDS = 60.0
 _APPLICATIONS = Resource(

@@ -5,15 +5,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from reconciler.members.identity import Impersonation
-from reconciler.members.opening import MemberAccess
-from reconciler.members.options import AccessOptions
 from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError
 from render.settings.clusters import OTHERS, ClusterAccess
 from render.settings.emission import EmissionSettings, ToolAccess
 from render.settings.fleet import Fleet
+
+from .identity import Impersonation
+from .opening import MemberAccess
+from .options import AccessOptions
 
 
 def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberAccess:

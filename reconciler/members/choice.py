@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from reconciler.console.log import Log
-from reconciler.members.options import AccessOptions, reached_members
 from reconciler.names.subjects import check_clusters
 from render.cluster import Cluster, is_pulling
 from render.selectors import LabelSelector, Requirement, matches
 from render.settings.fleet import Fleet
 from render.words import listed
+
+from .options import AccessOptions, reached_members
 
 
 def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log) -> tuple[Cluster, ...]:
