@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.mirrors import update_mirrors
 from reconciler.branches.publication import maintain_repository, publication_of
 from reconciler.branches.reading import (
@@ -29,7 +30,6 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.observe.members import ObserveOptions
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.passes.applying import ApplyRun, Delivery
-from reconciler.passes.fleet_context import FleetContext
 from reconciler.passes.observation import Observation, PassRecord, observe_members
 from reconciler.passes.orphans import Agree, refuse_orphans
 from reconciler.rendering.inputs import RenderInputs

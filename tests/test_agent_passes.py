@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import checked_source, read_loaded
 from reconciler.cli import run
 from reconciler.observe.members import ObserveOptions
-from reconciler.passes.fleet_context import FleetContext
 from reconciler.passes.observation import Observation, observe_members
 from reconciler.repository import open_repository
 from render.documents import emit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.passes.fleet_context import applied_commit
+from reconciler.branches.fleet_context import applied_commit
 from reconciler.repository import open_repository
 from render.errors import InputError
 

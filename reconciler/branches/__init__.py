@@ -3,7 +3,8 @@
 ``publication`` says where they are, in this repository or at a remote, and ``in_force`` by which settings: those of the
 last rendered source, which ``last_good`` reads with its commit. ``reading`` reads a source, a rendered commit and what
 was observed; ``known_fleets`` reads argosy.yaml alone, ``schemas`` the recorded schemas of members' own kinds, and
-``left_out`` names the files that no source has. ``status_branch`` writes the status branch. ``mirrors`` lets the
-branches of ``mirror_branches`` follow the rendered one, for agents with ``agent_settings`` and ``delivery_rules``.
+``left_out`` names the files that no source has. ``fleet_context`` is a fleet with its branches and its members.
+``status_branch`` writes the status branch, and ``agent_branches`` reads those on which agents report. ``mirrors`` lets
+the branches of ``mirror_branches`` follow the rendered one, for agents with ``agent_settings`` and ``delivery_rules``.
 ``checkpoint`` is what a pass leaves for the next one, beside the branches.
 """

@@ -141,11 +141,11 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     in it, and what the next apply would adopt, create or find in conflict. With --accept-uid its UID is recorded, and
     nothing else is done: the next apply does the rest.
     """
+    from reconciler.branches.fleet_context import applied_commit
     from reconciler.members.choice import chosen_members
     from reconciler.members.opening import Members
     from reconciler.members.ways import member_access
     from reconciler.passes.applying import ApplyRun, Delivery
-    from reconciler.passes.fleet_context import applied_commit
     from reconciler.passes.rejoining import accept, observe_rejoining, preview
     from reconciler.repository import open_repository
 

@@ -159,6 +159,7 @@ def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> 
 
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
+    from reconciler.branches.fleet_context import applied_commit
     from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import live_changes, live_text
     from reconciler.members.choice import chosen_members
@@ -168,7 +169,6 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
-    from reconciler.passes.fleet_context import applied_commit
     from reconciler.repository import open_repository
 
     revision = options.base if is_given("base") else ""

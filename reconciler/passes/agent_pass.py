@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication, maintain_repository
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
@@ -33,13 +34,12 @@ from render.settings.fleet import Fleet
 from render.timing import utc
 
 from .applying import ApplyRun, Delivery, apply_and_log
-from .fleet_context import FleetContext
 from .observation import Observation, PassRecord, observe_members, warn_of
 from .options import never_stopping
 from .orphans import refuse_orphans
 
 if TYPE_CHECKING:
-    from reconciler.record.agent_branches import AgentBeat
+    from reconciler.branches.agent_branches import AgentBeat
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
@@ -42,7 +43,6 @@ from render.model import Manifest
 from render.timing import utc
 from render.words import counted
 
-from .fleet_context import FleetContext
 from .observation import PassRecord
 from .options import never_stopping
 from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext, applied_commit
 from reconciler.branches.publication import Publication
 from reconciler.branches.reading import read_loaded, recorded_facts
 from reconciler.console.log import Log
@@ -24,8 +25,6 @@ from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError
 from render.model import Manifest
 from render.settings.emission import Deployer
-
-from .fleet_context import FleetContext, applied_commit
 
 
 class EmissionRequest(Struct, frozen=True, kw_only=True):

@@ -9,17 +9,16 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from reconciler.branches.agent_branches import AgentBeat, AgentFiles, is_own_path
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.observe.cluster_status import MemberObservation
-from reconciler.record.agent_branches import AgentBeat, AgentFiles, is_own_path
 from reconciler.record.heard_words import MOST_SKEW, Said, error_to_record, set_right, word_after
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository import CommitInfo
 from reconciler.repository.trailers import RENDERED
 from render.timing import parse_instant
-
-from .fleet_context import FleetContext
 
 
 def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: RecordedStatus, now: str) -> AgentWords:

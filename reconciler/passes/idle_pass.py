@@ -22,6 +22,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from reconciler.branches.checkpoint import Checkpoint
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.known_fleets import read_known_fleet
 from reconciler.branches.publication import publication_of
 from reconciler.console.log import Log
@@ -40,7 +41,6 @@ from reconciler.repository import Repository
 from render.cluster import Cluster
 from render.timing import utc
 
-from .fleet_context import FleetContext
 from .observation import Observation, observe_members
 from .resting_members import RestingFleet
 

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
@@ -30,7 +31,6 @@ from render.errors import InputError
 from render.words import counted
 
 from .applying import ApplyRun, Delivery
-from .fleet_context import FleetContext
 
 _EQUAL = "Equal"
 

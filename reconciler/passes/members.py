@@ -3,6 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.branches.reading import ObservedInputs
 from reconciler.console.log import Log
@@ -23,7 +24,6 @@ from render.cluster import Cluster
 from render.interpreter.webhooks import Send
 
 from .applying import ApplyRun, Delivery, apply_and_log
-from .fleet_context import FleetContext
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
 from .orphans import agree_on_terminal

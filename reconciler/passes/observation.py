@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.agent_branches import AgentFiles, files_from_agents
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
@@ -29,7 +31,6 @@ from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.observe.pending_pods import with_skew
 from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
-from reconciler.record.agent_branches import AgentFiles, files_from_agents
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
@@ -39,7 +40,6 @@ from render.settings.fleet import Fleet
 from render.timing import utc
 from render.words import listed
 
-from .fleet_context import FleetContext
 from .hearing import with_times_set_right, words_of_agents, words_of_clocks, words_of_reached
 from .silent_agents import states_of_silent
 

@@ -3,6 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext, applied_commit
 from reconciler.branches.reading import read_observed_inputs
 from reconciler.branches.status_branch import read_inventories
 from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing_needs
@@ -21,7 +22,6 @@ from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
 from render.settings.fleet import Fleet
 
-from .fleet_context import FleetContext, applied_commit
 from .orphans import with_trusted_objects
 
 _LEASES = ("coordination.k8s.io", "leases")

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.observe.cluster_status import AGENT_GRACE, condition_unknown
@@ -17,8 +18,6 @@ from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling
 from render.failover.health import UNKNOWN
-
-from .fleet_context import FleetContext
 
 
 def states_of_silent(

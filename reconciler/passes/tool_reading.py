@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.branches.agent_branches import AgentFiles
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.making import rendered_place
 from reconciler.emission.model import EmissionOptions, RenderedPlace
@@ -25,15 +27,12 @@ from reconciler.members.options import AccessOptions, reached_members
 from reconciler.members.parallel import in_parallel
 from reconciler.members.ways import HUB, tool_access
 from reconciler.observe.cluster_status import AGENT_GRACE
-from reconciler.record.agent_branches import AgentFiles
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
 from render.cluster import Cluster
 from render.model import Manifest, ObjectRef
 from render.settings.emission import Deployer, EmissionSettings, Placing
 from render.settings.fleet import Fleet
-
-from .fleet_context import FleetContext
 
 _MOST_SECONDS = 60.0
 _APPLICATIONS = Resource(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct, field
 from msgspec.structs import replace as replaced
 
+from reconciler.branches.agent_branches import is_own_path
 from reconciler.branches.status_branch import Files, StatusBranch
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.inventory import Inventory
@@ -17,7 +18,6 @@ from reconciler.observe.cluster_status import seconds_between
 from reconciler.repository import Fetching, RefUpdate
 from render.errors import GitError, NoSuchBranch, ReconcileError, SourceMoved
 
-from .agent_branches import is_own_path
 from .heard_words import MOST_SKEW
 from .recorded_status import read_recorded
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from reconciler.branches.publication import Publication
 from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, object_in
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
@@ -22,6 +21,8 @@ from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TREE_MODE
 from render.settings.fleet import Fleet
 from render.values import DiscreetStruct
+
+from .publication import Publication
 
 MOST_FILES = 20_000
 """The files that are read of one agent: a cluster with more objects than that has none that is known."""

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import asked_tip, fleet_in_force
-from reconciler.branches.publication import Publication, publication_of
-from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
@@ -20,11 +17,16 @@ from render.fleet_settings import SettingChange
 from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 
+from .in_force import asked_tip, fleet_in_force
+from .publication import Publication, publication_of
+from .status_branch import StatusBranch
+
 if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
-    from reconciler.branches.reading import Source
-    from reconciler.record.agent_branches import AgentBeat
     from reconciler.source.desired import Desired
     from render.interpreter import Interpreter
+
+    from .agent_branches import AgentBeat
+    from .reading import Source
 
 
 class FleetContext(Struct, frozen=True, kw_only=True):
@@ -62,7 +64,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
         """Return the last heartbeats of members' agents, where a rule asks for them."""
         if not self.fleet.feature_gates.failover or not names:
             return {}
-        from reconciler.record.agent_branches import heartbeats_of
+        from .agent_branches import heartbeats_of
 
         return heartbeats_of(self.publication, self.fleet, names)
 
@@ -98,7 +100,7 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
 
 
 def _rendered_source(repository: Repository, commit: str) -> "Source":
-    from reconciler.branches.reading import read_observed_inputs, read_source
+    from .reading import read_observed_inputs, read_source
 
     observed = read_observed_inputs(repository, commit)
     return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: observed.facts)
