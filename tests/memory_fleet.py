@@ -24,6 +24,7 @@ from reconciler.branches.reading import (
 )
 from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.deliver.orphans import Agree, refuse_orphans
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.options import DeliveryOptions
@@ -31,7 +32,6 @@ from reconciler.observe.members import ObserveOptions
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.passes.applying import ApplyRun, Delivery
 from reconciler.passes.observation import Observation, PassRecord, observe_members
-from reconciler.passes.orphans import Agree, refuse_orphans
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import open_branches, open_repository

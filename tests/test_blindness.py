@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.deliver.orphans import refuse_orphans
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.refusals import failure_of
-from reconciler.passes.orphans import refuse_orphans
 from render.documents import parse_documents
 
 from .build import a_config_map, a_deployment, a_policy, weighted

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from reconciler.console.log import Log
+from reconciler.deliver.orphans import Orphans, agree_on_terminal
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import DeliveryOptions
-from reconciler.passes.orphans import Orphans, agree_on_terminal
 from reconciler.plans.model import Action
 from render.errors import GuardRefused
 from render.model import ObjectRef

@@ -63,6 +63,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.branches.publication import maintain_repository
+    from reconciler.deliver.orphans import agree_on_terminal
     from reconciler.deliver.reports import exit_code
     from reconciler.guards.limits import check_allowed_clusters
     from reconciler.members.choice import chosen_members
@@ -70,7 +71,6 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.members.ways import member_access
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.passes.observation import PassRecord, observe_and_warn
-    from reconciler.passes.orphans import agree_on_terminal
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"

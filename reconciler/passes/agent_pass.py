@@ -19,6 +19,7 @@ from reconciler.branches.publication import Publication, maintain_repository
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
+from reconciler.deliver.orphans import refuse_orphans
 from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, OpenClient
@@ -36,7 +37,6 @@ from render.timing import utc
 from .applying import ApplyRun, Delivery, apply_and_log
 from .observation import Observation, PassRecord, observe_members, warn_of
 from .options import never_stopping
-from .orphans import refuse_orphans
 
 if TYPE_CHECKING:
     from reconciler.branches.agent_branches import AgentBeat

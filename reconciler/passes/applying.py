@@ -24,6 +24,14 @@ from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.identities import Identities
+from reconciler.deliver.orphans import (
+    Agree,
+    Orphans,
+    found_orphans,
+    once_rendered,
+    refuse_orphans,
+    with_trusted_objects,
+)
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
@@ -45,7 +53,6 @@ from render.words import counted
 
 from .observation import PassRecord
 from .options import never_stopping
-from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
 from .recording import ReportRecording
 from .resting_members import RestingMember
 

@@ -7,6 +7,7 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.branches.reading import ObservedInputs
 from reconciler.console.log import Log
+from reconciler.deliver.orphans import agree_on_terminal
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import AnswersFile, read_answers
@@ -26,7 +27,6 @@ from render.interpreter.webhooks import Send
 from .applying import ApplyRun, Delivery, apply_and_log
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
-from .orphans import agree_on_terminal
 from .resting_members import KnownRest
 
 MOST_ROUNDS = 10

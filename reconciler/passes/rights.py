@@ -10,6 +10,7 @@ from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing
 from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
 from reconciler.check.roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
 from reconciler.console.log import Log
+from reconciler.deliver.orphans import with_trusted_objects
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Discovery
@@ -21,8 +22,6 @@ from render.cluster import is_pulling
 from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
 from render.settings.fleet import Fleet
-
-from .orphans import with_trusted_objects
 
 _LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")

@@ -11,14 +11,15 @@ import click
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import DELETIONS
 from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.words import counted
+
+from .rendered_commits import RenderedCommits
+from .results import ClusterReport
 
 Orphans = Mapping[str, frozenset[ObjectRef]]
 """Orphans by cluster."""
