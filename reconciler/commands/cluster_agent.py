@@ -63,8 +63,8 @@ def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
     gets new kinds or namespaces. The key for Git is in a Secret that you make, and never in Git: its identity for an
     address of SSH, a gitconfig for HTTPS. The key needs to read argosy/cluster/NAME and to push argosy/agent/NAME.
     """
+    from reconciler.check.rights import RightsOptions, rights_manifests
     from reconciler.edit.agent_manifests import manifests_of_agent
-    from reconciler.passes.rights import RightsOptions, rights_manifests
     from reconciler.repository import open_repository
 
     scope = options.pop("scope")
@@ -86,8 +86,8 @@ def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
     from reconciler.branches.known_fleets import read_fleet
     from reconciler.branches.publication import source_address
+    from reconciler.check.rights import account_name
     from reconciler.edit.agent_manifests import AgentPlan
-    from reconciler.passes.rights import account_name
     from reconciler.repository import is_address
     from reconciler.repository.location import without_secrets
     from reconciler.repository.trailers import engine_version

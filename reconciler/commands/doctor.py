@@ -59,7 +59,7 @@ def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
     with open_repository(log.repository, refresh=not options.offline) as repository:
 
         def check_members(desired: "Desired") -> "Iterable[Check]":
-            from reconciler.passes.member_checks import checks_of_members
+            from reconciler.check.fleet_members import checks_of_members
 
             return checks_of_members(repository, desired, options.access, log, is_asked=options.is_asked)
 

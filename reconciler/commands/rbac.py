@@ -46,8 +46,8 @@ def command(log: Log, /, output: str, scope: str, *, is_controller: bool, **opti
 
     A tree with new kinds or namespaces needs more rights: print them again, and argosy doctor says which are missing.
     """
+    from reconciler.check.rights import RightsOptions, rights_manifests
     from reconciler.check.roles import RoleScope
-    from reconciler.passes.rights import RightsOptions, rights_manifests
     from reconciler.repository import open_repository
     from reconciler.run.leader import LeaseName
 

@@ -2,9 +2,6 @@
 
 from reconciler.branches.publication import publication_of
 from reconciler.branches.status_branch import StatusBranch, read_inventories
-from reconciler.check.agents import agent_checks
-from reconciler.check.members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
-from reconciler.check.prerequisites import Check
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
@@ -19,6 +16,10 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.status.blind_spots import wrong_clocks
 from render.cluster import is_pulling
+
+from .agents import agent_checks
+from .members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
+from .prerequisites import Check
 
 NOT_REACHED = "not reached: argosy.yaml says of none how it is reached, and no pass has applied to one"
 

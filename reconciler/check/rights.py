@@ -6,9 +6,6 @@ from msgspec.structs import replace
 from reconciler.branches.fleet_context import FleetContext, applied_commit
 from reconciler.branches.reading import read_observed_inputs
 from reconciler.branches.status_branch import read_inventories
-from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing_needs
-from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
-from reconciler.check.roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
 from reconciler.console.log import Log
 from reconciler.deliver.orphans import with_trusted_objects
 from reconciler.deliver.rendered_commits import RenderedCommits
@@ -22,6 +19,10 @@ from render.cluster import is_pulling
 from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
 from render.settings.fleet import Fleet
+
+from .permissions import Need, needs_of, needs_of_object, seeing_needs
+from .recorded_kinds import guess_line, kinds_recorded_of
+from .roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
 
 _LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")
