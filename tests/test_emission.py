@@ -15,8 +15,8 @@ from reconciler.emission.model import (
     RenderedPlace,
 )
 from reconciler.emission.trees import TreeRules, cluster_tree
-from reconciler.passes.emitting import shared_address
 from reconciler.plans.model import DesiredObject
+from reconciler.preview.exports import shared_address
 from render.documents import parse_documents
 from render.model import ObjectRef
 from render.settings.emission import Grouping, Placing

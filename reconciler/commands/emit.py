@@ -92,7 +92,7 @@ def argocd(log: Log, /, **options: Any) -> int:
 
 def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> int:
     """Emit the objects, and print them or write them to files; what has no counterpart is said."""
-    from reconciler.passes.emitting import EmissionRequest, emit_objects
+    from reconciler.preview.exports import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
 
     folder, output = options.pop("output_dir"), options.pop("output")

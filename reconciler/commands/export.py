@@ -37,7 +37,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
     Objects of other federations are what they become here, and kustomizations and charts are built. Clusters have no
     credentials: karmadactl join gives them new ones. Read again by Argosy, these files render the same tree.
     """
-    from reconciler.passes.emitting import exported_source
+    from reconciler.preview.exports import exported_source
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -51,7 +51,7 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
 @click.pass_obj
 def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -> int:
     """Print the Works of a source  [default: HEAD], as Karmada's binding controller makes them for each cluster."""
-    from reconciler.passes.emitting import exported_works
+    from reconciler.preview.exports import exported_works
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -66,7 +66,7 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
     """Print the ApplicationSet that delivers a rendered commit  [default: the newest]; argosy emit has more choices."""
     from reconciler.emission.model import EmissionOptions
-    from reconciler.passes.emitting import EmissionRequest, emit_objects
+    from reconciler.preview.exports import EmissionRequest, emit_objects
     from reconciler.repository import open_repository
     from render.settings.emission import Deployer
 

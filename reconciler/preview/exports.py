@@ -16,8 +16,6 @@ from reconciler.emission.making import objects_of, rendered_place
 from reconciler.emission.model import ClusterTree, Emission, EmissionOptions, RenderedPlace
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import check_clusters
-from reconciler.preview.outputs import Selection, works
-from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.problems import problems_of
 from reconciler.repository import Repository
@@ -25,6 +23,9 @@ from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError
 from render.model import Manifest
 from render.settings.emission import Deployer
+
+from .outputs import Selection, works
+from .rendering import PreviewOptions, previewed
 
 
 class EmissionRequest(Struct, frozen=True, kw_only=True):
