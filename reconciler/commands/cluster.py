@@ -286,7 +286,7 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
 @_COMMIT
 @click.pass_obj
 def drain(log: Log, name: str, *, commit: bool) -> int:
-    """Make everything leave a member that another one takes, and say what to run next.
+    """Make all that others take leave a member; say what is next.
 
     The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things come back.
     """
