@@ -1,4 +1,4 @@
-"""The trees that a tool deploys folders from: the repository itself, artifacts cut out of it, and locked Sources."""
+"""The trees that folders are built from: the repository itself, a tree cut out of it, and the content of Sources."""
 
 import hashlib
 import posixpath
@@ -179,27 +179,3 @@ def address_of(url: Any) -> str:
     text = str(url or "")
     bare = _SCHEME.sub("", text).removesuffix("/").removesuffix(".git")
     return bare if "://" in text else bare.replace(":", "/", 1)
-
-
-Copy = tuple[str, str]
-"""A pattern of files of the repository, and the folder of an artifact that they are copied to."""
-
-
-def artifact_tree(name: str, repository: SourceTree, copies: Iterable[Copy]) -> SourceTree:
-    """Return the tree that Flux cuts out of the repository: files below folders, under other paths; later ones count.
-
-    A pattern that ends in ``**`` means what is below a folder. One without is the folder itself, or a file, which
-    keeps its name.
-    """
-    files: dict[str, SourceFile] = {}
-    here: dict[str, str] = {}
-    for pattern, target in copies:
-        folder = pattern.removesuffix("**").strip("/")
-        base = folder if pattern.endswith("**") else folder.rpartition("/")[0]
-        for file in repository.files:
-            if not folder or file.path == folder or file.path.startswith(f"{folder}/"):
-                inner = file.path.removeprefix(f"{base}/") if base else file.path
-                path = f"{target}/{inner}" if target else inner
-                files[path] = UncommittedFile(path, file.mode, file.id, file.size)
-                here[path] = file.path
-    return SourceTree(name=name, files=[files[path] for path in sorted(files)], read=repository.read, here=here)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.building.requests import FolderRequest, UnusableDeployer
 from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
-from reconciler.gitops.flux.variables import matching_lengths
+from reconciler.gitops.wildcards import matching_lengths
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES

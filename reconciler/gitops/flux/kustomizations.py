@@ -13,9 +13,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.building.requests import FolderRequest, UnusableDeployer
-from reconciler.building.source_trees import Copy, LockedTrees, SourceTree, address_of, artifact_tree
+from reconciler.building.source_trees import LockedTrees, SourceTree, UncommittedFile, address_of
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
+from reconciler.source.files import SourceFile
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from render.model import as_list, as_mapping, group_of
@@ -24,6 +25,8 @@ GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
 _REPOSITORIES, _ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
 _INSTALLED = "flux-system"
 """The name that Flux gives to the repository that it was installed from."""
+Copy = tuple[str, str]
+"""A pattern of files of the repository, and the folder of an artifact that they are copied to."""
 
 IGNORED = {
     "dependsOn": "objects are applied by kind, definitions and namespaces first",
@@ -249,3 +252,23 @@ def _folder(path: Any) -> str:
     if folder == ".." or folder.startswith("../"):
         raise UnusableDeployer("spec.path", f"{text!r} leads out of the repository")
     return "" if folder == "." else folder
+
+
+def artifact_tree(name: str, repository: SourceTree, copies: Iterable[Copy]) -> SourceTree:
+    """Return the tree that Flux cuts out of the repository: files below folders, under other paths; later ones count.
+
+    A pattern that ends in ``**`` means what is below a folder. One without is the folder itself, or a file, which
+    keeps its name.
+    """
+    files: dict[str, SourceFile] = {}
+    here: dict[str, str] = {}
+    for pattern, target in copies:
+        folder = pattern.removesuffix("**").strip("/")
+        base = folder if pattern.endswith("**") else folder.rpartition("/")[0]
+        for file in repository.files:
+            if not folder or file.path == folder or file.path.startswith(f"{folder}/"):
+                inner = file.path.removeprefix(f"{base}/") if base else file.path
+                path = f"{target}/{inner}" if target else inner
+                files[path] = UncommittedFile(path, file.mode, file.id, file.size)
+                here[path] = file.path
+    return SourceTree(name=name, files=[files[path] for path in sorted(files)], read=repository.read, here=here)

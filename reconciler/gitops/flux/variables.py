@@ -4,9 +4,10 @@ It works on the text that kustomize prints, so that a number may come of a varia
 that nobody sets is refused, as Flux does since 2.9, but in the forms that give it a default.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from reconciler.gitops.wildcards import matching_lengths
 from render.words import listed
 
 _DEEPEST = 20
@@ -206,31 +207,6 @@ def _without_matching_end(use: _Use, start: int) -> _Parsed:
         return _Parsed(value, after)
     size = lengths[0] if len(use.operator) == 1 else lengths[-1]
     return _Parsed(value[: len(value) - size] if is_end else value[size:], after)
-
-
-def matching_lengths(pattern: str, value: str) -> Iterator[int]:
-    """Yield the lengths of the beginnings of a value that match a pattern of ``*`` and ``?``, shortest first."""
-    states = _with_empty_matches({0}, pattern)
-    for length, character in enumerate(value, start=1):
-        moved = {at if pattern[at] == "*" else at + 1 for at in states if _takes(pattern, at, character)}
-        states = _with_empty_matches(moved, pattern)
-        if len(pattern) in states:
-            yield length
-
-
-def _takes(pattern: str, at: int, character: str) -> bool:
-    return at < len(pattern) and pattern[at] in ("*", "?", character)
-
-
-def _with_empty_matches(states: set[int], pattern: str) -> set[int]:
-    """Return the places of a pattern that are reached without another character, as ``*`` may stand for none."""
-    spread = set(states)
-    for at in states:
-        after = at
-        while after < len(pattern) and pattern[after] == "*":
-            after += 1
-            spread.add(after)
-    return spread
 
 
 _FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
