@@ -104,6 +104,7 @@ CHANGES = [
             ("spec.reserveCapacity: true -> false", False),
             ("spec.tieBreak: Identity -> Name", False),
             ("spec.requireRecordedAPIs: false -> true", False),
+            ("spec.interpretScale: true -> false", False),
             *KARMADA_GUARDS,
         ],
     ),

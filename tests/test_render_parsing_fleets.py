@@ -58,6 +58,7 @@ def test_every_setting_has_its_default() -> None:
         "claims": "Pure",
         "rescheduling": "Source",
         "reserve_capacity": True,
+        "interprets_scale": True,
         "tie_break": "Identity",
         "require_recorded_apis": False,
         "on_policy_removal": "Keep",
@@ -149,6 +150,7 @@ def test_every_field_is_read() -> None:
                 "reserveCapacity": False,
                 "tieBreak": "Name",
                 "requireRecordedAPIs": True,
+                "interpretScale": False,
                 "onPolicyRemoval": "Remove",
                 "secrets": "Refuse",
                 "removalGuard": {"count": 0, "percent": 50, "whole": 1, "scope": "Cluster"},
@@ -184,6 +186,7 @@ def test_every_field_is_read() -> None:
         reserve_capacity=False,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
+        interprets_scale=False,
         on_policy_removal=OnPolicyRemoval.REMOVE,
         secrets=Permission.REFUSE,
         removal_guard=RemovalGuard(count=0, percent=50, whole=1, scope=GuardScope.CLUSTER),
@@ -209,6 +212,7 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
+        interprets_scale=False,
         feature_gates=FeatureGates(
             federated_quota_enforcement=False, propagation_policy_preemption=False, workload_affinity=False
         ),

@@ -39,6 +39,8 @@ _DESCRIPTIONS = {
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
+    "Undivided": "An object that its policy divides in vain: every cluster gets all of it",
+    "UndividedNumber": "A number about all replicas that counts in each cluster of a division",
     "IdleRule": "A rule of time that can never fire",
     "UnknownName": "A test that names what is not there",
     "Override": "An override that misses, repeats or contradicts",

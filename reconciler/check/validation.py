@@ -44,6 +44,7 @@ from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 from render.words import listed
 
+from .divisions import division_problems
 from .policies import policy_warnings, released_warnings
 from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
 
@@ -265,6 +266,10 @@ def _lint_policies(
             previous, facts = memory.previous(repository, tip), read_observed_inputs(repository, tip).facts
             return (
                 *policy_warnings(desired, facts=facts, previous=previous.bindings, line_of=line_of),
+                *division_problems(desired, facts=facts, previous=previous.bindings, line_of=line_of),
                 *released_warnings(desired, previous, facts=facts, line_of=line_of),
             )
-    return policy_warnings(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of)
+    return (
+        *policy_warnings(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of),
+        *division_problems(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of),
+    )

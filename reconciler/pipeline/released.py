@@ -9,11 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.engine import OverrideEngine
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, interpreter_of
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
-from render.interpreter import Interpreter, InterpreterError
+from render.interpreter import InterpreterError
 from render.matching.bindings import interpreted_workload
 from render.matching.match import NoPolicyReason
 from render.model import ObjectRef, Template
@@ -61,7 +61,7 @@ def released_objects(
     template_by_ref = {template.ref: template for template in desired.templates}
     work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
-        interpreter=Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks)),
+        interpreter=interpreter_of(desired),
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     fleet = TreeContext(index=index, previous=before)

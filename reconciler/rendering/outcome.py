@@ -18,6 +18,7 @@ from reconciler.guards.continuity import renames_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
+from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import NOTES
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -32,6 +33,7 @@ from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Condition
+from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
 from render.model import Manifest
@@ -117,6 +119,13 @@ class Outcome(Struct, frozen=True, dict=True):
         """The spread constraints that clusters meet, but not replicas."""
         return tuple(thin_spreads_of(self.rendered.built.bindings, self.rendered.built.index))
 
+    @cached_property
+    def divisions(self) -> tuple[DivisionWarning, ...]:
+        """The warnings about what is divided in vain, or alone."""
+        built, desired = self.rendered.built, self.source.desired
+        template_by_ref = {template.ref: template for template in desired.templates}
+        return division_warnings_of(built.bindings, template_by_ref, desired, built.work_context.interpreter)
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings beside the problems of an outcome: what lasts, and what is evicted now."""
@@ -135,7 +144,7 @@ class Outcome(Struct, frozen=True, dict=True):
     def lasting_warnings(self) -> tuple[str, ...]:
         """The warnings that the same pass done again would have: clusters renamed by hand, objects, constraints."""
         built = self.rendered.built
-        thin = thin_spread_lines(self.thin_spreads)
+        thin = (*thin_spread_lines(self.thin_spreads), *undivided_lines(self.divisions))
         stays = (f"{each.ref} {note.message}" for each in built.bindings for note in each.conditions if _stays(note))
         kept = (*released_lines(self.released), *pending_lines(self.pending))
         return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())

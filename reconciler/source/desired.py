@@ -13,6 +13,7 @@ from render.errors import Problem
 from render.interpretation.operations import Operation
 from render.interpreter import Interpreter
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
+from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, scales_of
 from render.interpreter.webhooks import Send, webhooks_of
 from render.model import ObjectRef, Template
 from render.policy import ClusterTaintPolicy, PropagationPolicy
@@ -105,7 +106,15 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
 
 def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
     """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked)."""
-    return Interpreter.of((each.manifest for each in (*desired.customizations, *desired.webhooks)), send=send)
+    extensions = (each.manifest for each in (*desired.customizations, *desired.webhooks))
+    return Interpreter.of(extensions, send=send, scales=scales_of_source(desired))
+
+
+def scales_of_source(desired: Desired) -> Scales:
+    """Return the scale subresources that the definitions of a source tell, unless its settings leave them alone."""
+    if not desired.fleet.interprets_scale:
+        return {}
+    return {**REPLICATION_CONTROLLERS, **scales_of(each.manifest for each in desired.crds)}
 
 
 def interprets(extension: Template, api_version: str, kind: str) -> bool:

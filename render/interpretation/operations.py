@@ -33,6 +33,7 @@ class Layer(StrEnum):
     WEBHOOK = "webhook"
     THIRD_PARTY = "thirdparty"
     NATIVE = "native"
+    SCALE = "scale"
     NONE = "none"
 
 
@@ -62,7 +63,7 @@ class Interpretation(Struct, frozen=True, kw_only=True):
     that ``revise`` sets, if that is all it does. No function modifies what it is given; answers may share its parts.
     """
 
-    replicas: Callable[[Manifest], Replicas] | None = None
+    replicas: Callable[[Manifest], Replicas | None] | None = None
     components: Callable[[Manifest], Iterable[Component]] | None = None
     revise: Callable[[Manifest, int], Manifest] | None = None
     retain: Callable[[Manifest, Manifest], Manifest] | None = None

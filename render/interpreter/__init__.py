@@ -1,11 +1,15 @@
-"""Understand any workload - replicas, needs, health, dependencies - by the first of four layers that knows its kind.
+"""Understand any workload - replicas, needs, health, dependencies - by the first of five layers that knows its kind.
 
 1. a ResourceInterpreterCustomization of the repository, for exactly this apiVersion and kind;
 2. a ResourceInterpreterWebhookConfiguration, called only where clusters are touched;
 3. the custom resources Karmada bundles rules for;
-4. the kinds Kubernetes defines, and any kind's whole status.
+4. the kinds Kubernetes defines, and any kind's whole status;
+5. the scale subresource of a custom kind, for its replicas alone.
 
 The first layer that has the operation answers; its error is an error, never a reason to ask the next.
+
+The last layer tells one number and where it is written. So it says nothing of a kind with several pod templates, and it
+writes a share of what another layer read only where both mean the same number.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,6 +34,7 @@ from render.resources import Component, DependentObject
 from render.values import SelectiveStruct
 
 from .answers import missing_part
+from .scale import Scales, ScaleSubresource, interpretation_by_scale
 from .thirdparty import third_party
 from .webhooks import Send, Webhook, webhook_interpretation, webhooks_of
 
@@ -39,13 +44,14 @@ Kind = tuple[str, str]
 Function = Callable[..., Any]
 Found = tuple[Layer, Function | None, Interpretation | None]
 """The layer that answers for a kind, and its function."""
+_NOBODY: Found = (Layer.NONE, None, None)
 
 
 class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
-    """The four layers of one repository; every method answers neutrally for a kind without the operation.
+    """The five layers of one repository; every method answers neutrally for a kind without the operation.
 
     ``customized`` and ``webhooks`` are the repository's own; ``send`` calls a webhook (None: rendering calls nothing,
-    and an object that needs a webhook is an error).
+    and an object that needs a webhook is an error). ``scales`` are the scale subresources that are known.
     """
 
     UNSHOWN = UNCOMPARED = ("_known",)
@@ -53,11 +59,12 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
     customized: Mapping[Kind, Interpretation] = field(default_factory=dict)
     webhooks: tuple[Webhook, ...] = ()
     send: Send | None = None
+    scales: Scales = field(default_factory=dict)
     _known: dict[tuple[Operation, Kind], Found] = field(default_factory=dict)
     """The layers found so far; where there are webhooks, they are asked each time."""
 
     @classmethod
-    def of(cls, customizations: Iterable[Manifest], *, send: Send | None = None) -> Self:
+    def of(cls, customizations: Iterable[Manifest], *, send: Send | None = None, scales: Scales | None = None) -> Self:
         """Return the interpreter of a repository's customizations and webhook configurations, in any order."""
         manifests = sorted(customizations, key=lambda manifest: str(manifest["metadata"]["name"]))
         customized: Mapping[Kind, Interpretation] = {}
@@ -65,7 +72,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             from .customizations import customized_kinds
 
             customized = customized_kinds(manifests)
-        return cls(customized=customized, webhooks=webhooks_of(manifests), send=send)
+        return cls(customized=customized, webhooks=webhooks_of(manifests), send=send, scales=scales or {})
 
     def has(self, operation: Operation, manifest: Manifest) -> bool:
         """Say whether any layer has the operation for this kind."""
@@ -150,12 +157,28 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
 
     def _found(self, operation: Operation, manifest: Manifest) -> Found:
         kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
-        if self.webhooks:
-            return self._sought(operation, kind)
-        found = self._known.get((operation, kind))
+        found = None if self.webhooks else self._known.get((operation, kind))
         if found is None:
-            found = self._known[operation, kind] = self._sought(operation, kind)
+            found = self._sought(operation, kind)
+            if not self.webhooks:
+                self._known[operation, kind] = found
+        if found[0] is Layer.SCALE and not self._is_told_by_scale(operation, manifest, self.scales[kind]):
+            return _NOBODY
         return found
+
+    def _is_told_by_scale(self, operation: Operation, manifest: Manifest, scale: ScaleSubresource) -> bool:
+        """Say whether the number of a scale subresource is the number that an operation is about."""
+        if operation is Operation.AGGREGATE_STATUS:
+            return True
+        if self.has(Operation.INTERPRET_COMPONENT, manifest):
+            return False
+        if operation is Operation.INTERPRET_REPLICA or self.layer(Operation.INTERPRET_REPLICA, manifest) is Layer.SCALE:
+            return scale.replicas(manifest) is not None
+        try:
+            read = self.replicas(manifest)
+        except InterpreterError:
+            return False
+        return read is not None and read.replicas == scale.replicas(manifest)
 
     def _sought(self, operation: Operation, kind: Kind) -> Found:
         name = FUNCTION_BY_OPERATION[operation]
@@ -165,7 +188,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
                 return layer, function, known
         if operation is Operation.INTERPRET_STATUS:
             return Layer.NATIVE, _whole_status, None
-        return Layer.NONE, None, None
+        return _NOBODY
 
     def _layers(self, operation: Operation, kind: Kind) -> Iterable[tuple[Layer, Interpretation | None]]:
         yield Layer.CUSTOMIZATION, self.customized.get(kind)
@@ -173,6 +196,8 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             yield Layer.WEBHOOK, webhook_interpretation(self.webhooks, operation, kind, self.send)
         yield Layer.THIRD_PARTY, third_party(*kind)
         yield Layer.NATIVE, NATIVE.get(kind)
+        if scale := self.scales.get(kind):
+            yield Layer.SCALE, interpretation_by_scale(scale)
 
 
 _WRONG_TYPE = (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError)

@@ -73,6 +73,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     ``is_karmada_compatible``: ``compatibility: Karmada``.
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
+    ``interprets_scale``: the scale subresource of a custom kind is its interpreter of last resort.
     ``secrets``: whether Secrets may be in the source.
     ``validation``: whether templates are checked against the schemas of their kinds.
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
@@ -145,8 +146,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
         bool,
         FleetSetting(
             "compatibility",
-            "`Karmada` sets `claims`, `rescheduling`, `reserveCapacity`, `tieBreak` and `requireRecordedAPIs` as"
-            " Karmada does; each may still be set by itself. It also writes `replicas: 1` where a template has none.",
+            "`Karmada` sets `claims`, `rescheduling`, `reserveCapacity`, `tieBreak`, `requireRecordedAPIs` and"
+            " `interpretScale` as Karmada does; each may still be set by itself. It also writes `replicas: 1` where a"
+            " template has none.",
             in_karmada=NOT_DECIDED_BY_IT,
             is_tried=True,
             choices={"Argosy": False, "Karmada": True},
@@ -205,6 +207,17 @@ class Fleet(Struct, frozen=True, kw_only=True):
             is_tried=True,
         ),
     ] = False
+    interprets_scale: Annotated[
+        bool,
+        FleetSetting(
+            "interpretScale",
+            "Where nothing else interprets a custom kind, the scale subresource of its CustomResourceDefinition tells"
+            " how many replicas an object has, and where a cluster's share is written.",
+            in_karmada="Karmada divides such a kind only by a ResourceInterpreterCustomization or a webhook",
+            karmada=False,
+            is_tried=True,
+        ),
+    ] = True
     on_policy_removal: Annotated[
         OnPolicyRemoval,
         FleetSetting(

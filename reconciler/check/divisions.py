@@ -1,0 +1,52 @@
+"""Warnings about what policies divide: at the policy where nothing is divided, else at the number that is not."""
+
+from collections.abc import Iterator
+
+from overrides.lint import LineOf
+from reconciler.ledger.facts import Facts
+from reconciler.pipeline.divisions import source_division_warnings
+from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.facts import with_facts
+from reconciler.source.lines import template_problem
+from render.cluster_index import ClusterIndex
+from render.divisions import DivisionRule, DivisionWarning
+from render.errors import Problem
+from render.model import Template
+from render.policy import PropagationPolicy
+from render.words import listed
+
+from .policies import Bindings, matches_of
+
+_FIELD = "spec.placement.replicaScheduling"
+
+
+def division_problems(
+    desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None
+) -> Iterator[Problem]:
+    """Yield a warning for each number that is divided in vain or alone; ``previous`` were rendered before."""
+    claims = {ref: match.policy for ref, match in matches_of(desired, previous).items() if match.policy is not None}
+    index = ClusterIndex(with_facts(desired.clusters, facts))
+    found = source_division_warnings(desired, claims, index, interpreter_of(desired))
+    template_by_ref = {template.ref: template for template in desired.templates}
+    yield from _undivided([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)
+    for each in found:
+        if each.rule is not DivisionRule.UNDIVIDED:
+            yield _at_number(each, template_by_ref[each.ref], line_of)
+
+
+def _at_number(found: DivisionWarning, template: Template, line_of: LineOf | None) -> Problem:
+    problem = Problem(template.path, 0, found.field, found.message, found.hint, found.rule)
+    return template_problem(template, problem, line_of)
+
+
+def _undivided(found: list[DivisionWarning], desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield one warning for all objects of a policy that are not divided for the same reason."""
+    policy_by_name: dict[str, PropagationPolicy] = {str(policy): policy for policy in desired.policies}
+    warnings_by_clause: dict[tuple[str, str], list[DivisionWarning]] = {}
+    for each in found:
+        warnings_by_clause.setdefault((each.policy, each.clause), []).append(each)
+    for (name, clause), warnings in warnings_by_clause.items():
+        policy, objects = policy_by_name[name], listed([str(each.ref) for each in warnings])
+        line = line_of(policy.path, policy.document, _FIELD) if line_of else 0
+        message = f"it divides, but {clause}: every cluster gets all of {objects}"
+        yield Problem(policy.path, line, _FIELD, message, warnings[0].hint, DivisionRule.UNDIVIDED)

@@ -1,0 +1,128 @@
+"""Numbers beside a divided workload that are about all of its replicas: budgets of disruptions, bounds of autoscalers.
+
+A companion is in the namespace of the workload and is delivered as well. It names the workload or selects its pods.
+Bounds of a FederatedHPA or a CronFederatedHPA are the fleet's, and mean what they say.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from render.kinds import GroupKind
+from render.model import Template, as_mapping, group_of, is_opaque
+from render.selectors import LabelSelector, Requirement, matches
+
+from .values import DividedWorkload, DivisionContext, DivisionWarning, mapping_in, number_at
+
+BUDGETS: frozenset[GroupKind] = frozenset(
+    {("policy", "PodDisruptionBudget"), ("policy.kruise.io", "PodUnavailableBudget")}
+)
+_SCALED = "scaleTargetRef"
+_FLEETS_OWN = "autoscaling.karmada.io"
+_LEAST, _MOST = "minAvailable", "maxUnavailable"
+_BOUNDS = (("minReplicas", "maxReplicas"), ("minReplicaCount", "maxReplicaCount"))
+
+
+class _ScalerBounds(NamedTuple):
+    """The bounds of an autoscaler (None: not written), and the field that is named."""
+
+    field: str
+    least: int | None
+    most: int | None
+
+
+def is_companion(template: Template) -> bool:
+    """Say whether a template may be about the replicas of another."""
+    kind = template.ref.group, template.ref.kind
+    is_scaler = template.ref.group != _FLEETS_OWN and bool(mapping_in(template.manifest, "spec", _SCALED))
+    return (kind in BUDGETS or is_scaler) and not is_opaque(template.manifest)
+
+
+def companion_warnings(
+    workload: DividedWorkload, companions: Iterable[Template], context: DivisionContext
+) -> Iterator[DivisionWarning]:
+    """Yield a warning for each number of companions that counts in each cluster; they are of its namespace."""
+    for companion in companions:
+        if (companion.ref.group, companion.ref.kind) in BUDGETS:
+            yield from _budget(workload, companion, context)
+        elif _names(companion, _SCALED, workload):
+            yield from _autoscaler(workload, companion, context)
+
+
+def _budget(workload: DividedWorkload, budget: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
+    if not _selects_pods(budget, workload) and not _names(budget, "targetRef", workload):
+        return
+    for name in (_LEAST, _MOST):
+        number, keys = number_at(budget.manifest, ("spec", name)), ("spec", name)
+        if number is None or context.is_overridden(budget, keys) or number < min(2, workload.share):
+            continue
+        whole = f"{workload.template.ref} is divided, and {number} counts in each cluster"
+        what = _LEAST_WORDS if name == _LEAST else _MOST_WORDS
+        message = f"{whole}: {what[number >= workload.share].format(total=number * workload.clusters)}"
+        percentage = f"{max(1, min(99, round(100 * number / workload.replicas)))}%"
+        hint = f"write a percentage, such as {percentage!r}, or override it in each cluster"
+        yield workload.warning(budget, f"spec.{name}", message, hint)
+
+
+_LEAST_WORDS = ("up to {total} stay in all", "where that is the share of a cluster, no pod may be evicted")
+_MOST_WORDS = ("up to {total} may go at once", "where that is the share of a cluster, all of its pods may go at once")
+"""The words about a number that is less than the smallest share, and about one that is not."""
+
+
+def _autoscaler(workload: DividedWorkload, scaler: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
+    bounds = _bounds_of(scaler, context)
+    if bounds is None:
+        return
+    clusters = workload.clusters
+    each = [f"at least {bounds.least}"] if bounds.least is not None else []
+    each += [f"at most {bounds.most}"] if bounds.most is not None else []
+    total = [f"at least {bounds.least * clusters}"] if bounds.least is not None else []
+    total += [f"at most {bounds.most * clusters}"] if bounds.most is not None else []
+    message = (
+        f"{workload.template.ref} is divided, and each cluster scales its share by these bounds:"
+        f" {' and '.join(total)} in {clusters} clusters, not {' and '.join(each)}"
+    )
+    hint = "let a FederatedHPA scale it, whose bounds are the fleet's, or override them in each cluster"
+    yield workload.warning(scaler, bounds.field, message, hint)
+
+
+def _bounds_of(scaler: Template, context: DivisionContext) -> _ScalerBounds | None:
+    """Return the bounds of an autoscaler; None where it has none, or overrides write them."""
+    for least, most in _BOUNDS:
+        numbers = [number_at(scaler.manifest, ("spec", name)) for name in (least, most)]
+        if any(context.is_overridden(scaler, ("spec", name)) for name in (least, most)):
+            return None
+        if any(number is not None for number in numbers):
+            return _ScalerBounds(f"spec.{most if numbers[1] is not None else least}", *numbers)
+    return None
+
+
+def _names(companion: Template, field: str, workload: DividedWorkload) -> bool:
+    """Say whether a companion names a workload in a field; without a kind it is a Deployment, as in KEDA."""
+    named, ref = mapping_in(companion.manifest, "spec", field), workload.template.ref
+    group = group_of(str(named.get("apiVersion") or "apps/v1"))
+    return (named.get("kind") or "Deployment", named.get("name"), group) == (ref.kind, ref.name, ref.group)
+
+
+def _selects_pods(companion: Template, workload: DividedWorkload) -> bool:
+    """Say whether a companion selects the pods of a workload."""
+    written = mapping_in(companion.manifest, "spec").get("selector")
+    labels = mapping_in(workload.template.manifest, "spec", "template", "metadata", "labels")
+    return isinstance(written, dict) and matches(_selector(written), labels)
+
+
+def _selector(written: Mapping[str, Any]) -> LabelSelector:
+    expressions = written.get("matchExpressions")
+    return LabelSelector(
+        match_labels=tuple((str(key), str(value)) for key, value in as_mapping(written.get("matchLabels")).items()),
+        match_expressions=tuple(map(_requirement, expressions if isinstance(expressions, list) else ())),
+    )
+
+
+def _requirement(written: Any) -> Requirement:
+    each = as_mapping(written)
+    values = each.get("values")
+    return Requirement(
+        key=str(each.get("key")),
+        operator=str(each.get("operator")),
+        values=tuple(map(str, values if isinstance(values, list) else ())),
+    )

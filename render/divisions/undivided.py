@@ -1,0 +1,139 @@
+"""Objects that a policy divides and nothing can divide: nobody tells how many replicas they have, or takes a share.
+
+Of custom kinds that have no replicas, and of most kinds of Kubernetes, that is how it should be: a policy names them
+beside the workloads that it divides. So an object counts only if it looks like a workload - it has pod templates, or a
+number by a name that replicas have - or if its policy has nothing else to divide.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from render.interpreter import InterpreterError, Operation
+from render.interpreter.scale import ScaleSubresource
+from render.kinds import BUILT_IN
+from render.model import Manifest, Template, as_mapping, is_opaque
+
+from .values import ONE_CLUSTER, DividedTemplate, DivisionContext, DivisionRule, DivisionWarning
+
+_COUNTS = frozenset(
+    {
+        *("replicas", "replicaCount", "numReplicas", "parallelism", "instances", "size", "shards"),
+        *("nodeCount", "workers", "members", "completions"),
+    }
+)
+_MOST_DEPTH = 8
+_CRON_JOB = ("batch", "CronJob")
+_ONE = f"let one cluster run it: {ONE_CLUSTER}"
+
+
+def undivided_warning(
+    division: DividedTemplate, context: DivisionContext, *, is_in_vain: bool = False
+) -> DivisionWarning | None:
+    """Return the warning about an object that its policy divides in vain; None where it is divided, or need not be.
+
+    ``is_in_vain``: the policy claims custom kinds alone, none of which is divided.
+    """
+    template = division.template
+    if division.clusters < 2 or is_opaque(template.manifest):
+        return None
+    try:
+        replicas = context.replicas(division)
+    except InterpreterError:
+        return None  # the object fails by itself
+    if replicas is not None:
+        is_taken = replicas < 2 or context.interpreter.has(Operation.REVISE_REPLICA, template.manifest)
+        found = None if is_taken else _nobody_writes(template)
+    else:
+        found = _nobody_reads(template, context, is_in_vain=is_in_vain)
+    if found is None or _has_own_numbers(template, context):
+        return None
+    clause, hint = found
+    return DivisionWarning(
+        ref=template.ref,
+        field="",
+        message=f"its policy divides it, but {clause}: every cluster gets all of it",
+        hint=hint,
+        rule=DivisionRule.UNDIVIDED,
+        policy=division.policy,
+        workload=template.ref,
+        clause=clause,
+    )
+
+
+def _nobody_writes(template: Template) -> tuple[str, str]:
+    clause = f"nothing writes the share of a cluster into {template.ref.group_kind}"
+    return clause, f"{_customization(template, 'replicaRevision')}, or {_ONE}"
+
+
+def _nobody_reads(template: Template, context: DivisionContext, *, is_in_vain: bool) -> tuple[str, str] | None:
+    """Return why nothing tells the replicas of an object, and what to do; None where it need not have any."""
+    interpreter, kind = context.interpreter, template.ref.group_kind
+    if (template.ref.group, template.ref.kind) == _CRON_JOB:
+        return f"{kind} has no replicas, and runs its Jobs by each cluster's own clock", _ONE
+    if (template.ref.group, template.ref.kind) in BUILT_IN and not _is_replication_controller(template):
+        return None
+    if interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest):
+        return f"{kind} has several pod templates, which nothing divides", _ONE
+    if scale := interpreter.scales.get(template.versioned_kind):
+        return _unread_by_scale(template, scale)
+    if not looks_like_workload(template.manifest) and not is_in_vain:
+        return None
+    written = _customization(template, "replicaResource and replicaRevision")
+    other = (
+        ", or add its CustomResourceDefinition if that has a scale subresource"
+        if context.may_scale((template.ref.group, template.ref.kind))
+        else ""
+    )
+    return f"nothing tells how many replicas {kind} has", f"{written}{other}; or {_ONE}"
+
+
+def _unread_by_scale(template: Template, scale: ScaleSubresource) -> tuple[str, str]:
+    path = ".".join(scale.spec_replicas)
+    clause = f"{template.ref.group_kind} says its replicas in {path}, where nothing is written"
+    return clause, f"write {path} into {template.ref.name}: its scale subresource tells replicas by it"
+
+
+def _is_replication_controller(template: Template) -> bool:
+    return (template.ref.group, template.ref.kind) == ("", "ReplicationController")
+
+
+def _customization(template: Template, rules: str) -> str:
+    kind = f"{template.api_version} {template.ref.kind}"
+    return f"write a ResourceInterpreterCustomization for {kind} with {rules} (see argosy interpret --show-doc)"
+
+
+def _has_own_numbers(template: Template, context: DivisionContext) -> bool:
+    """Say whether overrides write a number of replicas, which is a division by hand."""
+    return any(context.is_overridden(template, path) for path, _ in _counts_in(template.manifest, ()))
+
+
+def looks_like_workload(manifest: Manifest) -> bool:
+    """Say whether an object has a number by a name that replicas have, or a pod template."""
+    spec = {"spec": manifest.get("spec")}
+    return any(value > 0 for _, value in _counts_in(spec, ())) or _has_pod_template(spec, 0)
+
+
+def _counts_in(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the numbers by names that replicas have, with their keys, but for those in pod templates and in lists."""
+    for key, child in as_mapping(value).items():
+        if key in _COUNTS and type(child) is int:
+            yield (*path, key), child
+        elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not _is_pod_template(child):
+            yield from _counts_in(child, (*path, str(key)))
+
+
+def _has_pod_template(value: Any, depth: int) -> bool:
+    if depth > _MOST_DEPTH:
+        return False
+    if isinstance(value, Mapping):
+        return _is_pod_template(value) or any(_has_pod_template(child, depth + 1) for child in value.values())
+    return isinstance(value, list) and any(_has_pod_template(child, depth + 1) for child in value)
+
+
+def _is_pod_template(value: Mapping[str, Any]) -> bool:
+    containers = as_mapping(value.get("spec")).get("containers")
+    return isinstance(containers, Sequence) and not isinstance(containers, str) and any(map(_is_container, containers))
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict) and "image" in value

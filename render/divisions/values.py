@@ -1,0 +1,117 @@
+"""The values of this folder: an object that a policy divides, what is known beside it, and a warning."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from render.interpreter import Interpreter
+from render.kinds import GroupKind
+from render.model import Manifest, ObjectRef, Template, as_mapping
+
+
+class DivisionRule(StrEnum):
+    """The kinds of warnings, by the names that reports give them."""
+
+    UNDIVIDED = "Undivided"
+    UNDIVIDED_NUMBER = "UndividedNumber"
+
+
+class DividedTemplate(Struct, frozen=True, kw_only=True):
+    """A template whose policy divides it: among how many clusters, and the policy's name.
+
+    ``replicas`` are those of the object, as far as they are known already. ``share`` are the replicas of the cluster
+    that gets the fewest; None where nothing was divided yet.
+    """
+
+    template: Template
+    policy: str
+    clusters: int
+    replicas: int | None = None
+    share: int | None = None
+
+
+class DivisionContext(Struct, frozen=True, kw_only=True):
+    """The context of a division: the interpreter, what overrides write, and what a source defines.
+
+    ``is_overridden`` says whether an override writes a field of a template, given its keys. ``may_scale`` says of a
+    kind whether a definition that is not in the source might tell its scale subresource.
+    """
+
+    interpreter: Interpreter
+    is_overridden: Callable[[Template, tuple[str, ...]], bool]
+    may_scale: Callable[[GroupKind], bool]
+
+    def replicas(self, division: DividedTemplate) -> int | None:
+        """Return the replicas of an object; None where nothing tells them. InterpreterError: it cannot be read."""
+        if division.replicas is not None:
+            return division.replicas
+        read = self.interpreter.replicas(division.template.manifest)
+        return None if read is None else read.replicas
+
+
+class DivisionWarning(Struct, frozen=True, kw_only=True, order=True):
+    """A warning about an object: the field, the message and the way out.
+
+    ``policy`` is the policy that divides it, or the ``workload`` that it is about. Of what is not divided at all,
+    ``clause`` is the part of the message that is the same for all objects of a kind, so that it can be said once.
+    """
+
+    ref: ObjectRef
+    field: str
+    message: str
+    hint: str
+    rule: DivisionRule
+    policy: str
+    workload: ObjectRef
+    clause: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.ref}: {self.field}" if self.field else str(self.ref)
+        return f"{where}: {self.message}\n  hint: {self.hint}"
+
+
+class DividedWorkload(Struct, frozen=True, kw_only=True):
+    """A workload whose replicas are divided: how many, among how many clusters, and those of the smallest share."""
+
+    division: DividedTemplate
+    replicas: int
+    clusters: int
+    share: int
+
+    @property
+    def template(self) -> Template:
+        """The workload."""
+        return self.division.template
+
+    def warning(self, about: Template, field: str, message: str, hint: str) -> DivisionWarning:
+        """Return a warning about a number that is not divided with this workload."""
+        return DivisionWarning(
+            ref=about.ref,
+            field=field,
+            message=message,
+            hint=hint,
+            rule=DivisionRule.UNDIVIDED_NUMBER,
+            policy=self.division.policy,
+            workload=self.template.ref,
+        )
+
+
+def number_at(manifest: Manifest, path: tuple[str, ...]) -> int | None:
+    """Return the whole number at a path; None for anything else, such as a percentage."""
+    value: Any = manifest
+    for key in path:
+        value = as_mapping(value).get(key)
+    return value if type(value) is int else None
+
+
+def mapping_in(manifest: Manifest, *path: str) -> Mapping[str, Any]:
+    """Return the object at a path; an empty one where there is none."""
+    value: Any = manifest
+    for key in path:
+        value = as_mapping(value).get(key)
+    return as_mapping(value)
+
+
+ONE_CLUSTER = "replicaSchedulingType: Duplicated, and a spread constraint by cluster with maxGroups: 1"

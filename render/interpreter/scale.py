@@ -1,0 +1,145 @@
+"""The scale subresource of a custom kind, as the interpreter of last resort: its replicas, and where they are written.
+
+A CustomResourceDefinition says by ``specReplicasPath`` which number of an object autoscalers set, and by
+``statusReplicasPath`` and ``labelSelectorPath`` where the object reports its replicas. That is all it tells: it says
+nothing of the resources that one replica needs, of health or of dependencies.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.interpretation.fields import INT32, value_at, with_value
+from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpretation.statuses import collected
+from render.model import Manifest, as_mapping
+
+Path = tuple[str, ...]
+Scales = Mapping[tuple[str, str], "ScaleSubresource"]
+"""The scale subresources of kinds, by apiVersion and kind."""
+
+_DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+
+class ScaleSubresource(Struct, frozen=True, kw_only=True):
+    """The paths of a scale subresource, as keys.
+
+    ``default`` is the number of replicas of an object that does not say any (None: nothing tells).
+    ``label_selector`` is empty where the kind reports none.
+    """
+
+    spec_replicas: Path
+    status_replicas: Path
+    label_selector: Path = ()
+    default: int | None = None
+
+    def replicas(self, manifest: Manifest) -> int | None:
+        """Return the replicas that an object asks for; None where it says none that a server would take."""
+        *parents, field = self.spec_replicas
+        try:
+            parent = value_at(manifest, *parents)
+        except InterpreterError:
+            return None
+        if not isinstance(parent, Mapping):
+            return None  # a server writes no default into an object that is not there
+        value = self.default if parent.get(field) is None else parent[field]
+        return value if type(value) is int and 0 <= value < INT32 else None
+
+    def revised(self, manifest: Manifest, replicas: int) -> Manifest:
+        """Return the object with this number of replicas; what is so by default is not written."""
+        current = self.replicas(manifest)
+        return manifest if current in {None, replicas} else with_value(manifest, replicas, *self.spec_replicas)
+
+    def aggregated(self, template: Manifest, items: Items) -> Any:
+        """Return the status of a template: the sum of its members' replicas, and the selector if all have the same."""
+        status: Any = template.get("status")
+        statuses = [{"status": reported} for _, reported in collected(items)]
+        counts = [value for value in _values(statuses, self.status_replicas) if type(value) is int]
+        if counts:
+            status = with_value(as_mapping(status), sum(counts), *self.status_replicas[1:])
+        selectors = [value for value in _values(statuses, self.label_selector) if isinstance(value, str)]
+        if selectors and len(set(selectors)) == 1:
+            status = with_value(as_mapping(status), selectors[0], *self.label_selector[1:])
+        return status
+
+
+def _values(statuses: Iterable[Manifest], path: Path) -> Iterator[Any]:
+    """Yield the values at a path of statuses, as far as they have it."""
+    for status in statuses if len(path) > 1 and path[0] == "status" else ():
+        try:
+            yield value_at(status, *path)
+        except InterpreterError:
+            continue
+
+
+REPLICATION_CONTROLLERS: Scales = {
+    ("v1", "ReplicationController"): ScaleSubresource(
+        spec_replicas=("spec", "replicas"), status_replicas=("status", "replicas"), default=1
+    )
+}
+"""The kind of Kubernetes itself that a server scales and that no other layer knows."""
+
+
+def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
+    """Return the interpretation of a kind by its scale subresource."""
+    return Interpretation(
+        replicas=partial(_replicas, scale),
+        revise=scale.revised,
+        aggregate=scale.aggregated,
+        replica_field=scale.spec_replicas,
+    )
+
+
+def _replicas(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
+    replicas = scale.replicas(manifest)
+    return None if replicas is None else Replicas(replicas=replicas)
+
+
+def scales_of(manifests: Iterable[Manifest]) -> dict[tuple[str, str], ScaleSubresource]:
+    """Return the scale subresources that CustomResourceDefinitions among manifests define, by version and kind."""
+    return {kind: scale for manifest in manifests for kind, scale in _scales_in(manifest)}
+
+
+def _scales_in(manifest: Manifest) -> Iterator[tuple[tuple[str, str], ScaleSubresource]]:
+    if (manifest.get("apiVersion"), manifest.get("kind")) != _DEFINITION:
+        return
+    spec = as_mapping(manifest.get("spec"))
+    group, kind = spec.get("group"), as_mapping(spec.get("names")).get("kind")
+    for version in map(as_mapping, _sequence(spec.get("versions"))):
+        scale = scale_in(as_mapping(version.get("subresources")).get("scale"))
+        if scale is not None and isinstance(group, str) and isinstance(kind, str) and version.get("served") is True:
+            schema = as_mapping(version.get("schema")).get("openAPIV3Schema")
+            default = _default_at(schema, scale.spec_replicas)
+            yield (f"{group}/{version.get('name')}", kind), replace(scale, default=default)
+
+
+def scale_in(written: Any) -> ScaleSubresource | None:
+    """Return the scale subresource that a definition writes; None where it has none that a server would take."""
+    paths = as_mapping(written)
+    spec, status = (_keys(paths.get(name)) for name in ("specReplicasPath", "statusReplicasPath"))
+    if len(spec) < 2 or spec[0] != "spec" or len(status) < 2 or status[0] != "status":
+        return None
+    return ScaleSubresource(
+        spec_replicas=spec, status_replicas=status, label_selector=_keys(paths.get("labelSelectorPath"))
+    )
+
+
+def _keys(path: Any) -> Path:
+    """Return the keys of a path such as ``.spec.replicas``: a server takes no other notation."""
+    keys = tuple(path.removeprefix(".").split(".")) if isinstance(path, str) and path.startswith(".") else ()
+    return keys if all(keys) else ()
+
+
+def _default_at(schema: Any, path: Path) -> int | None:
+    """Return the number that a schema has for an object without a field."""
+    for key in path:
+        schema = as_mapping(as_mapping(schema).get("properties")).get(key)
+    default = as_mapping(schema).get("default")
+    return default if type(default) is int else None
+
+
+def _sequence(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
