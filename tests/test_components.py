@@ -493,3 +493,26 @@ def test_a_set_that_goes_to_a_cluster_nobody_has_seen_well_is_noticed() -> None:
     before, after = (a_set("lyon", unproven=unproven), a_set("rome", unproven=unproven))
     schedule = Schedule(bindings=(after,), decisions={}, scheduler=Scheduler(ClusterIndex(())))
     assert refs_gaining_unproven([before], schedule, {before.ref}) == {before.ref}
+
+
+def test_a_binding_of_a_control_plane_that_counts_components_asks_for_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Otherwise the first pass would schedule the object anew, by its replicas."""
+    template = a_flink_deployment()
+    resource = {key: template[key] for key in ("apiVersion", "kind")} | template["metadata"]
+    listed = [{"name": "jobmanager", "replicas": 1}, {"name": "taskmanager", "replicas": 3}]
+    binding = {
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding",
+        "metadata": {"name": "count-flinkdeployment", "namespace": "shop"},
+        "spec": {"resource": resource, "components": listed, "clusters": [{"name": "paris", "components": listed}]},
+    }
+    files = {"bindings/count.yaml": binding, "c/rome.yaml": with_cpu("rome", "90")}
+    repository = a_repository(tmp_path, {**files, "argosy.yaml": a_fleet(gate=False)})
+    told = "count for nothing while featureGates.MultiplePodTemplatesScheduling is false in argosy.yaml"
+    assert f"spec.components: {told}" in argosy(repository, capsys, "validate").out
+    repository.commit({"argosy.yaml": a_fleet()})
+    assert told not in argosy(repository, capsys, "validate").out
+    render(repository, capsys, "--bootstrap")
+    assert scheduled(repository) == (["paris"], "Success")

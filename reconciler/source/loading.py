@@ -52,6 +52,7 @@ from .facts import FactsOf, no_facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .gate_warnings import idle_gates, warnings_beside
+from .idle_kinds import idle_templates
 from .included import read_everything
 from .karmada_objects import AdmittedObjects, load_karmada_objects
 from .lines import Lines, PlacedLines
@@ -310,6 +311,7 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     yield from warnings_beside((*parts.karmada.warnings, *parts.webhooks.warnings), gates)
     yield from idle_gates(parts.roles.fleets, parts.home.fleet)
     yield from parts.templates.warnings
+    yield from idle_templates(parts.templates.placed)
     yield from parts.doubtful
     yield from parts.tests.warnings
     yield from parts.external.warnings

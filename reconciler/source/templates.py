@@ -26,6 +26,7 @@ from render.syntax import dns_label_fault, quoted, subdomain_fault
 from render.words import listed
 
 from .built_files import BuiltFile
+from .idle_kinds import left_out
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 from .variants import destination_of, for_other_clusters, variant_of, with_destinations, with_variants
 
@@ -35,16 +36,6 @@ _MAX_NAME = 253
 _TEXTS, _MAPS = ("name", "generateName", "namespace", "uid"), ("labels", "annotations")
 _STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io"})
 """Groups whose kinds all have DNS names; RBAC and custom resources may have other names."""
-
-_ACTED_ON_BY_KARMADA = frozenset(
-    f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy")
-)
-_NO_NETWORK = "it needs a network between clusters, which Argosy does not build"
-_INSTEAD = {
-    "MultiClusterIngress": _NO_NETWORK,
-    "MultiClusterService": _NO_NETWORK,
-}
-"""Other means to the end of those of Karmada's kinds that are not acted on."""
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
@@ -250,13 +241,6 @@ def _check_annotations(manifest: Manifest, findings: Findings) -> None:
     """Check what annotations say, unless nothing else may be trusted or SOPS encrypted them."""
     if not findings.problems and not is_opaque(manifest):
         check_template_annotations(manifest, findings)
-
-
-def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
-    """Return the warning about an object that is never propagated, and that nothing else here is done with."""
-    idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""
-    because = reason or f"objects of the group {ref.group} are never propagated"
-    return place.problem("", f"{ref} is left out: {because}{idle}", hint=_INSTEAD.get(ref.kind, "") if idle else "")
 
 
 def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:

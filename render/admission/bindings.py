@@ -1,5 +1,9 @@
-"""ResourceBinding and ClusterResourceBinding: their schema."""
+"""ResourceBinding and ClusterResourceBinding: their schema, and what is said of those that another gate placed."""
 
+from typing import Any
+
+from .findings import Findings
+from .policy_warnings import WITHOUT_COMPONENTS
 from .schema import INT32, INT64, Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 from .shared_schema import (
     CONFLICT_RESOLUTION,
@@ -109,3 +113,10 @@ BINDING_STATUS = Record(
         "aggregatedStatus": ListOf(Anything()),
     }
 )
+
+
+def warn_of_binding(binding: dict[str, Any], findings: Findings) -> None:
+    """Warn of components that a control plane placed together, and that would be placed as replicas here."""
+    if binding["spec"].get("components"):
+        hint = "turn it on, as in the control plane that placed them, or the object is scheduled anew"
+        findings.warning("spec.components", f"count for nothing {WITHOUT_COMPONENTS}", hint=hint)

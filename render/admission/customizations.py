@@ -41,7 +41,7 @@ def warn_of_customization(customization: dict[str, Any], findings: Findings) -> 
         elif not re.search(rf"\b{function}\b", script):
             findings.warning(path, f"does not define the function {function}")
         elif function == FUNCTION[Operation.INTERPRET_COMPONENT]:
-            findings.warning(path, WITHOUT_COMPONENTS)
+            findings.warning(path, f"is asked for nothing {WITHOUT_COMPONENTS}")
 
 
 def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Problem]]:

@@ -10,7 +10,7 @@ from render.model import (
     POLICY_API_VERSION,
 )
 
-from .bindings import BINDING_SPEC, BINDING_STATUS
+from .bindings import BINDING_SPEC, BINDING_STATUS, warn_of_binding
 from .charts import HELM_CHART_SPEC, check_helm_chart
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
@@ -126,4 +126,5 @@ def _binding(kind: str, *, is_namespaced: bool) -> AdmittedKind:
         schema=BINDING_SPEC,
         spec=walk_of(BINDING_SPEC, _TYPED),
         status=walk_of(BINDING_STATUS, _TYPED),
+        warn=warn_of_binding,
     )

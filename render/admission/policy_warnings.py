@@ -11,7 +11,7 @@ from .findings import Findings, alternatives
 WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
 WITHOUT_INJECTION = "does nothing while featureGates.StatefulFailoverInjection is false in argosy.yaml"
 WITHOUT_ENFORCEMENT = "limits no placement while featureGates.FederatedQuotaEnforcement is false"
-WITHOUT_COMPONENTS = "is asked for nothing while featureGates.MultiplePodTemplatesScheduling is false in argosy.yaml"
+WITHOUT_COMPONENTS = "while featureGates.MultiplePodTemplatesScheduling is false in argosy.yaml"
 """The warnings about what only those gates make work; where a gate is on, nobody need be warned."""
 _WITHOUT_VALUES = {
     "In": "list them under values, or write the operator Exists",

@@ -142,7 +142,7 @@ def _check_operations(operations: Iterable[str], path: str, findings: Findings) 
         if operation and operation not in _OPERATIONS:
             findings.not_supported(f"{path}[{index}]", operation, _OPERATIONS)
         elif operation == Operation.INTERPRET_COMPONENT:
-            findings.warning(f"{path}[{index}]", WITHOUT_COMPONENTS)
+            findings.warning(f"{path}[{index}]", f"is asked for nothing {WITHOUT_COMPONENTS}")
 
 
 def _check_rule(rule: Mapping[str, list[str]], path: str, findings: Findings) -> None:

@@ -1,0 +1,55 @@
+"""Kinds that Karmada's control plane acts on and Argosy does not: the warnings about their objects.
+
+Objects of most of them are never propagated, so each is left out. Others may be propagated like any object: their kind
+is named once, whether a policy selects them or not.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from render.model import ObjectRef, Template
+
+from .manifests import FieldProblem, LocatedManifest
+
+_ACTED_ON_BY_KARMADA = frozenset(
+    f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy", "work")
+)
+_NO_NETWORK = "it needs a network between clusters, which Argosy does not build"
+_INSTEAD: Mapping[str, str] = {
+    "MultiClusterIngress.networking.karmada.io": _NO_NETWORK,
+    "MultiClusterService.networking.karmada.io": _NO_NETWORK,
+    "Work.work.karmada.io": "put its manifests into the source, and select them by a policy for that cluster",
+}
+"""Other means to the end of those of Karmada's kinds that are left out."""
+
+_IN_MEMBERS = "an implementation in the members has to act on {them}"
+_IDLE: Mapping[str, tuple[str, str]] = {
+    "ServiceExport.multicluster.x-k8s.io": (_IN_MEMBERS, _NO_NETWORK),
+    "ServiceImport.multicluster.x-k8s.io": (_IN_MEMBERS, _NO_NETWORK),
+    "ResourceRegistry.search.karmada.io": (
+        "nothing is cached or searched by {them}",
+        "argosy status shows the objects of the fleet in all members",
+    ),
+}
+"""The kinds that may be propagated: what becomes of their objects, and a hint."""
+
+
+def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
+    """Return the warning about an object that is never propagated, and that nothing else here is done with."""
+    idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""
+    because = reason or f"objects of the group {ref.group} are never propagated"
+    hint = _INSTEAD.get(ref.group_kind, "") if idle else ""
+    return place.problem("", f"{ref} is left out: {because}{idle}", hint=hint)
+
+
+def idle_templates(placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[FieldProblem]:
+    """Yield a warning for each kind of templates that only Karmada's control plane acts on, at the first of them."""
+    found: dict[str, list[tuple[Template, LocatedManifest]]] = {}
+    for template, place in placed:
+        if template.ref.group_kind in _IDLE:
+            found.setdefault(template.ref.group_kind, []).append((template, place))
+    for kind, templates in found.items():
+        words, hint = _IDLE[kind]
+        template, place = templates[0]
+        more, them = len(templates) - 1, "it" if len(templates) == 1 else "them"
+        named = f"{template.ref} and {more} more" if more else str(template.ref)
+        yield place.problem("", f"{named}: Argosy does not act on {them}: {words.format(them=them)}", hint=hint)
