@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
 from render.values import DiscreetStruct
 
@@ -48,6 +48,32 @@ class ObjectRef(Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         return f"{self.group_kind} {self.namespace}/{self.name}" if self.namespace else f"{self.group_kind} {self.name}"
+
+
+class _NameFields(Struct, frozen=True, kw_only=True):
+    name: str
+    namespace: str | None = None
+
+
+class _IdentityFields(Struct, frozen=True, kw_only=True, rename="camel"):
+    api_version: str
+    kind: str
+    metadata: _NameFields
+
+
+def ref_in(value: Any) -> ObjectRef | None:
+    """Return the reference of a value that ought to be an object; None for one that does not say what it is.
+
+    >>> str(ref_in({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}))
+    'Deployment.apps shop/web'
+    >>> ref_in({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": ["a"]}}), ref_in("ConfigMap a")
+    (None, None)
+    """
+    try:
+        found = convert(value, _IdentityFields)
+    except ValidationError:
+        return None
+    return ObjectRef(group_of(found.api_version), found.kind, found.metadata.namespace or "", found.metadata.name)
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:

@@ -133,6 +133,16 @@ BROKEN = [
         "users: [{name: a, user: {exec: {env: [{name: secret-token}]}}}]",
         "the kubeconfig {path}: users[0].user.exec.env has one without a name or value",
     ),
+    Broken(
+        "arguments are a number",
+        "users: [{name: a, user: {exec: {args: 5}}}]",
+        "the kubeconfig {path}: users[0].user has groups, or arguments of exec, that are no list of texts",
+    ),
+    Broken(
+        "groups are a text",
+        "users: [{name: a, user: {as: me, as-groups: secret-token}}]",
+        "the kubeconfig {path}: users[0].user has groups, or arguments of exec, that are no list of texts",
+    ),
     Broken("it is empty", "", "no context named 'member1' in {path}"),
     Broken(
         "its context has no cluster",

@@ -18,7 +18,7 @@ from render.admission import admit
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
-from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
+from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, Template, ref_in
 from render.parsing import cluster as parse_cluster
 from render.parsing.clusters import RENAMED_FROM
 from render.settings.fleet import Fleet
@@ -41,13 +41,6 @@ _LEAST_DOCUMENTS = 3
 
 class _NameFields(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
-    namespace: str | None = None
-
-
-class _IdentityFields(Struct, frozen=True, kw_only=True, rename="camel"):
-    api_version: str
-    kind: str
-    metadata: _NameFields
 
 
 class _OwnFields(RuleFields, frozen=True, kw_only=True, omit_defaults=True):
@@ -178,8 +171,9 @@ def _settings_in(content: bytes, cluster: str) -> AgentSettings:
 
 def _with_identity(document: Any) -> Template:
     """Return a document as an object with a name; FileFault where it is none."""
-    fields = converted(document, _IdentityFields)
-    ref = ObjectRef(group_of(fields.api_version), fields.kind, fields.metadata.namespace or "", fields.metadata.name)
+    ref = ref_in(document)
+    if ref is None:
+        raise FileFault("it has a document that is no object")
     return Template(ref=ref, manifest=document)
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from render.json_values import value_in
+
 from .confined_start import NOT_RUN
 
 __all__ = ["NOT_RUN", "Confinement", "SystemBounds", "confined_command", "system_bounds"]
@@ -72,10 +74,9 @@ def system_bounds() -> SystemBounds:
     command = [sys.executable, "-I", "-S", _START, "--probe"]
     try:
         done = subprocess.run(command, env={}, capture_output=True, check=True, timeout=_PROBE_SECONDS)
-        found = json.loads(done.stdout)
-        return SystemBounds(files=found["files"], network=found["network"])
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+    except (OSError, subprocess.SubprocessError):
         return SystemBounds()
+    return value_in(done.stdout, SystemBounds) or SystemBounds()
 
 
 def _can_confine() -> bool:

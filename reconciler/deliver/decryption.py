@@ -7,9 +7,7 @@ close it. A document that names other keys is not given to it, unless argosy.yam
 """
 
 import base64
-import binascii
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -33,7 +31,8 @@ from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
 from reconciler.members.masking import ConcealedManifest
 from reconciler.plans.model import ClusterDesired, DesiredObject
-from render.model import ObjectRef
+from render.json_values import value_in
+from render.model import ObjectRef, ref_in
 from render.settings.decryption import SecretName
 
 from .key_services import METADATA_OFF, SERVICES, keys_of
@@ -208,12 +207,10 @@ def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tup
 def _manifest(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
     """Return a decrypted object, of the same identity as what was encrypted."""
     hint = "encrypt it anew, with its kind and metadata readable: --encrypted-regex '^(data|stringData)$'"
-    try:
-        value: Any = json.loads(output)
-        found = ConcealedManifest(value) if ObjectRef.of(value) == ref else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        found = None
-    return _Refusal("what SOPS decrypted is another object", hint) if found is None else found
+    value = value_in(output, dict[str, Any])
+    if value is None or ref_in(value) != ref:
+        return _Refusal("what SOPS decrypted is another object", hint)
+    return ConcealedManifest(value)
 
 
 def _age_keys(secret: Mapping[str, Any]) -> list[str]:
@@ -224,7 +221,7 @@ def _age_keys(secret: Mapping[str, Any]) -> list[str]:
     found = []
     data = secret.get("data") or {}
     for name in sorted(data):
-        with suppress(binascii.Error, ValueError, TypeError):
-            lines = base64.b64decode(data[name], validate=True).decode().splitlines()
+        with suppress(ValueError):
+            lines = base64.b64decode(str(data[name]), validate=True).decode().splitlines()
             found += [line.strip() for line in lines if line.strip().startswith(_KEY_SIGN)]
     return found

@@ -1,8 +1,9 @@
 """The pull request of a branch, in the words of each forge: a list of them, and opening, renewing and closing one."""
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
+
+from msgspec import Struct, ValidationError, convert
 
 from render.errors import GitError
 from render.settings.rendered import ForgeKind
@@ -12,7 +13,6 @@ from .address import Forge
 from .calls import ForgeCall, answer_of
 
 _PAGE = 50
-_Plain = Mapping[str, Any]
 
 
 class PullRequest(DiscreetStruct, frozen=True, kw_only=True):
@@ -51,11 +51,8 @@ def listed(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:
         answer = answer_of(
             forge, ForgeCall(method="GET", path=f"{_folder(forge)}?{urlencode({'state': 'all', **query})}")
         )
-    try:
-        found = [(_branches(forge, each), _pull_request(forge, each)) for each in answer]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unreadable(forge) from error
-    ours = [request for branches, request in found if branches == (wanted.head, wanted.base)]
+    found = [_read(forge, each) for each in (answer if isinstance(answer, list) else [None])]
+    ours = [each.pull_request for each in found if each.branches == (wanted.head, wanted.base)]
     return tuple(sorted(ours, key=lambda request: -request.number))
 
 
@@ -94,37 +91,74 @@ def _folder(forge: Forge) -> str:
 
 
 def _pull_request_answered(forge: Forge, call: ForgeCall) -> PullRequest:
+    return _read(forge, answer_of(forge, call)).pull_request
+
+
+def _read(forge: Forge, answer: Any) -> "_GitLabRequest | _GitHubRequest":
+    """Return a pull request of an answer; GitError where it is none."""
     try:
-        return _pull_request(forge, answer_of(forge, call))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unreadable(forge) from error
+        if forge.kind is ForgeKind.GITLAB:
+            return convert(answer, _GitLabRequest)
+        return convert(answer, _GitHubRequest)
+    except ValidationError as error:
+        raise GitError(
+            f"{forge.host} answers with what is no pull request", hint="see rendered.forge in argosy.yaml"
+        ) from error
 
 
-def _unreadable(forge: Forge) -> GitError:
-    return GitError(f"{forge.host} answers with what is no pull request", hint="see rendered.forge in argosy.yaml")
+class _GitLabRequest(Struct, frozen=True, kw_only=True):
+    iid: int
+    state: str
+    sha: str | None = None
+    title: str | None = None
+    description: str | None = None
+    web_url: str | None = None
+    source_branch: str
+    target_branch: str
 
+    @property
+    def branches(self) -> tuple[str, str]:
+        return self.source_branch, self.target_branch
 
-def _pull_request(forge: Forge, plain: _Plain) -> PullRequest:
-    if forge.kind is ForgeKind.GITLAB:
+    @property
+    def pull_request(self) -> PullRequest:
         return PullRequest(
-            number=int(plain["iid"]),
-            is_open=plain["state"] == "opened",
-            commit=str(plain.get("sha") or ""),
-            title=str(plain.get("title") or ""),
-            body=str(plain.get("description") or ""),
-            url=str(plain.get("web_url") or ""),
+            number=self.iid,
+            is_open=self.state == "opened",
+            commit=self.sha or "",
+            title=self.title or "",
+            body=self.description or "",
+            url=self.web_url or "",
         )
-    return PullRequest(
-        number=int(plain["number"]),
-        is_open=plain["state"] == "open",
-        commit=str((plain.get("head") or {}).get("sha") or ""),
-        title=str(plain.get("title") or ""),
-        body=str(plain.get("body") or ""),
-        url=str(plain.get("html_url") or ""),
-    )
 
 
-def _branches(forge: Forge, plain: _Plain) -> tuple[str, str]:
-    if forge.kind is ForgeKind.GITLAB:
-        return str(plain["source_branch"]), str(plain["target_branch"])
-    return str(plain["head"]["ref"]), str(plain["base"]["ref"])
+class _Branch(Struct, frozen=True, kw_only=True):
+    ref: str
+    sha: str | None = None
+
+
+class _GitHubRequest(Struct, frozen=True, kw_only=True):
+    """A pull request as GitHub and Gitea answer with it."""
+
+    number: int
+    state: str
+    head: _Branch
+    base: _Branch
+    title: str | None = None
+    body: str | None = None
+    html_url: str | None = None
+
+    @property
+    def branches(self) -> tuple[str, str]:
+        return self.head.ref, self.base.ref
+
+    @property
+    def pull_request(self) -> PullRequest:
+        return PullRequest(
+            number=self.number,
+            is_open=self.state == "open",
+            commit=self.head.sha or "",
+            title=self.title or "",
+            body=self.body or "",
+            url=self.html_url or "",
+        )

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+from render.json_values import value_in
 from render.words import counted
 
 from .model import UnavailableSource
@@ -72,9 +73,8 @@ def packed(files: Files) -> bytes:
 def unpacked(data: bytes) -> dict[str, bytes] | None:
     """Return the files in these bytes; None where they are damaged."""
     head, _, contents = data.partition(b"\n")
-    try:
-        sizes = [(str(path), int(size)) for path, size in json.loads(head)]
-    except (ValueError, TypeError, RecursionError):
+    sizes = value_in(head, list[tuple[str, int]])
+    if sizes is None:
         return None
     files, position = {}, 0
     for path, size in sizes:

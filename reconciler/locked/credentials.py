@@ -4,22 +4,32 @@
 are sent to that host alone: a redirect to another one drops them.
 """
 
-import json
 from base64 import b64decode, b64encode
-from binascii import Error as NoBase64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import field
+from msgspec import Struct, field
 
 from reconciler.repository.location import plain_content
 from render.errors import ConfigError
+from render.json_values import value_in
 from render.values import DiscreetStruct
 
 VARIABLE = "ARGOSY_CREDENTIALS"
 _LARGEST = 1 << 20
+
+
+class _Entry(DiscreetStruct, frozen=True):
+    UNSHOWN = ("auth", "password")
+
+    auth: str | None = None
+    username: str | None = None
+    password: str | None = None
+
+
+class _File(Struct, frozen=True):
+    auths: dict[str, _Entry]
 
 
 class Credentials(DiscreetStruct, frozen=True):
@@ -44,23 +54,29 @@ def read_credentials(environment: Mapping[str, str], path: str = "") -> Credenti
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}", hint=f"{VARIABLE} names it") from error
     try:
-        auths: Any = json.loads(content[:_LARGEST])["auths"]
-        return Credentials({_host(place): _header(entry) for place, entry in auths.items() if _is_usable(entry)})
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, NoBase64) as error:
+        return Credentials(dict(_headers(value_in(content[:_LARGEST], _File))))
+    except ValueError as error:
         hint = 'write {"auths": {"HOST": {"username": "...", "password": "..."}}}'
         raise ConfigError(f"{named} is no file of credentials", hint=hint) from error
 
 
-def _is_usable(entry: Mapping[str, Any]) -> bool:
-    """Say whether an entry has a password; clients that keep it elsewhere leave the entry empty."""
-    return bool(entry.get("auth") or entry.get("username"))
+def _headers(file: _File | None) -> Iterator[tuple[str, str]]:
+    """Yield the header for each host in a file; a ValueError where there are none."""
+    if file is None:
+        raise ValueError("it has no credentials")
+    for place, entry in file.auths.items():
+        # Clients that keep passwords elsewhere leave the entry empty.
+        if entry.auth or entry.username:
+            yield _host(place), _header(entry)
 
 
 def _host(place: str) -> str:
     return (urlsplit(place).netloc if "://" in place else place.partition("/")[0]).lower()
 
 
-def _header(entry: Mapping[str, Any]) -> str:
-    pair = b64decode(entry["auth"], validate=True) if entry.get("auth") else b""
-    pair = pair or f"{entry['username']}:{entry.get('password', '')}".encode()
+def _header(entry: _Entry) -> str:
+    pair = b64decode(entry.auth, validate=True) if entry.auth else b""
+    if not pair and entry.username is None:
+        raise ValueError("it has neither a user nor what stands for one")
+    pair = pair or f"{entry.username}:{entry.password or ''}".encode()
     return f"Basic {b64encode(pair).decode()}"

@@ -13,8 +13,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from render.json_values import value_in
 from render.values import DiscreetStruct
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
@@ -23,7 +25,6 @@ from .endpoint import Endpoint, UnsupportedEndpoint, endpoint_of
 from .exchange import Failure
 from .identity import Credential, Impersonation
 from .kubeconfig import Context, context_fault
-from .shapes import NoJson, UnusableAnswer, plain_json
 from .sockets import Sockets
 from .wire import Wire, message
 
@@ -194,7 +195,7 @@ def open_connection(
         connection.open(credential)
     except UnsupportedEndpoint as error:
         return error.failure
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         return context_fault(context.name, error)
     return connection
 
@@ -203,11 +204,17 @@ def _authority(server: str) -> str:
     """Return a server's host, and its port where that is not the usual one."""
     parts = urlsplit(server)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{host}:{parts.port}" if parts.port and parts.port != _DEFAULT_PORTS[parts.scheme] else f"{host}"
+    return f"{host}:{parts.port}" if parts.port and parts.port != _DEFAULT_PORTS.get(parts.scheme) else f"{host}"
+
+
+class _Identity(Struct, frozen=True, kw_only=True):
+    uid: str
+
+
+class _Identified(Struct, frozen=True, kw_only=True):
+    metadata: _Identity
 
 
 def _uid_of(content: bytes) -> str:
-    try:
-        return str(plain_json(content)["metadata"]["uid"])
-    except (NoJson, UnusableAnswer, KeyError, TypeError):
-        return ""
+    found = value_in(content, _Identified)
+    return "" if found is None else found.metadata.uid

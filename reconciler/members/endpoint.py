@@ -75,6 +75,8 @@ def endpoint_of(context: Context, environment: Mapping[str, str]) -> Endpoint:
     """Return the API server of a context; OSError and ValueError tell of certificates that cannot be read."""
     cluster, folder = context.cluster, context.cluster_folder
     server = str(cluster["server"]).rstrip("/")
+    if urlsplit(server).scheme not in {"http", "https"}:
+        raise ValueError("it is no address of an API server")
     return Endpoint(
         server=server,
         proxy=str(cluster.get("proxy-url") or "") or _proxy_of(environment, urlsplit(server)),

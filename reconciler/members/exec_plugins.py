@@ -13,6 +13,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct, field
+
+from render.json_values import value_in
+from render.values import DiscreetStruct
+
 from .exchange import Failure
 from .identity import FOREVER, Credential
 from .kubeconfig import Context, unusable_context
@@ -79,21 +84,38 @@ def _output_of(command: list[str], environment: dict[str, str], context: Context
     return output
 
 
+class _Status(DiscreetStruct, frozen=True, kw_only=True):
+    UNSHOWN = ("token", "key")
+
+    token: str | None = None
+    certificate: str | None = field(name="clientCertificateData", default=None)
+    key: str | None = field(name="clientKeyData", default=None)
+    expires: str | None = field(name="expirationTimestamp", default=None)
+
+
+class _ExecCredential(Struct, frozen=True, kw_only=True):
+    api_version: str | None = field(name="apiVersion", default=None)
+    status: _Status
+
+
+def _expiry(text: str | None) -> float | None:
+    """Return the time at which a credential expires, which may be never; None where the text is no time."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text).timestamp() if text else FOREVER
+    return None
+
+
 def _parse_credential(output: bytes, command: str, version: str) -> Credential | Failure:
     """Return the credential of an ExecCredential document."""
-    try:
-        answer = json.loads(output)
-        status = answer["status"]
-        expires = status.get("expirationTimestamp")
-        credential = Credential(
-            token=str(status.get("token") or ""),
-            certificate=str(status.get("clientCertificateData") or ""),
-            key=str(status.get("clientKeyData") or ""),
-            expires=datetime.fromisoformat(expires).timestamp() if expires else FOREVER,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    answer = value_in(output, _ExecCredential)
+    expires = None if answer is None else _expiry(answer.status.expires)
+    if answer is None or expires is None:
         return unusable_context(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
-    if answer.get("apiVersion") != version:
+    status = answer.status
+    credential = Credential(
+        token=status.token or "", certificate=status.certificate or "", key=status.key or "", expires=expires
+    )
+    if answer.api_version != version:
         return unusable_context(
             f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user"
         )

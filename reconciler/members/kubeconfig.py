@@ -40,7 +40,7 @@ def context_fault(name: str, error: Exception) -> Failure:
         (OSError, "names a file that cannot be read"),
         (ValueError, "has an address, a certificate or a key that cannot be read"),
     )
-    words = next((words for kind, words in known if isinstance(error, kind)), "has fields of other types")
+    words = next((words for kind, words in known if isinstance(error, kind)), "cannot be read")
     return unusable_context(f"the context {name!r} {words}")
 
 
@@ -117,6 +117,8 @@ def _fault_of(config: Mapping[str, Any]) -> str:
                 return f"{section}[{number}].{name} is no object, or its exec is none"
             if not _are_objects(body.get("extensions")) or not _are_objects((body.get("exec") or {}).get("env")):
                 return f"{section}[{number}].{name} has extensions, or variables of exec, that are no list of objects"
+            if not _are_texts(body.get("as-groups")) or not _are_texts((body.get("exec") or {}).get("args")):
+                return f"{section}[{number}].{name} has groups, or arguments of exec, that are no list of texts"
             if not all({"name", "value"} <= variable.keys() for variable in (body.get("exec") or {}).get("env") or ()):
                 return f"{section}[{number}].{name}.exec.env has one without a name or value"
     return ""
@@ -124,6 +126,10 @@ def _fault_of(config: Mapping[str, Any]) -> str:
 
 def _are_objects(value: Any) -> bool:
     return value is None or (isinstance(value, list) and all(isinstance(each, dict) for each in value))
+
+
+def _are_texts(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and not any(isinstance(each, dict | list) for each in value))
 
 
 def _context(

@@ -1,7 +1,6 @@
 """Manifests as they are sent: without what servers write themselves, with our label, in a form that can be compared."""
 
 import base64
-import binascii
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,7 +107,9 @@ def canonical_base64(text: Any) -> Any:
     >>> canonical_base64("YWJj\nZGVm\n")
     'YWJjZGVm'
     """
+    if not isinstance(text, str):
+        return text
     try:
         return base64.b64encode(base64.b64decode("".join(text.split()), validate=True)).decode()
-    except (binascii.Error, ValueError, AttributeError):
+    except ValueError:
         return text

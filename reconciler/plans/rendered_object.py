@@ -2,7 +2,7 @@
 
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ref_in
 
 _HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 
@@ -10,12 +10,7 @@ _HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 def object_in(content: bytes, path: str) -> Manifest:
     """Return the object of a file of a rendered commit's ``clusters``; GitError where it holds none."""
     manifest = mapping_in(content, path)
-    try:
-        ref = ObjectRef.of(manifest)
-        is_named = all(isinstance(part, str) for part in (ref.group, ref.kind, ref.namespace, ref.name))
-    except (AttributeError, LookupError, TypeError):
-        is_named = False
-    if not is_named:
+    if ref_in(manifest) is None:
         raise GitError(f"{path} on the rendered branch holds no object", hint=_HINT)
     return manifest
 

@@ -27,6 +27,13 @@ class _LabelSelector(_Camel, frozen=True, kw_only=True):
     match_expressions: list[_Expression] | None = None
 
 
+def checked_label_selector(plain: Any) -> Manifest:
+    """Return a label selector as it is; a ValidationError says which of its fields is of another type."""
+    convert(plain, _LabelSelector)
+    checked: Manifest = plain
+    return checked
+
+
 class _FieldSelector(_Camel, frozen=True, kw_only=True):
     match_expressions: list[_Expression] | None = None
 

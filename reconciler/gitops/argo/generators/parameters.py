@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, field
 
 from reconciler.building.requests import UnusableDeployer
 from reconciler.building.source_trees import SourceTree
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
 from render.model import as_list, as_mapping
+from render.parsing.placement_fields import checked_label_selector
 from render.parsing.selectors import label_selector
 from render.selectors import has_valid_values, matches
 
@@ -233,12 +234,11 @@ def is_selected(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
     if selector is None:
         return True
     try:
-        wanted = label_selector(selector)
-        assert wanted is not None
-        is_read = all(map(has_valid_values, wanted.match_expressions))
-    except (AttributeError, KeyError, TypeError) as error:
+        wanted = label_selector(checked_label_selector(selector))
+    except ValidationError as error:
         raise UnusableDeployer(path, "is no selector of labels") from error
-    if not is_read:
+    assert wanted is not None
+    if not all(map(has_valid_values, wanted.match_expressions)):
         raise UnusableDeployer(path, "has an expression that Kubernetes does not read")
     return matches(wanted, labels)
 
