@@ -39,13 +39,13 @@ _VERSION = 1
 _LEAST_DOCUMENTS = 3
 
 
-class _NameFields(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _OwnName(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
 
 
 class _OwnFields(RuleFields, frozen=True, kw_only=True, omit_defaults=True):
     kind: str
-    metadata: _NameFields
+    metadata: _OwnName
     beginning: Annotated[str, Meta(pattern=r"\A[0-9a-f]+\Z")]
 
 
@@ -116,7 +116,7 @@ class SettingsFiles(Struct, frozen=True):
             # An agent reaches the cluster it runs in, as passes reach others.
             "spec": {"syncMode": "Push", **({"resourceModels": models} if models else {})},
         }
-        fields = _OwnFields(kind=_KIND, metadata=_NameFields(name=cluster), beginning=self.beginning, **rules.fields())
+        fields = _OwnFields(kind=_KIND, metadata=_OwnName(name=cluster), beginning=self.beginning, **rules.fields())
         own = {"apiVersion": ARGOSY_API_VERSION, **plain_data(fields)}
         return b"---\n".join((emit(own), emit(document), self._shared))
 

@@ -28,7 +28,7 @@ class _Entry(DiscreetStruct, frozen=True):
     password: str | None = None
 
 
-class _File(Struct, frozen=True):
+class _CredentialsFile(Struct, frozen=True):
     auths: dict[str, _Entry]
 
 
@@ -54,13 +54,13 @@ def read_credentials(environment: Mapping[str, str], path: str = "") -> Credenti
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}", hint=f"{VARIABLE} names it") from error
     try:
-        return Credentials(dict(_headers(value_in(content[:_LARGEST], _File))))
+        return Credentials(dict(_headers(value_in(content[:_LARGEST], _CredentialsFile))))
     except ValueError as error:
         hint = 'write {"auths": {"HOST": {"username": "...", "password": "..."}}}'
         raise ConfigError(f"{named} is no file of credentials", hint=hint) from error
 
 
-def _headers(file: _File | None) -> Iterator[tuple[str, str]]:
+def _headers(file: _CredentialsFile | None) -> Iterator[tuple[str, str]]:
     """Yield the header for each host in a file; a ValueError where there are none."""
     if file is None:
         raise ValueError("it has no credentials")
