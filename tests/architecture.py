@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 PACKAGES = ("render", "overrides", "reconciler")
@@ -232,12 +233,18 @@ def _defines(module: Module, name: str = "emit") -> bool:
 
 
 def folder_cycles(house: House) -> list[str]:
-    """Name the folders of a package that import each other, directly or around."""
-    graph: dict[str, set[str]] = defaultdict(set)
+    """Name what stands in one folder and imports each other, directly or around, a folder in it counting as one.
+
+    So a folder and modules beside it that need each other are found at every depth, not only below a package.
+    """
+    graphs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name, imported in house.imports.items():
-        here = _room(name)
-        graph[here] |= {_room(each) for each in imported} - {here}
-    return [f"{len(each)} folders: {', '.join(each)}" for each in components(graph) if len(each) > 1]
+        for each in imported:
+            folder, here, there = _parting(name, each)
+            graphs[folder][here].add(there)
+            graphs[folder][there]
+    found = (each for graph in graphs.values() for each in components(graph) if len(each) > 1)
+    return sorted(f"{len(each)} places: {', '.join(each)}" for each in found)
 
 
 def module_cycles(house: House) -> list[str]:
@@ -245,9 +252,15 @@ def module_cycles(house: House) -> list[str]:
     return [f"{len(each)} modules: {', '.join(each)}" for each in components(house.imports) if len(each) > 1]
 
 
-def _room(name: str) -> str:
-    """Return the folder in a package that a module belongs to; a loose module is its own, and so is the package."""
-    return ".".join(name.split(".")[:2])
+def _parting(one: str, other: str) -> tuple[str, str, str]:
+    """Return the innermost folder that two modules are in, and the place of each there: a folder, a module, or itself.
+
+    >>> _parting("render.kinds.apps.sets", "render.kinds.batch")
+    ('render.kinds', 'render.kinds.apps', 'render.kinds.batch')
+    """
+    left, right = one.split("."), other.split(".")
+    depth = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+    return ".".join(left[:depth]), ".".join(left[: depth + 1]), ".".join(right[: depth + 1])
 
 
 def with_one_importer_beside(house: House) -> list[str]:

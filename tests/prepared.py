@@ -298,7 +298,7 @@ def _run(
 ) -> NoReturn:
     """Become the program, or one of its passes."""
     from reconciler.cli import main
-    from reconciler.run.passes import process, worker
+    from reconciler.run.processes import pass_process, worker
 
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -313,7 +313,7 @@ def _run(
         if path and (Path(path) / "sitecustomize.py").exists():
             exec(compile((Path(path) / "sitecustomize.py").read_text(), path, "exec"), {})
     if arguments == [PASS]:
-        process.main()
+        pass_process.main()
     vars(worker)["subprocess"] = SimpleNamespace(Popen=partial(_Pass, address), PIPE=subprocess.PIPE)
     main()
     raise AssertionError("the program came back")

@@ -181,6 +181,15 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> House:
     return House.at(root)
 
 
+def house_at(root: Path, modules: dict[str, str]) -> Path:
+    """Return a checkout whose folder ``reconciler/source`` has these modules."""
+    for name, text in modules.items():
+        path = root / "reconciler" / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
 class TestMeasuring:
     def test_imports_are_those_of_modules_wherever_they_stand(self, sample: House) -> None:
         assert {name: set(imported) for name, imported in sample.imports.items() if imported} == {
@@ -202,7 +211,7 @@ class TestMeasuring:
                 "overrides/a_two.py: overrides/a_three.py",
             ],
             "cycles of modules": [f"3 modules: {', '.join(f'{each}.text' for each in around)}"],
-            "cycles of folders": [f"3 folders: {', '.join(around)}"],
+            "cycles of folders": [f"3 places: {', '.join(around)}"],
             "repeated prefixes of file names": ["overrides/a_: 3 files"],
             "class names given twice": ["Watch: render/model.py:1, reconciler/two/text.py:4"],
             "names by private words": [
@@ -213,6 +222,20 @@ class TestMeasuring:
             "headless docstrings": ["render/model.py:2: Whether it is looked at."],
             "headless docstrings of tests": ["tests/test_it.py:1: What holds."],
         }
+
+    def test_a_folder_and_the_modules_around_it_may_not_need_each_other(self, tmp_path: Path) -> None:
+        """Modules beside a folder may be needed by it, others may need it, and none may do both."""
+        house = {
+            "loading.py": "from .tools import chart\nfrom .words import word\n",
+            "tools/chart.py": "from reconciler.source.words import word\n",
+            "tools/flux.py": "from reconciler.source.words import word\n",
+            "words.py": "",
+        }
+        at_ease = House.at(house_at(tmp_path / "at ease", house))
+        house |= {"tools/flux.py": "from reconciler.source.release import what\n", "release.py": house["loading.py"]}
+        needing = House.at(house_at(tmp_path / "needing", house))
+        assert (folder_cycles(at_ease), module_cycles(at_ease), module_cycles(needing)) == ([], [], [])
+        assert folder_cycles(needing) == ["2 places: reconciler.source.release, reconciler.source.tools"]
 
     def test_what_nothing_but_tests_mentions_is_found(self, tmp_path: Path) -> None:
         text = "def called(): ...\ndef idle(): called()\n@command\ndef run(): ...\n"

@@ -255,7 +255,7 @@ def test_a_pass_whose_controller_was_killed_ends_without_a_word(tmp_path: Path) 
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"cluster.yaml": a_cluster("member1"), "web.yaml": a_deployment(), "policy.yaml": a_policy()})
     job = PassJob(fleet="shop", repository=str(repository.path), bootstrap=True)
-    program = "from reconciler.run.passes.process import main; main()"
+    program = "from reconciler.run.processes.pass_process import main; main()"
     pipe = subprocess.PIPE
     with running([sys.executable, "-c", program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None

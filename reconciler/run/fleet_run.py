@@ -11,7 +11,7 @@ from reconciler.branches.publication import source_remote
 from reconciler.console.log import Log
 from reconciler.passes.source_tip import asked_tip
 from reconciler.repository import GitFolder, open_repository
-from reconciler.run.passes.worker import PassWorker
+from reconciler.run.processes.worker import PassWorker
 from render.errors import ReconcileError
 
 from .fleets import FleetLocation

@@ -7,14 +7,12 @@ from msgspec import Struct, field
 
 from reconciler.members.options import DeliveryOptions
 from reconciler.run.notices.channels import Channel
-from reconciler.run.web.webhooks import WebhookSecret
+from reconciler.run.web.webhooks import Address, WebhookSecret
 from render.errors import ConfigError
 
 from .leader import LeaseName
 from .pacing import Pace
 
-Address = tuple[str, int]
-"""A host and a port."""
 POLL_SECONDS = 30.0
 """The interval at which a remote is asked that tells nobody when it changes, unless somebody says otherwise."""
 

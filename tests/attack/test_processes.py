@@ -92,7 +92,7 @@ def test_a_limit_that_is_too_low_is_said_and_damages_nothing(why: str, command: 
 
 @pytest.mark.parametrize("said", ["", '{"location": "/x", '])
 def test_a_pass_whose_parent_was_killed_before_it_gave_the_job_ends_quietly(said: str) -> None:
-    begin = "from reconciler.run.passes.process import main; main()"
+    begin = "from reconciler.run.processes.pass_process import main; main()"
     assert ended(f"printf %s {shlex.quote(said)} | {sys.executable} -c {shlex.quote(begin)}") == (0, "")
 
 

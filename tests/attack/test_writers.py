@@ -164,7 +164,7 @@ def test_the_password_of_the_remote_is_told_by_no_command(
 PRINTING = {
     "reconciler/console/printing.py": {"click.echo"},
     "reconciler/console/log.py": {"sys.stderr"},
-    "reconciler/run/passes/process.py": {"sys.stderr"},  # the stream of its log
+    "reconciler/run/processes/pass_process.py": {"sys.stderr"},  # the stream of its log
     "reconciler/console/text.py": {"sys.stdout"},  # asked how wide the terminal is
     "reconciler/building/confined_start.py": {"sys.stdout", "sys.stderr"},  # a program of its own, read through pipes
     "reconciler/cli.py": {"sys.stdout"},  # flushed, and led away from a reader that is gone

@@ -21,10 +21,9 @@ from waitress.trigger import trigger
 from waitress.wasyncore import dispatcher
 
 from reconciler.console.log import Log
-from reconciler.run.settings import Address
 from render.errors import ConfigError
 
-from .webhooks import LARGEST_BODY
+from .webhooks import LARGEST_BODY, Address
 
 REQUEST_SECONDS = 10
 _MOST_HEADERS = 32 << 10

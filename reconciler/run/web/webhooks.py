@@ -24,6 +24,8 @@ _MOST_SEEN, _SEEN_SECONDS = 10_000, 24 * 3600.0
 _MOST_SOURCES = 4_096
 _MOST_ASKED = 100
 
+Address = tuple[str, int]
+"""A host and a port."""
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 Wake = Callable[[str], bool]
 """Wake a fleet by name, or all ("") ; False where there is no such fleet."""

@@ -11,7 +11,7 @@ from typing import IO
 
 from reconciler.run.pass_job import KILLED, PassJob, PassReport, source_in
 
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.passes.process import main; main()"
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.processes.pass_process import main; main()"
 
 
 class PassWorker:
