@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from msgspec import Struct, convert
 
-from render.rescheduling.rebalancing import NamedWorkload, ObservedWorkload, RebalancerStatus, RequestOutcome
+from render.rebalancers.rebalancing import NamedWorkload, ObservedWorkload, RebalancerStatus, RequestOutcome
 from render.timing import parse_instant, written
 
 from .branch_file import BranchFile

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reconciler.status.branches import RecordedFleet
     from render.binding import Binding
     from render.quota.enforcement import QuotaUsage
-    from render.rescheduling.rebalancing import RebalancerPass
+    from render.rebalancers.rebalancing import RebalancerPass
     from render.rescheduling.requests import RescheduleRequest
 
 Unsettled = Mapping[tuple[str, str, str], tuple[str, str]]

@@ -8,7 +8,7 @@ from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.layout import object_path
 from render.model import ObjectRef
-from render.rescheduling.rebalancing import (
+from render.rebalancers.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
 )

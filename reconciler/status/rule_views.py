@@ -9,7 +9,7 @@ from reconciler.record.rebalancer_status import rebalancer_passes, rebalancer_pa
 from render.binding import Binding
 from render.cron.rules import RuleHistory
 from render.quota.enforcement import QuotaUsage
-from render.rescheduling.rebalancing import RebalancerPass, RequestOutcome
+from render.rebalancers.rebalancing import RebalancerPass, RequestOutcome
 from render.rescheduling.requests import RescheduleRequest
 from render.timing import written
 

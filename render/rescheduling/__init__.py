@@ -1,1 +1,1 @@
-"""Replicas that are placed, and placed again: by Karmada's descheduler, and by a WorkloadRebalancer."""
+"""Replicas that are placed, and placed again: by Karmada's descheduler, and as WorkloadRebalancers ask for it."""

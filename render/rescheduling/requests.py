@@ -13,10 +13,8 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import Manifest
-from render.timing import FIRST
-
-from .finished import told_status
-from .rebalancing import (
+from render.rebalancers.finished import told_status
+from render.rebalancers.rebalancing import (
     NamedWorkload,
     Rebalancer,
     RebalancerPass,
@@ -26,6 +24,7 @@ from .rebalancing import (
     rebalanced,
     workload,
 )
+from render.timing import FIRST
 
 
 class RescheduleRequest(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.pipeline.dependencies import binding_name
-from render.rescheduling.rebalancing import (
+from render.rebalancers.rebalancing import (
     NamedWorkload,
     Rebalancer,
     RebalancerPass,

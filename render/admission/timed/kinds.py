@@ -15,7 +15,7 @@ from render.admission.shared_schema import CLUSTER_AFFINITY, POINTER32, TEXT, TE
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
 from render.model import APPS_API_VERSION, POLICY_API_VERSION
-from render.rescheduling.finished import unfinished_workloads
+from render.rebalancers.finished import unfinished_workloads
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron

@@ -13,7 +13,7 @@ from render.federations.units import Conversion, Labels, Left, Placed, Remark, a
 from render.matching.match import PolicyIndex
 from render.model import Manifest, ObjectRef, Template, as_mapping
 from render.parsing import binding, propagation_policy
-from render.rescheduling.finished import unfinished_workloads
+from render.rebalancers.finished import unfinished_workloads
 from render.timing import parse_instant
 from render.words import counted
 
