@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.building.requests import UnusableDeployer
+from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import SourceTree
 from reconciler.gitops.argo.application_sets import applications_of
 from reconciler.gitops.argo.generators.evaluation import Evaluation
@@ -160,7 +160,7 @@ def generators(*, is_go: bool = False) -> Generators:
 
     def tree_of(path: str, url: Any, _revision: Any) -> SourceTree:
         if url not in {None, "here"}:
-            raise UnusableDeployer(path, f"{url} is another repository")
+            raise UnusableRequest(path, f"{url} is another repository")
         return SourceTree(files=source.files, read=source.read)
 
     return Generators(TemplateTexts(is_go=is_go), CLUSTERS, tree_of)
@@ -400,7 +400,7 @@ UNUSABLE = [
 
 @each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_a_generator_that_cannot_be_read_is_a_problem_at_its_field(case: Unusable) -> None:
-    with pytest.raises(UnusableDeployer) as caught:
+    with pytest.raises(UnusableRequest) as caught:
         generators().sets("g", case.generator)
     assert f"{caught.value.path}: {caught.value.message}" == case.said
 
@@ -503,7 +503,7 @@ SETS = [
 
 @each_row("case", SETS, ids=lambda case: case.why)
 def test_an_application_set_that_cannot_be_read_makes_nothing(case: Unusable) -> None:
-    with pytest.raises(UnusableDeployer) as caught:
+    with pytest.raises(UnusableRequest) as caught:
         applications_of(case.generator, generators())
     assert f"{caught.value.path}: {caught.value.message}" == case.said
 
@@ -525,5 +525,5 @@ WRONG: list[Any] = [
 def test_an_application_set_of_a_wrong_shape_is_no_crash(field: str) -> None:
     for value in WRONG:
         written = a_set(a_list(EU), **{field: value})
-        with contextlib.suppress(UnusableDeployer):
+        with contextlib.suppress(UnusableRequest):
             assert emit({"items": applications_of(written, generators())})

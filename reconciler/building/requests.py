@@ -27,12 +27,15 @@ NEWEST_KUBERNETES = "1.37.0"
 """The version of Kubernetes that charts are rendered for where nothing else is declared."""
 
 
-class UnusableDeployer(Exception):
-    """An object cannot be read as its tool reads it: the field to blame, the fault and a hint."""
+class UnusableRequest(Exception):
+    """An object asks for what cannot be built: the field to blame, the fault and a hint.
 
-    def __init__(self, path: str, message: str, hint: str = "") -> None:
+    ``place`` is another object to blame (None: the one that asks).
+    """
+
+    def __init__(self, path: str, message: str, hint: str = "", place: LocatedManifest | None = None) -> None:
         super().__init__(message)
-        self.path, self.message, self.hint = path, message, hint
+        self.path, self.message, self.hint, self.place = path, message, hint, place
 
 
 class FolderRequest(Struct, frozen=True, kw_only=True):

@@ -18,14 +18,13 @@ from reconciler.source.reading import ReadFiles, SourceReading
 from reconciler.source.templates import with_namespace
 from render.model import ObjectRef, group_of
 
+from .flux.kustomizations import ARTIFACTS, REPOSITORIES
 from .folders import read_with_folders
 from .readers import Readers
 from .rendering import with_charts
 
 _MOST_ROUNDS = 8
 """Charts that may make each other, one after the other."""
-
-_REPOSITORIES = ("source.toolkit.fluxcd.io", "source.extensions.fluxcd.io")
 
 
 class _Made(Struct, frozen=True, kw_only=True):
@@ -73,7 +72,9 @@ def _made(found: ReadFiles, readers: Readers) -> _Made:
             assert isinstance(place.file, BuiltFile)
             key = ObjectRef.of(named.manifest), place.file.path, place.file.build
             outputs.setdefault(key, []).append(named)
-        elif group_of(place.manifest["apiVersion"]) in _REPOSITORIES or place.manifest["kind"] == "ConfigMap":
+        elif (
+            group_of(place.manifest["apiVersion"]) in (REPOSITORIES, ARTIFACTS) or place.manifest["kind"] == "ConfigMap"
+        ):
             beside.append(named)
     read: dict[ObjectRef, LocatedManifest] = {}
     unequal = []

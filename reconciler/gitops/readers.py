@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree
 from reconciler.gitops.argo.application_sets import applications_of, is_application_set
 from reconciler.gitops.argo.applications import ArgoSources, chart_sources, folder_sources, has_charts, own_address
@@ -40,24 +40,24 @@ class FolderSources(Struct, frozen=True, kw_only=True):
     default_namespace: str
 
     def requests(self, place: LocatedManifest) -> list[FolderRequest]:
-        """Return what an object deploys; UnusableDeployer says why it cannot be read."""
+        """Return what an object deploys; UnusableRequest says why it cannot be read."""
         if is_kustomization(place):
             return [self.flux.request(place, self.default_namespace)]
         return self.argo.requests(place, self.default_namespace)
 
     def applications(self, place: LocatedManifest) -> tuple[list[dict[str, Any]], frozenset[tuple[str, bytes]]]:
-        """Return the Applications of an ApplicationSet, and the files that say so; UnusableDeployer says why not."""
+        """Return the Applications of an ApplicationSet, and the files that say so; UnusableRequest says why not."""
 
         def tree_of(path: str, url: Any, revision: Any) -> SourceTree:
             tree, inside = self.argo.tree(path, url, revision)
             if inside:
-                raise UnusableDeployer(path, f"the Source of that repository has the folder {inside!r} alone")
+                raise UnusableRequest(path, f"the Source of that repository has the folder {inside!r} alone")
             return tree
 
         try:
             texts = TemplateTexts.of(place.manifest["spec"])
         except TemplateError as error:
-            raise UnusableDeployer("spec.goTemplateOptions", str(error)) from error
+            raise UnusableRequest("spec.goTemplateOptions", str(error)) from error
         generators = Generators(texts, self.argo.destinations.clusters, tree_of)
         return applications_of(place.manifest, generators), frozenset(generators.inputs)
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from reconciler.building.requests import Build
+from reconciler.gitops.chart_places import ChartPlaces
 from reconciler.gitops.charts.classes import chart_members
 from reconciler.gitops.charts.helm_charts import KIND as CHART
 from reconciler.gitops.charts.helm_charts import ChartSource, config_maps_in
-from reconciler.gitops.charts.releases import Releases, is_release
+from reconciler.gitops.charts.releases import is_release, releases_of
 from reconciler.gitops.charts.requests import ChartRequests
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.source.external import KIND as SOURCE
@@ -39,6 +40,7 @@ def with_charts(
     external = load_external_sources(argosy_objects(SOURCE, manifests))
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     locked = lock_of((*external.sources, *found.built.implied), repository, caches.contents).locked
+    chart_places = ChartPlaces(home.folder, frozenset(file.path for file in files), external.sources, locked)
     asked = ChartSource(
         files={file.path: file for file in files},
         folder=home.folder,
@@ -48,7 +50,7 @@ def with_charts(
         default_namespace=home.fleet.default_namespace,
         members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,
-    ).requests(places, Releases.of(home.folder, (file.path for file in files), every, external.sources, locked))
+    ).requests(places, releases_of(chart_places, every))
     rendered = build.render_charts(asked.requests)
     rendered = replace(
         rendered,

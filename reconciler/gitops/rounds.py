@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableDeployer
+from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees
 from reconciler.gitops.charts.classes import rule_of
 from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, finished_by_flux
@@ -107,7 +107,7 @@ class Rounds(Struct):
                     outcomes[ref, 0] = self._generated_applications((ref, 0), place, sources)
                 else:
                     requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
-            except UnusableDeployer as error:
+            except UnusableRequest as error:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
         self._build(fresh, sources.locked)
@@ -118,7 +118,7 @@ class Rounds(Struct):
             try:
                 outcomes[asked] = self._outcome(asked, request, settings)
                 made |= {ObjectRef.of(each.manifest) for each in outcomes[asked].places if self.readers.reads(each)}
-            except UnusableDeployer as error:
+            except UnusableRequest as error:
                 claimed = self._built[request.key].claimed
                 outcomes[asked] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
         return dict(sorted(outcomes.items()))
@@ -175,7 +175,7 @@ class Rounds(Struct):
         places = load_manifests([file], read=lambda _: {file.id: output}, cache=self.cache).manifests
         return DeployedFolder(file=file, output=output, places=places)
 
-    def _unusable(self, place: LocatedManifest, error: UnusableDeployer) -> Broken:
+    def _unusable(self, place: LocatedManifest, error: UnusableRequest) -> Broken:
         is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
         name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
         found = place.problem(error.path, f"{name}{error.message}", hint=error.hint)

@@ -17,7 +17,7 @@ from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.kinds import BUILT_IN
-from render.model import ARGOSY_GROUP, group_of
+from render.model import ARGOSY_GROUP, Manifest, as_mapping, group_of
 
 from .built_files import BuiltFile
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
@@ -302,3 +302,10 @@ def _identity_faults(place: LocatedManifest) -> Iterator[FieldProblem]:
             yield place.problem(key, "required, but missing", kind="Required")
         elif not isinstance(value, str):
             yield place.problem(key, f"must be a string, not {NAME_BY_TYPE[type(value)]}", kind="TypeInvalid")
+
+
+def is_named(manifest: Manifest) -> bool:
+    """Say whether a manifest has a name, and a namespace that is a text if it has one."""
+    metadata = as_mapping(manifest.get("metadata"))
+    name, namespace = metadata.get("name"), metadata.get("namespace") or ""
+    return isinstance(name, str) and bool(name) and isinstance(namespace, str)

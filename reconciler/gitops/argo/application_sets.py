@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reconciler.building.requests import UnusableDeployer
+from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.argo.generators.combining import MOST_SETS, Parameters, overlaid
 from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
@@ -24,22 +24,22 @@ _READ = frozenset({"generators", "template", "templatePatch", "goTemplate", "goT
 
 
 def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list[dict[str, Any]]:
-    """Return the Applications of an ApplicationSet, by name; UnusableDeployer says why it makes none."""
+    """Return the Applications of an ApplicationSet, by name; UnusableRequest says why it makes none."""
     spec, found = manifest["spec"], dict[str, dict[str, Any]]()
     unknown = sorted(spec.keys() - _READ - IGNORED.keys() - {"applyNestedSelectors"})
     if unknown:
-        raise UnusableDeployer(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
+        raise UnusableRequest(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
     for template, parameters in _sets(spec, generators):
         try:
             application = _application(manifest, template, parameters, generators)
         except TemplateError as error:
-            raise UnusableDeployer("spec.template", str(error)) from error
+            raise UnusableRequest("spec.template", str(error)) from error
         name = application["metadata"]["name"]
         if name in found:
-            raise UnusableDeployer("spec.template.metadata.name", f"two of its Applications are called {name!r}")
+            raise UnusableRequest("spec.template.metadata.name", f"two of its Applications are called {name!r}")
         found[name] = application
         if len(found) > MOST_SETS:
-            raise UnusableDeployer("spec.generators", f"they make more than {MOST_SETS} Applications")
+            raise UnusableRequest("spec.generators", f"they make more than {MOST_SETS} Applications")
     return [found[name] for name in sorted(found)]
 
 
@@ -64,7 +64,7 @@ def _application(
         made = _with_patch(made, texts.fill_text(str(patch), parameters))
     metadata = as_mapping(made.get("metadata"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
-        raise UnusableDeployer("spec.template.metadata.name", "required, but missing")
+        raise UnusableRequest("spec.template.metadata.name", "required, but missing")
     kept = {key: metadata[key] for key in ("name", "labels", "annotations") if metadata.get(key)}
     namespace = manifest["metadata"].get("namespace") or metadata.get("namespace")
     kept |= {"namespace": namespace} if namespace else {}
@@ -81,13 +81,13 @@ def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
     documents, errors = read_documents(text.encode("utf-8", "surrogatepass"))
     patch = documents[0].value if documents else {}
     if errors or len(documents) > 1 or not isinstance(patch, dict):
-        raise UnusableDeployer("spec.templatePatch", "with its parameters filled in it is no YAML object")
+        raise UnusableRequest("spec.templatePatch", "with its parameters filled in it is no YAML object")
     if any(each in text for each in _DIRECTIVES):
-        raise UnusableDeployer("spec.templatePatch", f"directives of patches, such as {_DIRECTIVES[0]}, are not read")
+        raise UnusableRequest("spec.templatePatch", f"directives of patches, such as {_DIRECTIVES[0]}, are not read")
     try:
         patched = merge_patched(dict(made), patch)
     except PatchFailed as error:
-        raise UnusableDeployer("spec.templatePatch", str(error)) from error
+        raise UnusableRequest("spec.templatePatch", str(error)) from error
     project = as_mapping(made.get("spec")).get("project")
     return {**patched, "spec": {**as_mapping(patched.get("spec")), **({"project": project} if project else {})}}
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
 from reconciler.gitops.wildcards import matching_lengths
 from reconciler.locked.model import SourceType, UnavailableSource
@@ -52,7 +52,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
     destinations: Destinations = field(default_factory=Destinations)
 
     def requests(self, place: LocatedManifest, default_namespace: str) -> list[FolderRequest]:
-        """Return what an Application deploys; UnusableDeployer says why it cannot be read."""
+        """Return what an Application deploys; UnusableRequest says why it cannot be read."""
         spec = place.manifest["spec"]
         namespace = str(as_mapping(spec.get("destination")).get("namespace") or default_namespace)
         clusters = self.destinations.of_application(spec)
@@ -66,7 +66,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         base = f"{folder}/" if folder else ""
         files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
         if not files:
-            raise UnusableDeployer(f"{path}.path", f"there is no folder {folder or '.'!r}")
+            raise UnusableRequest(f"{path}.path", f"there is no folder {folder or '.'!r}")
         options = as_mapping(source.get("kustomize"))
         if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
             additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
@@ -79,7 +79,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         folder = _inside(f"{path}.path", str(source.get("path") or ""))
         tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
-            raise UnusableDeployer(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
+            raise UnusableRequest(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
         return tree, folder.removeprefix(inside).strip("/")
 
     def tree(self, path: str, url: Any, revision: Any) -> tuple[SourceTree, str]:
@@ -90,7 +90,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
                 tree = self.locked.tree_without_source(SourceType.GIT, revision_place(str(url), str(revision or "")))
                 locked = (tree, "") if tree else None
         except UnavailableSource as error:
-            raise UnusableDeployer(path, error.message, error.hint) from error
+            raise UnusableRequest(path, error.message, error.hint) from error
         return locked or (self.repository, "")
 
 
@@ -156,7 +156,7 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
     """Yield the fields of a kustomization that an Application adds to it."""
     unknown = sorted(key for key, value in options.items() if value and key not in _READ)
     if unknown:
-        raise UnusableDeployer(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
+        raise UnusableRequest(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
     yield from ((key, options[key]) for key in _AS_THEY_ARE if options.get(key))
     yield from _labels(options)
     images = as_list(options.get("images"))
@@ -193,7 +193,7 @@ def _image(path: str, text: Any) -> dict[str, str]:
     """
     found = _IMAGE.match(str(text))
     if found is None or not (found[1] or found[2]):
-        raise UnusableDeployer(path, f"{text!r} is no image")
+        raise UnusableRequest(path, f"{text!r} is no image")
     old, new, tag, digest = found.groups()
     image = {"name": old or new}
     if old and new and new != "*":
@@ -209,7 +209,7 @@ def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterat
     """Yield the files of a folder of manifests that an Application reads."""
     unknown = sorted(key for key, value in options.items() if value and key not in {"recurse", "include", "exclude"})
     if unknown:
-        raise UnusableDeployer(f"{path}.{unknown[0]}", "jsonnet is not evaluated")
+        raise UnusableRequest(f"{path}.{unknown[0]}", "jsonnet is not evaluated")
     for name in sorted(files):
         if "/" in name and not options.get("recurse"):
             continue
@@ -218,7 +218,7 @@ def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterat
         if options.get("include") and not _is_matched(f"{path}.include", str(options["include"]), name):
             continue
         if name.endswith(_JSONNET):
-            raise UnusableDeployer(path, f"{name!r} is jsonnet, which is not evaluated")
+            raise UnusableRequest(path, f"{name!r} is jsonnet, which is not evaluated")
         if name.endswith(SUFFIXES):
             yield name
 
@@ -226,7 +226,7 @@ def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterat
 def _is_matched(path: str, pattern: str, name: str) -> bool:
     """Say whether a name matches a pattern, whose wildcards stand for any text, slashes too."""
     if set(pattern) & set("[]\\"):
-        raise UnusableDeployer(path, f"{pattern!r} has a class of characters", "write * and {a,b} alone")
+        raise UnusableRequest(path, f"{pattern!r} has a class of characters", "write * and {a,b} alone")
     return any((not each and not name) or len(name) in matching_lengths(each, name) for each in _choices(path, pattern))
 
 
@@ -241,12 +241,12 @@ def _choices(path: str, pattern: str) -> list[str]:
         else:
             unseen += (f"{text[: braces.start()]}{each}{text[braces.end() :]}" for each in braces[1].split(","))
         if len(found) + len(unseen) > _MOST_CHOICES:
-            raise UnusableDeployer(path, f"{pattern!r} has more than {_MOST_CHOICES} alternatives")
+            raise UnusableRequest(path, f"{pattern!r} has more than {_MOST_CHOICES} alternatives")
     return found
 
 
 def _inside(path: str, text: str) -> str:
     folder = posixpath.normpath(text.removeprefix("/") or ".")
     if folder == ".." or folder.startswith("../"):
-        raise UnusableDeployer(path, f"{text!r} leads out of the repository")
+        raise UnusableRequest(path, f"{text!r} leads out of the repository")
     return "" if folder == "." else folder

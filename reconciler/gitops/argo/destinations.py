@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import field
 
-from reconciler.building.requests import UnusableDeployer
+from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.argo.generators.parameters import server_of
 from reconciler.source.broken import NO_CLUSTER
 from reconciler.source.manifests import LocatedManifest
@@ -44,7 +44,7 @@ class Destinations(DiscreetStruct, frozen=True):
         return cls(tuple(found[name] for name in sorted(found)), by_server)
 
     def of_application(self, spec: Mapping[str, Any]) -> frozenset[str] | None:
-        """Return the clusters that an Application is for; None: any. UnusableDeployer names one that is not there."""
+        """Return the clusters that an Application is for; None: any. UnusableRequest names one that is not there."""
         written = spec.get("destination")
         destination: Mapping[str, Any] = as_mapping(written)
         name, server = destination.get("name"), str(destination.get("server") or "").rstrip("/")
@@ -55,12 +55,12 @@ class Destinations(DiscreetStruct, frozen=True):
                 return frozenset({str(name)})
             if name == _LOCAL_NAME:
                 return None
-            raise UnusableDeployer("spec.destination.name", f"there is no Cluster {name!r} in the source", NO_CLUSTER)
+            raise UnusableRequest("spec.destination.name", f"there is no Cluster {name!r} in the source", NO_CLUSTER)
         if server in self._names_by_server:
             return self._names_by_server[server]
         if server in _LOCAL_SERVERS:
             return None
-        raise UnusableDeployer("spec.destination.server", f"no Cluster of the source is at {server!r}", NO_CLUSTER)
+        raise UnusableRequest("spec.destination.server", f"no Cluster of the source is at {server!r}", NO_CLUSTER)
 
 
 def _is_named(place: LocatedManifest) -> bool:

@@ -19,6 +19,8 @@ from overrides.engine import OverrideEngine
 from overrides.errors import PolicyOrigin
 from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
+from reconciler.building.requests import UnusableRequest
+from reconciler.gitops.chart_places import merged_values
 from reconciler.source.facts import FactsOf, with_facts
 from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
 from reconciler.source.manifests import LocatedManifest
@@ -30,8 +32,6 @@ from render.kinds import BUILT_IN
 from render.model import Manifest, ObjectRef
 from render.parsing.selectors import cluster_affinity
 from render.settings.fleet import Fleet
-
-from .releases import UnusableRelease, merged_values
 
 _OWN_KIND = "HelmChart"
 _BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
@@ -88,10 +88,10 @@ class ChartMembers(Struct, frozen=True, dict=True):
                 rules = (f"{each.policy} {each.rule}" for each in overridden.applied)
                 yield ChartClass(overridden.clusters, overridden.manifest, (*own.rules, *rules))
 
-    def _problem_of_policy(self, origin: PolicyOrigin, error: Any, chart: Manifest) -> UnusableRelease:
+    def _problem_of_policy(self, origin: PolicyOrigin, error: Any, chart: Manifest) -> UnusableRequest:
         """Return why a policy cannot be applied to a chart, as a problem of the policy."""
         message = f"{error.message} (in {ObjectRef.of(chart)})"
-        return UnusableRelease(error.field, message, error.hint, place=self.places.get((origin.path, origin.document)))
+        return UnusableRequest(error.field, message, error.hint, place=self.places.get((origin.path, origin.document)))
 
     def _own_classes(self, chart: Manifest) -> Iterator[ChartClass]:
         """Yield a chart with its own rules applied."""

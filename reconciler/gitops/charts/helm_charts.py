@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.building.requests import NEWEST_KUBERNETES, ChartRequest
+from reconciler.building.requests import NEWEST_KUBERNETES, ChartRequest, UnusableRequest
+from reconciler.gitops.chart_places import AskedChart
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
@@ -34,7 +35,7 @@ from render.syntax import dns_label_fault
 from render.words import listed
 
 from .classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
-from .releases import Releases, UnusableRelease
+from .releases import ReleaseKind, Releases
 from .requests import ChartClasses, ChartRequests
 
 KIND = "HelmChart"
@@ -68,14 +69,15 @@ class ChartSource(Struct):
                 own += [place] if is_own(place.manifest) and chart is not None else []
                 if chart is None:
                     continue
-                for number in range(1 if is_own(chart) else releases.charts(chart)):
+                kind = None if is_own(chart) else releases[chart["kind"]]
+                for number in range(kind.charts(chart) if kind else 1):
                     taken.add(id(place))
-                    classes = self._classes(place, chart, releases, number)
+                    classes = self._classes(place, chart, kind, number)
                     requests += classes.requests(chart, place, self.members)
                     folders |= classes.folders
                     is_by_facts |= classes.is_by_facts
                 charts += [template_of(place, chart)] if id(place) in taken else []
-            except UnusableRelease as error:
+            except UnusableRequest as error:
                 taken.add(id(place))
                 found = (error.place or place).problem(error.path, error.message, hint=error.hint)
                 if is_own(place.manifest):
@@ -105,17 +107,17 @@ class ChartSource(Struct):
             return self._admitted_chart(place, problems)
         return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
-    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases, number: int) -> ChartClasses:
+    def _classes(self, place: LocatedManifest, chart: Manifest, kind: ReleaseKind | None, number: int) -> ChartClasses:
         """Return the distinct requests for a chart, for the clusters that it is for."""
-        classes, only = ChartClasses(), releases.clusters(chart)
+        classes, only = ChartClasses(), kind.clusters(chart) if kind else None
         destination = None if only is None else BuiltVariant(only, rule_of(chart, place, ("spec.destination",)))
         for each in self.members.classes_among(chart, only):
             try:
-                asked = self._overridden_chart(each) if is_own(chart) else self._release(each.chart, releases, number)
+                asked = self._overridden_chart(each) if kind is None else self._release(kind, each.chart, number)
                 request = replace(self._request(place, asked), number=number, destination=destination)
-            except UnusableRelease as error:
+            except UnusableRequest as error:
                 raise self._with_clusters_named(error, each) from error
-            classes.folders.add(self._chart_path(asked["spec"]["chart"]) or "")
+            classes.folders.add(self._chart_path(asked.manifest["spec"]["chart"]) or "")
             asks, version = self._looked_into(request)
             is_open = asks and not (request.kube_version and request.api_versions)
             classes.is_by_facts |= is_open
@@ -130,23 +132,23 @@ class ChartSource(Struct):
                 classes.add(clusters, (*each.rules, *([str(known)] if len(assumed) > 1 else [])), complete)
         return classes
 
-    def _overridden_chart(self, each: ChartClass) -> Manifest:
+    def _overridden_chart(self, each: ChartClass) -> AskedChart:
         """Return a HelmChart as rules leave it, which may be no HelmChart any more."""
         if not each.rules:
-            return each.chart
+            return AskedChart(each.chart)
         outcome = admitted(each.chart, render_kinds()[KIND], default_namespace=self.default_namespace)
         for problem in outcome.problems:
-            raise UnusableRelease(problem.field, problem.message, problem.hint)
+            raise UnusableRequest(problem.field, problem.message, problem.hint)
         assert outcome.object is not None
-        return outcome.object
+        return AskedChart(outcome.object)
 
-    def _with_clusters_named(self, error: UnusableRelease, each: ChartClass) -> UnusableRelease:
+    def _with_clusters_named(self, error: UnusableRequest, each: ChartClass) -> UnusableRequest:
         """Return why a chart cannot be rendered, with the clusters and the rules that it is about."""
         if not each.rules:
             return error
         names = listed(sorted(self.members.names(each.clusters)))
         message = f"{error.message} (in {names}, by {listed(each.rules)})"
-        return UnusableRelease(error.path, message, error.hint, error.place)
+        return UnusableRequest(error.path, message, error.hint, error.place)
 
     def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
         """Return whether a chart asks for the version of Kubernetes or for APIs, as its text tells, and its version."""
@@ -165,23 +167,24 @@ class ChartSource(Struct):
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object
 
-    def _release(self, release: Manifest, releases: Releases, number: int) -> Manifest:
+    def _release(self, kind: ReleaseKind, release: Manifest, number: int) -> AskedChart:
         """Return a release of another tool as a HelmChart that would be admitted."""
-        chart = releases.as_chart(release, self.default_namespace, number)
+        asked = kind.chart(release, self.default_namespace, number)
+        chart = asked.manifest
         name = str(chart["spec"]["releaseName"])
         if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
-            raise UnusableRelease("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
+            raise UnusableRequest("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
         findings = Findings()
-        check_helm_chart(chart, findings)
+        check_helm_chart(dict(chart), findings)
         for problem in findings.problems:
-            raise UnusableRelease("", problem.message, problem.hint)
-        return chart
+            raise UnusableRequest("", problem.message, problem.hint)
+        return asked
 
-    def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:
-        spec, metadata = chart["spec"], chart["metadata"]
+    def _request(self, place: LocatedManifest, asked: AskedChart) -> ChartRequest:
+        spec, metadata = asked.manifest["spec"], asked.manifest["metadata"]
         namespace = metadata.get("namespace") or self.default_namespace
         home, digest, contents, inputs = self._chart(spec["chart"])
-        named, value_inputs = self._values(spec, chart.get("values_namespace") or namespace, place)
+        named, value_inputs = self._values(spec, asked.values_namespace or namespace, place)
         return ChartRequest(
             place=place,
             release=spec.get("releaseName") or metadata["name"],
@@ -198,9 +201,9 @@ class ChartSource(Struct):
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
             has_crds=spec.get("crds") != "Exclude",
-            has_schemas=chart.get("has_schemas", True),
-            post_renderers=chart.get("post_renderers", ()),
-            common_metadata=chart.get("common_metadata") or {},
+            has_schemas=asked.has_schemas,
+            post_renderers=asked.post_renderers,
+            common_metadata=asked.common_metadata,
         )
 
     def _chart_path(self, chart: Mapping[str, Any]) -> str | None:
@@ -211,7 +214,7 @@ class ChartSource(Struct):
         """Return the path in the tree that a text means, seen from argosy.yaml."""
         found = posixpath.normpath(posixpath.join(self.folder, text))
         if text.startswith("/") or found == ".." or found.startswith("../"):
-            raise UnusableRelease(path, f"{text!r} leads out of the repository", _SAME)
+            raise UnusableRequest(path, f"{text!r} leads out of the repository", _SAME)
         return "" if found == "." else found
 
     def _chart(
@@ -224,12 +227,12 @@ class ChartSource(Struct):
         files = {path.removeprefix(base): file for path, file in self.files.items() if path.startswith(base)}
         if CHART_FILE not in files:
             message = f"there is no chart at {chart['path']!r}"
-            raise UnusableRelease("spec.chart.path", message, f"it would be {base}{CHART_FILE}, seen from argosy.yaml")
+            raise UnusableRequest("spec.chart.path", message, f"it would be {base}{CHART_FILE}, seen from argosy.yaml")
         for name, file in files.items():
             if file.mode in {SYMLINK, SUBMODULE}:
-                raise UnusableRelease("spec.chart.path", f"{base}{name} is a link; links are never followed")
+                raise UnusableRequest("spec.chart.path", f"{base}{name} is a link; links are never followed")
             if not 0 <= file.size <= MAX_FILE_SIZE or not file.id:
-                raise UnusableRelease(
+                raise UnusableRequest(
                     "spec.chart.path", f"{base}{name} is too large: at most {MAX_FILE_SIZE} bytes are read"
                 )
         lines = "".join(f"{name}\0{file.id.hex()}\n" for name, file in sorted(files.items()))
@@ -249,10 +252,10 @@ class ChartSource(Struct):
             content = self.locked.files(name) if self.locked is not None else {}
             digest = self.locked.locked(name).content if self.locked is not None else ""
         except UnavailableSource as error:
-            raise UnusableRelease("spec.chart.source", error.message, error.hint) from error
+            raise UnusableRequest("spec.chart.source", error.message, error.hint) from error
         base = f"{path}/" if path else ""
         if f"{base}{CHART_FILE}" not in content:
-            raise UnusableRelease("spec.chart", f"Source {name!r} has no {base}{CHART_FILE}")
+            raise UnusableRequest("spec.chart", f"Source {name!r} has no {base}{CHART_FILE}")
         files = {each.removeprefix(base): data for each, data in content.items() if each.startswith(base)}
         return f"Source {name}{f' {path}' if path else ''}", f"{digest}/{path}", lambda: files, ()
 
@@ -283,9 +286,9 @@ class ChartSource(Struct):
         where = self._inside(path, text)
         file = self.files.get(where)
         if file is None:
-            raise UnusableRelease(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")
+            raise UnusableRequest(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
-            raise UnusableRelease(path, f"{text!r} is a link, or too large; only files of the repository are read")
+            raise UnusableRequest(path, f"{text!r} is a link, or too large; only files of the repository are read")
         return file
 
 
@@ -311,11 +314,11 @@ def _version_of(files: Mapping[str, bytes]) -> str:
     return str(value.get("version") or "") if isinstance(value, dict) else ""
 
 
-def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> UnusableRelease:
+def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> UnusableRequest:
     key = wanted.get("key") or "values.yaml"
     name = f"ConfigMap {namespace}/{wanted['configMap']}"
     message = f"{name} has no {key!r}" if is_there else f"there is no {name} in the source"
-    return UnusableRelease(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
+    return UnusableRequest(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
 
 
 def config_maps_in(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
-from reconciler.building.requests import BuiltFolder, UnusableDeployer
+from reconciler.building.requests import BuiltFolder, UnusableRequest
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
@@ -63,18 +63,18 @@ class Variables(Struct, frozen=True, kw_only=True):
 def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) -> Variables | None:
     """Return the variables that are filled in; None where none are: without any, only a strategy asks for defaults.
 
-    UnusableDeployer names a ConfigMap that is not there, unless it is optional, and what cannot be a variable.
+    UnusableRequest names a ConfigMap that is not there, unless it is optional, and what cannot be a variable.
     """
     after = spec.get("postBuild")
     if not isinstance(after, dict):
         return None
     unknown = sorted(after.keys() - {"substitute", "substituteFrom", _STRATEGY})
     if unknown:
-        raise UnusableDeployer(f"spec.postBuild.{unknown[0]}", "no field that is known here")
+        raise UnusableRequest(f"spec.postBuild.{unknown[0]}", "no field that is known here")
     strategy = after.get(_STRATEGY) or _WITH_VARIABLES
     if strategy not in (_WITH_VARIABLES, _ALWAYS):
         message = f"must be {_WITH_VARIABLES!r} or {_ALWAYS!r}"
-        raise UnusableDeployer(f"spec.postBuild.{_STRATEGY}", message)
+        raise UnusableRequest(f"spec.postBuild.{_STRATEGY}", message)
     holders, inputs = [], list[tuple[str, bytes]]()
     references = after.get("substituteFrom")
     for number, each in enumerate(as_list(references)):
@@ -98,11 +98,11 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
         parts = [found.manifest.get(key) for key in ("data", "stringData")]
         return _Holder(name, {}, frozenset(str(key) for part in parts if isinstance(part, dict) for key in part))
     if kind != "ConfigMap":
-        raise UnusableDeployer(f"{path}.kind", f"{kind!r} has no variables: they come from ConfigMaps and Secrets")
+        raise UnusableRequest(f"{path}.kind", f"{kind!r} has no variables: they come from ConfigMaps and Secrets")
     if found is None:
         if is_optional:
             return None
-        raise UnusableDeployer(path, f"there is no {name} in the source", "optional: true goes on without")
+        raise UnusableRequest(path, f"there is no {name} in the source", "optional: true goes on without")
     return _holder_of(path, name, found.manifest.get("data"))
 
 
@@ -114,9 +114,7 @@ def _holder_of(path: str, name: str, values: Any) -> _Holder:
     wrong = next((key for key in texts if not _VARIABLE.fullmatch(key)), None)
     if wrong is not None:
         owner = f" of {name}" if name else ""
-        raise UnusableDeployer(
-            path, f"{quoted(wrong)}{owner} is no name of a variable", "letters, digits and '_' alone"
-        )
+        raise UnusableRequest(path, f"{quoted(wrong)}{owner} is no name of a variable", "letters, digits and '_' alone")
     return _Holder(name, texts)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from reconciler.building.requests import FolderRequest, UnusableDeployer
+from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree, UncommittedFile, address_of
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
@@ -22,8 +22,8 @@ from render.documents import emit
 from render.model import as_list, as_mapping, group_of
 
 GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
-_REPOSITORIES, _ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
-_INSTALLED = "flux-system"
+REPOSITORIES, ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
+INSTALLED = "flux-system"
 """The name that Flux gives to the repository that it was installed from."""
 Copy = tuple[str, str]
 """A pattern of files of the repository, and the folder of an artifact that they are copied to."""
@@ -89,21 +89,19 @@ class FluxSources(Struct, frozen=True, kw_only=True):
     locked: LockedTrees
 
     def request(self, place: LocatedManifest, default_namespace: str) -> FolderRequest:
-        """Return what a Kustomization deploys; UnusableDeployer says why it cannot be read."""
+        """Return what a Kustomization deploys; UnusableRequest says why it cannot be read."""
         spec = place.manifest["spec"]
         namespace = str(place.manifest["metadata"].get("namespace") or default_namespace)
         if spec.get("suspend"):
             hint = "what Argosy delivers is suspended by its policy: spec.suspension"
-            raise UnusableDeployer("spec.suspend", "it is suspended, so that nothing is made of it", hint)
+            raise UnusableRequest("spec.suspend", "it is suspended, so that nothing is made of it", hint)
         unknown = sorted(spec.keys() - _READ - _TIMING - IGNORED.keys())
         if unknown:
-            raise UnusableDeployer(
-                f"spec.{unknown[0]}", "no field that is known here, so that it might change anything"
-            )
+            raise UnusableRequest(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
         tree, inside = self._tree(spec, namespace)
         folder = _folder(spec.get("path"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
-            raise UnusableDeployer("spec.path", f"the Source of its repository has the folder {inside!r} alone")
+            raise UnusableRequest("spec.path", f"the Source of its repository has the folder {inside!r} alone")
         folder = folder.removeprefix(inside).strip("/")
         return FolderRequest(
             place=place,
@@ -119,7 +117,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         if kind == "ExternalArtifact":
             copies = self.artifacts.get((namespace, name))
             if copies is None:
-                raise UnusableDeployer("spec.sourceRef", f"no ArtifactGenerator makes {namespace}/{name}")
+                raise UnusableRequest("spec.sourceRef", f"no ArtifactGenerator makes {namespace}/{name}")
             return artifact_tree(f"ExternalArtifact {namespace}/{name}", self.repository, copies), ""
         found = self.objects.get((kind, namespace, name))
         if found is None:
@@ -127,7 +125,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         try:
             return self._locked_tree((kind, namespace, name), found) or (self.repository, "")
         except UnavailableSource as error:
-            raise UnusableDeployer("spec.sourceRef", error.message, error.hint) from error
+            raise UnusableRequest("spec.sourceRef", error.message, error.hint) from error
 
     def _locked_tree(self, key: SourceKey, found: Mapping[str, Any]) -> tuple[SourceTree, str] | None:
         """Return the tree of another repository, and the folder that it begins at; None for this one."""
@@ -145,7 +143,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:
         """Say whether a source of Flux is this repository: the one that most objects of its files are deployed from."""
-        installed = next((each for each in sorted(self.objects) if each[2] == _INSTALLED), self.own)
+        installed = next((each for each in sorted(self.objects) if each[2] == INSTALLED), self.own)
         if key == installed:
             return True
         own = self.objects.get(installed)
@@ -161,7 +159,7 @@ def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> Sou
         _reference(place.manifest["spec"], str(place.manifest["metadata"].get("namespace") or default_namespace))
         for place in places
     )
-    return max(counts, key=lambda each: (each[2] == _INSTALLED, counts[each], each), default=NO_SOURCE)
+    return max(counts, key=lambda each: (each[2] == INSTALLED, counts[each], each), default=NO_SOURCE)
 
 
 def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
@@ -178,9 +176,9 @@ def flux_objects(
     for place in manifests:
         group, metadata = group_of(place.manifest["apiVersion"]), as_mapping(place.manifest.get("metadata"))
         namespace, spec = str(metadata.get("namespace") or default_namespace), as_mapping(place.manifest.get("spec"))
-        if group == _REPOSITORIES:
+        if group == REPOSITORIES:
             objects[place.manifest["kind"], namespace, str(metadata.get("name"))] = spec
-        elif group == _ARTIFACTS:
+        elif group == ARTIFACTS:
             for each in map(as_mapping, as_list(spec.get("artifacts"))):
                 copies = tuple(_copy(as_mapping(copy)) for copy in as_list(each.get("copy")))
                 artifacts[namespace, str(each.get("name"))] = copies
@@ -250,7 +248,7 @@ def _folder(path: Any) -> str:
     text = str(path or "")
     folder = posixpath.normpath(text.removeprefix("/") or ".")
     if folder == ".." or folder.startswith("../"):
-        raise UnusableDeployer("spec.path", f"{text!r} leads out of the repository")
+        raise UnusableRequest("spec.path", f"{text!r} leads out of the repository")
     return "" if folder == "." else folder
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, field
 
-from reconciler.building.requests import UnusableDeployer
+from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import SourceTree
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
@@ -36,7 +36,7 @@ _REFUSED = {
 _BESIDE = frozenset({"selector", "template"})
 _CLUSTER_LABEL = ("argocd.argoproj.io/secret-type", "cluster")
 TreeOf = Callable[[str, Any, Any], SourceTree]
-"""Return the tree of a repository that a field names by its address; UnusableDeployer where there is none."""
+"""Return the tree of a repository that a field names by its address; UnusableRequest where there is none."""
 
 
 class Generators(Struct):
@@ -52,22 +52,22 @@ class Generators(Struct):
         generator = as_mapping(written)
         kinds = [key for key, value in generator.items() if value is not None and key not in _BESIDE]
         if len(kinds) != 1:
-            raise UnusableDeployer(path, "must be one generator")
+            raise UnusableRequest(path, "must be one generator")
         kind = kinds[0]
         if kind in _REFUSED:
             hint = "write a list of what it would find"
-            raise UnusableDeployer(f"{path}.{kind}", f"{_REFUSED[kind]}, which a render never does", hint)
+            raise UnusableRequest(f"{path}.{kind}", f"{_REFUSED[kind]}, which a render never does", hint)
         make = self._kinds().get(kind)
         if make is None:
-            raise UnusableDeployer(f"{path}.{kind}", "no generator that is known here")
+            raise UnusableRequest(f"{path}.{kind}", "no generator that is known here")
         if depth > _DEEPEST:
-            raise UnusableDeployer(path, "generators stand in each other too deeply")
+            raise UnusableRequest(path, "generators stand in each other too deeply")
         try:
             generator = self.texts.filled_value(generator, outer) if outer else generator
             spec = generator[kind] if isinstance(generator[kind], dict) else {}
             found = limited_sets(make(f"{path}.{kind}", spec, depth))
         except (TemplateError, UncombinableError) as error:
-            raise UnusableDeployer(f"{path}.{kind}", str(error)) from error
+            raise UnusableRequest(f"{path}.{kind}", str(error)) from error
         selector = generator.get("selector")
         return [each for each in found if is_selected(f"{path}.selector", selector, flat(each))]
 
@@ -85,7 +85,7 @@ class Generators(Struct):
         found = []
         for number, element in enumerate(elements):
             if not isinstance(element, dict):
-                raise UnusableDeployer(f"{path}.elements[{number}]", "must be an object")
+                raise UnusableRequest(f"{path}.elements[{number}]", "must be an object")
             found.append(
                 go_value(element) if self.texts.is_go else _flat_element(f"{path}.elements[{number}]", element)
             )
@@ -99,7 +99,7 @@ class Generators(Struct):
         if not spec.get("flatList"):
             return found
         if not self.texts.is_go:
-            raise UnusableDeployer(f"{path}.flatList", "a list needs goTemplate: true")
+            raise UnusableRequest(f"{path}.flatList", "a list needs goTemplate: true")
         return [{"clusters": found}] if found else []
 
     def _git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
@@ -109,7 +109,7 @@ class Generators(Struct):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
             return [self._with_values(spec, self._with_place_parameters(prefix, folder, "", {})) for folder in folders]
         if not as_list(spec.get("files")):
-            raise UnusableDeployer(path, "names neither directories nor files")
+            raise UnusableRequest(path, "names neither directories nor files")
         found: list[Parameters] = []
         for file in _chosen_files(f"{path}.files", spec["files"], tree):
             folder, _, name = file.path.rpartition("/")
@@ -123,13 +123,13 @@ class Generators(Struct):
         """Return the objects of a file that parameters come from: one, or a list of them."""
         origin = f"{tree.name}:{file.path}" if tree.name else file.path
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
-            raise UnusableDeployer(path, f"{origin} is a link, or too large")
+            raise UnusableRequest(path, f"{origin} is a link, or too large")
         self.inputs.update(tree.inputs_at([(file.path, file.id)]))
         documents, errors = read_documents(tree.read([file.id])[file.id])
         value = documents[0].value if documents else {}
         objects = value if isinstance(value, list) else [value]
         if errors or len(documents) > 1 or not all(isinstance(each, dict) for each in objects):
-            raise UnusableDeployer(path, f"{origin} is neither an object nor a list of objects")
+            raise UnusableRequest(path, f"{origin} is neither an object nor a list of objects")
         return objects
 
     def _with_place_parameters(self, prefix: str, folder: str, name: str, own: Parameters) -> Parameters:
@@ -157,7 +157,7 @@ class Generators(Struct):
         """Return each set of the first generator with each of the second, which may use what the first one made."""
         children = as_list(spec.get("generators"))
         if len(children) != 2:
-            raise UnusableDeployer(f"{path}.generators", "must be two generators")
+            raise UnusableRequest(f"{path}.generators", "must be two generators")
         found: list[Parameters] = []
         for first in self.sets(f"{path}.generators[0]", children[0], depth=depth + 1):
             seconds = self.sets(f"{path}.generators[1]", children[1], first, depth=depth + 1)
@@ -168,9 +168,9 @@ class Generators(Struct):
     def _merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         children, keys = as_list(spec.get("generators")), list(map(str, as_list(spec.get("mergeKeys"))))
         if len(children) < 2:
-            raise UnusableDeployer(f"{path}.generators", "must be two generators or more")
+            raise UnusableRequest(f"{path}.generators", "must be two generators or more")
         if not keys:
-            raise UnusableDeployer(f"{path}.mergeKeys", "required, but missing")
+            raise UnusableRequest(f"{path}.mergeKeys", "required, but missing")
         every = [
             self.sets(f"{path}.generators[{number}]", each, depth=depth + 1) for number, each in enumerate(children)
         ]
@@ -188,7 +188,7 @@ def _flat_element(path: str, element: Mapping[str, Any]) -> Parameters:
         is_nested = key == "values" and isinstance(value, dict)
         for name, text in _with_prefix(key, value).items() if is_nested else [(str(key), value)]:
             if not isinstance(text, str):
-                raise UnusableDeployer(f"{path}.{name}", "must be a text", "goTemplate: true takes any value")
+                raise UnusableRequest(f"{path}.{name}", "must be a text", "goTemplate: true takes any value")
             found[name] = text
     return found
 
@@ -198,7 +198,7 @@ def _yaml_items(path: str, text: Any) -> list[Any]:
         return []
     documents, errors = read_documents(str(text).encode("utf-8", "surrogatepass"))
     if errors or len(documents) > 1 or (documents and not isinstance(documents[0].value, list)):
-        raise UnusableDeployer(path, "must be a list of objects")
+        raise UnusableRequest(path, "must be a list of objects")
     return list(documents[0].value) if documents else []
 
 
@@ -236,10 +236,10 @@ def is_selected(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
     try:
         wanted = label_selector(checked_label_selector(selector))
     except ValidationError as error:
-        raise UnusableDeployer(path, "is no selector of labels") from error
+        raise UnusableRequest(path, "is no selector of labels") from error
     assert wanted is not None
     if not all(map(has_valid_values, wanted.match_expressions)):
-        raise UnusableDeployer(path, "has an expression that Kubernetes does not read")
+        raise UnusableRequest(path, "has an expression that Kubernetes does not read")
     return matches(wanted, labels)
 
 
@@ -262,7 +262,7 @@ def _chosen_files(path: str, wanted: Sequence[Any], tree: SourceTree) -> list[So
         and not any(_is_file(file.path, text) for text, is_out in patterns if is_out)
     ]
     if len(found) > _MOST_FILES:
-        raise UnusableDeployer(path, f"names more than {_MOST_FILES} files")
+        raise UnusableRequest(path, f"names more than {_MOST_FILES} files")
     return found
 
 
@@ -275,7 +275,7 @@ def _pattern(path: str, wanted: Any) -> tuple[str, bool]:
     """Return the pattern of an item, and whether it leaves out what it matches."""
     text = str(wanted.get("path") or "") if isinstance(wanted, dict) else ""
     if len(text) > _LONGEST_PATTERN or "\\" in text:
-        raise UnusableDeployer(path, "is too long, or has a backslash")
+        raise UnusableRequest(path, "is too long, or has a backslash")
     return text.replace("[^", "[!").removeprefix("./").rstrip("/"), bool(wanted.get("exclude") if text else False)
 
 
