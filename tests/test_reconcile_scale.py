@@ -1,15 +1,17 @@
 """Passes over custom kinds that only a scale subresource interprets, and over those that nothing does."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.build import a_policy, argosy, on_clusters, weighted
+from tests.build import NGINX, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.stories import a_fleet, settings
 from tests.test_render_interpreter_scale import a_definition, a_widget
 
 ONE_TO_ONE = on_clusters("member1", "member2", replicaScheduling=weighted(member1=1, member2=1))
+TOGETHER = on_clusters("member1", "member2")
 ANY_WIDGET = {"apiVersion": "example.io/v1", "kind": "Widget"}
 IN_VAIN = (
     "warning: Widget.example.io default/w: its policy divides it, but nothing tells how many replicas Widget.example.io"
@@ -52,3 +54,61 @@ def test_where_it_is_left_alone_every_cluster_gets_all(
 
 def test_a_kind_that_nothing_interprets_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rendered(tmp_path, capsys) == (IN_VAIN.format(MAY_BE_DEFINED), {"member1": 9, "member2": 9})
+
+
+LAST_RESORT = "  Its replicas are read and written by the scale subresource of its kind.\n"
+
+
+def test_explain_names_the_interpreter_that_decided(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = a_fleet(tmp_path, members=2)
+    widget = {**a_widget(replicas=9), "metadata": {"name": "w", "namespace": "default"}}
+    policy = a_policy("widgets", selectors=[ANY_WIDGET, NGINX], placement=ONE_TO_ONE)
+    fleet.commit({"widget.yaml": [widget, a_deployment()], "policy.yaml": policy, "crd.yaml": a_definition()})
+    argosy(fleet, capsys, "reconcile", "--bootstrap")
+    assert LAST_RESORT in argosy(fleet, capsys, "explain", "widget.example.io/w").out
+    told = json.loads(argosy(fleet, capsys, "explain", "widget.example.io/w", "-o", "json").out)
+    assert told["layers"] == {"InterpretReplica": "scale", "ReviseReplica": "scale"}
+    assert "Its replicas" not in argosy(fleet, capsys, "explain", "deploy/nginx").out
+    told = json.loads(argosy(fleet, capsys, "explain", "deploy/nginx", "-o", "json").out)
+    assert told["layers"] == {"InterpretReplica": "native", "ReviseReplica": "native"}
+
+
+def test_diff_and_explain_say_what_a_change_divides_in_vain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = a_fleet(tmp_path, members=2)
+    widget = {**a_widget(replicas=9), "metadata": {"name": "w", "namespace": "default"}}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "most", "namespace": "default"},
+        "spec": {"minAvailable": 4, "selector": {"matchLabels": {"app": "nginx"}}},
+    }
+    any_budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
+    selected = {"widgets": [ANY_WIDGET], "nginx": [NGINX, any_budget]}
+    policies = [a_policy(name, selectors=selectors, placement=TOGETHER) for name, selectors in selected.items()]
+    objects = [widget, a_deployment(replicas=6), budget]
+    fleet.commit({"objects.yaml": objects, "policy.yaml": policies})
+    argosy(fleet, capsys, "reconcile", "--bootstrap")
+    assert "NOT DIVIDED" not in argosy(fleet, capsys, "diff", "HEAD", "HEAD").out
+    divided = [{**each, "spec": {**each["spec"], "placement": ONE_TO_ONE}} for each in policies]
+    fleet.commit({"policy.yaml": divided})
+    widget_in_vain = IN_VAIN.format(MAY_BE_DEFINED).removeprefix("warning: ").replace("\n  hint", "\n      hint")
+    budget_alone = (
+        "PodDisruptionBudget.policy default/most: spec.minAvailable: Deployment.apps default/nginx is divided, and 4"
+        " counts in each cluster: where that is the share of a cluster, no pod may be evicted\n"
+        "      hint: write a percentage, such as '67%', or override it in each cluster\n"
+    )
+    said = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD").out
+    assert said.partition("NOT DIVIDED\n")[2] == f"  ! {widget_in_vain}  ! {budget_alone}"
+    told = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["undivided"]
+    assert [(each["object"]["kind"], each.get("field")) for each in told] == [
+        ("Widget", None),
+        ("PodDisruptionBudget", "spec.minAvailable"),
+    ]
+    assert "**Not divided (2)**" in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "markdown").out
+    about_nginx = argosy(fleet, capsys, "explain", "deploy/nginx").out
+    assert f"\nWhat is not divided\n  {budget_alone[:60]}" in about_nginx
+    about_widget = json.loads(argosy(fleet, capsys, "explain", "widget.example.io/w", "-o", "json").out)
+    assert [each["message"] for each in about_widget["undivided"]] == [
+        "its policy divides it, but nothing tells how many replicas Widget.example.io has: every cluster gets all of it"
+    ]
+    assert "layers" not in about_widget

@@ -48,6 +48,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource
 from render.binding import Binding
+from render.divisions import DivisionWarning
 from render.errors import GitError, GuardRefused, InputError
 from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
@@ -227,6 +228,7 @@ def difference_of(comparison: Comparison) -> Difference:
         problems=tuple(sorted(problems[1] - problems[0])),
         solved=tuple(sorted(problems[0] - problems[1])),
         released=tuple(_newly_released(base, head)),
+        undivided=_newly_undivided(base, head),
         replicas=sum(replicas.values()),
         settings=comparison.settings,
         allowances=_allowances(base, head),
@@ -235,6 +237,12 @@ def difference_of(comparison: Comparison) -> Difference:
     pending = pending_difference(base, head)
     found = replace(found, pending=pending.added, ended=pending.ended)
     return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
+
+
+def _newly_undivided(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:
+    """Return the warnings about divisions of the head that the base has not."""
+    known = {(each.ref, each.field, each.rule) for each in base.divisions}
+    return tuple(each for each in head.divisions if (each.ref, each.field, each.rule) not in known)
 
 
 def _member_names(side: Outcome, renamed: NewNames) -> set[str]:

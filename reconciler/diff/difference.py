@@ -12,6 +12,7 @@ from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
 from reconciler.rendering.problems import ObjectProblem
+from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 
@@ -121,7 +122,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     what was pending and is not any more. ``origins`` are the files that objects were built from, and ``builds`` the
     builds that differ. ``settings`` are those that are others, and ``allowances`` what the change allows itself.
     ``causes`` are the inputs of objects that are others. ``taken`` are objects that came from a file which another
-    folder's kustomization builds upon now, and that kustomization.
+    folder's kustomization builds upon now, and that kustomization. ``undivided`` are the warnings that the change adds
+    about what every cluster gets whole: they say nothing of a difference by themselves.
     """
 
     base: str
@@ -148,6 +150,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     allowances: tuple[Allowance, ...] = ()
     causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
     taken: Mapping[ObjectRef, str] = field(default_factory=dict)
+    undivided: tuple[DivisionWarning, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -115,6 +115,8 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         lines=[_movement_row(difference, each) for each in difference.movements],
         before=_REPLICA_HEADER,
     )
+    lines = [f"- {escaped(one_line(str(each)))}\n" for each in difference.undivided]
+    yield MarkdownSection(title="Not divided", lines=lines, is_open=True)
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")

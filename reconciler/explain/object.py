@@ -6,7 +6,7 @@ that the explanation fits what is rendered.
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.pipeline.claims import policy_index
@@ -35,6 +35,7 @@ from render.timing import written
 from render.words import counted, listed
 
 from .capacity import ClusterRoom, rooms_of
+from .divisions import layers_of_replicas, misdivisions
 from .overrides import OverriddenClusters, names_of, overridden_clusters
 
 SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
@@ -83,7 +84,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     last took from clusters. ``moved`` says when it was last evicted, and why; ``left`` are those that it
     left so in the pass that decided. ``waits`` says what becomes of it by itself, and when, because clusters or the
     object in them fail. ``interpreters`` are the customizations and webhooks of the source that are asked
-    about its kind.
+    about its kind, ``layers`` those layers of the interpreter that read and write its replicas. ``undivided`` are the
+    numbers that each cluster gets whole, though its policy divides it.
     """
 
     ref: ObjectRef
@@ -110,6 +112,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     left: tuple[str, ...] = ()
     waits: str = ""
     interpreters: tuple[str, ...] = ()
+    layers: Mapping[str, str] = field(default_factory=dict)
+    undivided: tuple[Unmet, ...] = ()
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
@@ -143,6 +147,8 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         moved=moving_words(binding) if binding else "",
         left=built.failover.left.get(ref, ()),
         interpreters=tuple(_interpreters(template, desired)),
+        layers=layers_of_replicas(template, built.work_context.interpreter) if binding else {},
+        undivided=tuple(misdivisions(ref, desired, built)),
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 

@@ -11,6 +11,7 @@ from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation
 from .decision import DecisionView, decision_sections
+from .divisions import interpreter_words
 from .object import ExplainedComponent, Kept, ObjectExplanation, PolicyVerdict
 from .overrides import OverriddenClusters
 from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
@@ -26,16 +27,10 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
             f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.",
             *_outcome(explanation, cluster),
             *(f"Its kind is interpreted by {each}." for each in explanation.interpreters),
+            *filter(None, [interpreter_words(explanation.layers)]),
         ),
     )
-    if explanation.policies:
-        yield _policies(explanation.policies)
-    if explanation.components:
-        yield _components(explanation.components)
-    if explanation.unmet:
-        yield _unmet(explanation.unmet)
-    if explanation.required_by:
-        yield _required_section(explanation)
+    yield from _sections_before_decision(explanation)
     if explanation.decision is not None:
         since = (
             f"in rendered commit {explanation.decided_in[:12]}, source {explanation.decided_from[:12]}; kept since then"
@@ -56,6 +51,28 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     kept = [each for each in explanation.kept if not cluster or cluster in each.clusters]
     if kept:
         yield _kept(kept)
+
+
+def _sections_before_decision(explanation: ObjectExplanation) -> Iterator[Section]:
+    if explanation.policies:
+        yield _policies(explanation.policies)
+    if explanation.components:
+        yield _components(explanation.components)
+    if explanation.undivided:
+        yield _undivided(explanation.undivided)
+    if explanation.unmet:
+        yield _unmet(explanation.unmet)
+    if explanation.required_by:
+        yield _required_section(explanation)
+
+
+def _undivided(undivided: Iterable[Unmet]) -> Section:
+    """Return the section of what each cluster gets whole, in sentences, which are too long for a table."""
+    lines = []
+    for each in undivided:
+        sentence = f"{each.field}: {each.message}" if each.field else f"{each.message[:1].upper()}{each.message[1:]}"
+        lines += [f"{sentence}.", f"  hint: {each.hint}"]
+    return Section(title="What is not divided", before=tuple(lines))
 
 
 def _components(components: Iterable[ExplainedComponent]) -> Section:

@@ -11,8 +11,28 @@ from msgspec import UNSET, UnsetType
 
 from render.fleet_settings import plain_setting_change
 
-from .document import DocumentPart, OutputDocument, meaning, unless_empty
-from .parts import ClusterName, Fields, Message, Previous, Reason, field_part
+from .difference_parts import (
+    AllowancePart,
+    BuildFragmentPart,
+    CausePart,
+    ChangedBuildPart,
+    ClusterTotalPart,
+    MisplacedPart,
+    MovementPart,
+    ObjectChangePart,
+    ObjectIdentityPart,
+    PendingChangePart,
+    ReleasePart,
+    ReplicaChangePart,
+    ReplicasPart,
+    SettingPart,
+    SummaryPart,
+    TakenPart,
+    TakeoverPart,
+    UndividedPart,
+)
+from .document import OutputDocument, meaning, unless_empty
+from .parts import Previous, field_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -25,186 +45,8 @@ if TYPE_CHECKING:
     )
     from reconciler.pipeline.movements import Movement, ReplicaChange
     from reconciler.rendering.problems import ObjectProblem
+    from render.divisions import DivisionWarning
     from render.model import ObjectRef
-
-
-class ObjectIdentityPart(DocumentPart, frozen=True, kw_only=True):
-    """The identity of an object."""
-
-    group: str
-    kind: str
-    namespace: str
-    name: str
-
-
-Identity = Annotated[ObjectIdentityPart, meaning("The object.")]
-Origin = Annotated[str, meaning("The file and line that the object was built from; absent if it stands in a file.")]
-ReplicasBefore = Annotated[int, meaning("Replicas before.")]
-ReplicasAfter = Annotated[int, meaning("Replicas afterwards.")]
-
-
-class CausePart(DocumentPart, frozen=True, kw_only=True):
-    """An input of an object that is another one."""
-
-    name: Annotated[str, meaning("A policy, a customization, webhooks, a build; or `its template`.")]
-    path: Annotated[str, meaning("The file that it stands in.")]
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
-
-
-Causes = Annotated[tuple[CausePart, ...], meaning("The inputs of the object that are others.")]
-
-
-class SummaryPart(DocumentPart, frozen=True, kw_only=True):
-    """A difference in numbers."""
-
-    text: Annotated[str, meaning("The summary in words.")]
-    settings: Annotated[int, meaning("How many settings change.")]
-    clusters: Annotated[int, meaning("How many clusters change.")]
-    added: Annotated[int, meaning("How many objects are added.")]
-    changed: Annotated[int, meaning("How many objects change.")]
-    removed: Annotated[int, meaning("How many objects are removed.")]
-    takeovers: Annotated[int, meaning("How many objects another policy claims.")]
-    replicas: Annotated[int, meaning("How many replicas all workloads have together.")]
-    moved: Annotated[int, meaning("How many replicas leave a cluster for another.")]
-    placed_anew: Annotated[int, meaning("How many replicas are placed again because their cluster is disconnected.")]
-    pending: Annotated[int, meaning("How many objects have something pending that had not.")]
-    problems: Annotated[int, meaning("How many problems are new.")]
-
-
-class SettingPart(DocumentPart, frozen=True, kw_only=True):
-    """A setting that is another one."""
-
-    field: Annotated[
-        str,
-        meaning("The field of argosy.yaml; a webhook of the interpreter, or another argosy.yaml, by its name."),
-    ]
-    before: Annotated[str | None, meaning("The value it had; null where there was none.")]
-    after: Annotated[str | None, meaning("The value it has; null where there is none.")]
-    waits: Annotated[bool, meaning("True if a pass refuses it until somebody accepts it.")]
-
-
-class AllowancePart(DocumentPart, frozen=True, kw_only=True):
-    """A trailer by which a change lets itself pass a guard."""
-
-    commit: Annotated[str, meaning("The commit, one of the change itself.")]
-    trailer: Annotated[str, meaning("Its trailer.")]
-
-
-class ReplicasPart(DocumentPart, frozen=True, kw_only=True):
-    """A number of replicas, before and afterwards."""
-
-    before: ReplicasBefore
-    after: ReplicasAfter
-
-
-class ClusterTotalPart(DocumentPart, frozen=True, kw_only=True):
-    """The difference in a cluster, in numbers."""
-
-    name: ClusterName
-    added: int
-    changed: int
-    removed: int
-    replicas: ReplicasPart
-
-
-class ObjectChangePart(DocumentPart, frozen=True, kw_only=True):
-    """A change of an object, the same in some clusters."""
-
-    object: Identity
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
-    clusters: Annotated[tuple[str, ...], meaning("The clusters in which this happens.")]
-    origin: Origin | UnsetType = UNSET
-    preserved: (
-        Annotated[bool, meaning("True if the clusters keep the object although it leaves their folders.")] | UnsetType
-    ) = UNSET
-    causes: Causes | UnsetType = UNSET
-    fields: Fields
-
-
-class BuildFragmentPart(DocumentPart, frozen=True, kw_only=True):
-    """A part of a build that is another one."""
-
-    role: Annotated[str, meaning("`chart`, `chart file`, `values`, `Kubernetes`, `APIs`, `release` or `file`.")]
-    name: Annotated[str, meaning("The part's name, such as a path; it may be empty.")]
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
-    before: Annotated[str | None, meaning("The version it had; null if it has none.")]
-    after: Annotated[str | None, meaning("The version it has; null if it has none.")]
-
-
-class ChangedBuildPart(DocumentPart, frozen=True, kw_only=True):
-    """A build of a chart or a kustomization that is another one."""
-
-    build: Annotated[str, meaning("The object that asks for the build, or the file of a kustomization.")]
-    path: Annotated[str, meaning("The file that it stands in.")]
-    objects: Annotated[int, meaning("How many of the objects that differ it made.")]
-    parts: Annotated[tuple[BuildFragmentPart, ...], meaning("The parts that are others.")]
-
-
-class TakenPart(DocumentPart, frozen=True, kw_only=True):
-    """An object whose file is not read by itself any more."""
-
-    object: Identity
-    by: Annotated[str, meaning("The file of the kustomization that builds upon what the object came from.")]
-
-
-class TakeoverPart(DocumentPart, frozen=True, kw_only=True):
-    """An object that another policy claims."""
-
-    object: Identity
-    before: Annotated[str | None, meaning("The policy that claimed it before.")]
-    after: Annotated[str | None, meaning("The policy that claims it afterwards.")]
-
-
-class ReleasePart(DocumentPart, frozen=True, kw_only=True):
-    """An object that no policy selects any more."""
-
-    object: Identity
-    clusters: tuple[str, ...]
-    outdated: bool
-
-
-class PendingChangePart(DocumentPart, frozen=True, kw_only=True):
-    """A change that is decided and not carried out."""
-
-    object: Identity
-    reason: Annotated[str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")]
-    message: Annotated[str, meaning("The reason, in a sentence; empty for `SuspendDispatching`.")]
-    clusters: Annotated[tuple[str, ...], meaning("The suspended clusters this is about.")]
-    action: Annotated[str | None, meaning("`added` or `changed`: what would happen there; null if nothing would.")]
-    fields: Fields
-
-
-class ReplicaChangePart(DocumentPart, frozen=True, kw_only=True):
-    """A cluster whose share of replicas is another one."""
-
-    name: ClusterName
-    before: ReplicasBefore
-    after: ReplicasAfter
-    disconnected: bool | UnsetType = UNSET
-
-
-class MovementPart(DocumentPart, frozen=True, kw_only=True):
-    """A workload whose replicas change."""
-
-    object: Identity
-    causes: Causes | UnsetType = UNSET
-    before: ReplicasBefore
-    after: ReplicasAfter
-    moved: Annotated[int, meaning("How many replicas leave a cluster for another.")]
-    placed_anew: Annotated[int, meaning("How many replicas go on in a disconnected cluster and are placed again.")]
-    clusters: tuple[ReplicaChangePart, ...]
-
-
-class MisplacedPart(DocumentPart, frozen=True, kw_only=True):
-    """An object that cannot be placed or built."""
-
-    object: Identity
-    origin: Origin | UnsetType = UNSET
-    clusters: Annotated[
-        tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
-    ]
-    reason: Reason
-    message: Message
 
 
 class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
@@ -260,6 +102,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         meaning("What was pending before the change, and is not any more."),
     ]
     movements: Annotated[tuple[MovementPart, ...], meaning("The workloads whose replicas change, cluster by cluster.")]
+    undivided: (
+        Annotated[
+            tuple[UndividedPart, ...],
+            meaning("What every cluster gets whole after the change, though a policy divides it. It is no difference."),
+        ]
+        | UnsetType
+    ) = UNSET
     problems: Annotated[tuple[MisplacedPart, ...], meaning("What can no longer be placed or built after the change.")]
     solved: Annotated[
         tuple[MisplacedPart, ...],
@@ -296,9 +145,15 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         pending=tuple(map(_pending, difference.pending)),
         ended=tuple(map(_pending, difference.ended)),
         movements=tuple(_movement(difference, each) for each in difference.movements),
+        undivided=unless_empty(tuple(map(_undivided, difference.undivided))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
     )
+
+
+def _undivided(warning: "DivisionWarning") -> UndividedPart:
+    where = warning.field or UNSET
+    return UndividedPart(object=_identity(warning.ref), field=where, message=warning.message, hint=warning.hint)
 
 
 def _summary(difference: "Difference") -> SummaryPart:

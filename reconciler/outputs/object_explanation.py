@@ -246,6 +246,24 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    layers: (
+        Annotated[
+            dict[str, str],
+            meaning(
+                "The layer of the interpreter that reads its replicas (`InterpretReplica`), and the one that writes a"
+                " cluster's share (`ReviseReplica`): `customization`, `webhook`, `thirdparty`, `native`, `scale` or"
+                " `none`. It is left out where nothing reads them."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    undivided: (
+        Annotated[
+            tuple[UnmetPart, ...],
+            meaning("The numbers that each cluster gets whole, though its policy divides it; no field: all of it."),
+        ]
+        | UnsetType
+    ) = UNSET
     seats: (
         Annotated[tuple[tuple[SeatPart, ...], ...], meaning("With `-v`: each division, replica by replica.")]
         | UnsetType

@@ -62,7 +62,7 @@ def division_warnings_of(
 
 def _division_of(binding: Binding, template: Template) -> DividedTemplate:
     """Return a division as it is; of an object that has no replicas, each cluster has all."""
-    if not binding.is_workload:
+    if not binding.is_workload or binding.components:
         return DividedTemplate(template=template, policy=binding.policy, clusters=len(binding.targets))
     shares = [each.replicas for each in binding.targets if each.replicas]
     return DividedTemplate(
