@@ -221,7 +221,7 @@ def _works_of_opaque(template: Template, clusters: Mask, override: Override) -> 
             failures += [WorkFailure(clusters=overridden.clusters, error=overridden.error)] if overridden.error else []
             continue
         is_changed = overridden.manifest is not template.manifest
-        text = _ordered_text(overridden.manifest) if is_changed else template.text
+        text = ordered_text(overridden.manifest) if is_changed else template.text
         blob_id = object_id("blob", text)
         blobs[blob_id] = text
         variants += [Variant(overridden.clusters, blob_id)] if overridden.clusters else []
@@ -232,7 +232,8 @@ def _works_of_opaque(template: Template, clusters: Mask, override: Override) -> 
     )
 
 
-def _ordered_text(manifest: Manifest) -> bytes:
+def ordered_text(manifest: Manifest) -> bytes:
+    """Return a manifest as JSON, whose fields keep the order that SOPS signed them in."""
     return f"{json.dumps(manifest, ensure_ascii=False, indent=2)}\n".encode("utf-8", "surrogatepass")
 
 

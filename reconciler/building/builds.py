@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
+from reconciler.source.ciphertext import MARK
 from reconciler.source.manifests import ParseCache, ReadBlobs
 from render.boundary import result_or_substitute
 from render.documents import read_documents
@@ -24,7 +25,7 @@ from .closures import Closure
 from .layout import PrivateCopy, private_copy
 from .origins import Origins
 from .sandbox import RunLimits, run_in_copy
-from .sealed import CIPHERTEXT, LeftOutOfBuild, sealed_documents, with_signed_texts
+from .sealed import LeftOutOfBuild, sealed_documents, with_signed_texts
 from .simple import SimpleBuilds
 from .tools import Tool, find_kustomize, shortened
 
@@ -194,8 +195,8 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
     found = origins.of(values, written, closure.kustomizations[0])
     shown = tuple(Origin(closure.shown(each.path), each.line) for each in found)
     left_out: tuple[LeftOutOfBuild, ...] = ()
-    if any(CIPHERTEXT in contents[file.id] for file in closure.files):
-        sealed = sealed_documents({file.path: contents[file.id] for file in written})
+    if any(MARK in contents[file.id] for file in closure.files):
+        sealed = sealed_documents({file.path: contents[file.id] for file in closure.files})
         signed = with_signed_texts(output, documents, shown, sealed)
         texts = (b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n" for text in signed.texts)
         output, shown, left_out = b"".join(texts), signed.origins, signed.left_out

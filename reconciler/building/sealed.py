@@ -5,18 +5,16 @@ document that is otherwise unchanged gets its own text back. One of which SOPS s
 the order of its file, with what the kustomization changed. Any other could not be decrypted any more: it is left out.
 """
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from reconciler.source.built_files import Origin
+from reconciler.source.ciphertext import APART, MARK, documents_of_one_signature, text_with_ciphertext
 from render.documents import Document, document_texts, read_documents
 from render.model import ciphertext, is_opaque, is_signed_whole
 from render.words import listed
 
-CIPHERTEXT = b"ENC[AES256_GCM,"
 _SIGNED = "write into the file what the kustomization changes, or encrypt it with mac_only_encrypted: true"
 _GENERATED = "encrypt a manifest instead, and list it under resources"
 
@@ -30,11 +28,12 @@ class LeftOutOfBuild(NamedTuple):
 
 
 class SealedDocument(NamedTuple):
-    """A document that SOPS encrypted, as it stands in a file."""
+    """A document that SOPS encrypted, as it stands in a file; ``is_shared``: others there have the same signature."""
 
     value: Mapping[str, Any]
     text: bytes
     origin: Origin
+    is_shared: bool = False
 
 
 class Unsealed(NamedTuple):
@@ -49,12 +48,15 @@ def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
     """Return the documents of files that SOPS encrypted, by their signature."""
     found = {}
     for path, content in files.items():
-        if CIPHERTEXT not in content:
+        if MARK not in content:
             continue
-        for document, text in zip(read_documents(content)[0], document_texts(content), strict=True):
+        documents = read_documents(content)[0]
+        shared = documents_of_one_signature([(each.value, (path, each.line)) for each in documents])
+        for place, (document, text) in enumerate(zip(documents, document_texts(content), strict=True)):
             if isinstance(document.value, dict) and is_opaque(document.value):
                 mac = str(document.value["sops"].get("mac"))
-                found[mac] = SealedDocument(document.value, text, Origin(path, document.line))
+                origin = Origin(path, document.line)
+                found[mac] = SealedDocument(document.value, text, origin, place in shared)
     return found
 
 
@@ -89,6 +91,14 @@ def _text(
     found = sealed.get(str(value["sops"].get("mac")))
     if found is None:
         return text, None
+    return _signed_text(value, found)
+
+
+def _signed_text(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes, tuple[str, str] | None]:
+    """Return the text of a document that SOPS encrypted and signed, or why it is left out."""
+    if found.is_shared:
+        message = f"{_name(value)} is signed by SOPS together with other documents of {found.origin.path}"
+        return b"", (f"{message}, and cannot be decrypted without them", APART)
     if found.value == value:
         return found.text, None
     ordered = _ordered(value, found.value)
@@ -126,16 +136,8 @@ def _encrypted_keys(value: Any) -> Iterator[str]:
     for key in ("data", "stringData", "binaryData"):
         part = value.get(key)
         for name, text in part.items() if isinstance(part, dict) else ():
-            if isinstance(text, str) and CIPHERTEXT in _base64_bytes(text):
+            if isinstance(text, str) and text_with_ciphertext(text):
                 yield f"{key}.{name}"
-
-
-def _base64_bytes(text: str) -> bytes:
-    data = text.encode("utf-8", "surrogateescape")
-    try:
-        return data + base64.b64decode(data, validate=False)
-    except (binascii.Error, ValueError):
-        return data
 
 
 def _name(value: Mapping[str, Any]) -> str:

@@ -49,8 +49,9 @@ def _built(
     if not readers.kinds:
         return build(files, selection, read, locked_trees)
     rounds = Rounds(readers, build.build_folders, caches.parsed)
-    entries = [*load_manifests(selection.files, read=read, cache=caches.parsed).manifests, *made]
-    deployed, built = rounds.final(entries), BuiltSource()
+    written = load_manifests(selection.files, read=read, cache=caches.parsed)
+    entries = [*written.manifests, *made]
+    deployed, built = rounds.final(entries, written.sealed), BuiltSource()
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
         built = build(files, unclaimed, read, locked_trees)
@@ -60,4 +61,4 @@ def _built(
         if not any(map(readers.reads, fresh)):
             return built.combined_with(deployed)
         entries += fresh
-        deployed = rounds.final(entries)
+        deployed = rounds.final(entries, written.sealed)

@@ -28,6 +28,14 @@ from render.settings.source import RenderedRelease
 
 from .argo import applications as argo
 
+_GROUPS = {
+    RenderedRelease.HELM_RELEASE: "helm.toolkit.fluxcd.io",
+    RenderedRelease.KUSTOMIZATION: "kustomize.toolkit.fluxcd.io",
+    RenderedRelease.APPLICATION: argo.GROUP,
+    RenderedRelease.APPLICATION_SET: argo.GROUP,
+}
+_PLACES = frozenset({"source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"})
+"""Groups of the objects that say where releases and folders come from."""
 _FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 
 
@@ -114,6 +122,12 @@ class Readers(Struct, frozen=True, kw_only=True):
         if not self.reads(place):
             return False
         return place.manifest["kind"] != argo.KIND or not has_charts(place.manifest["spec"], self.charts)
+
+    def is_of_read_kind(self, place: LocatedManifest) -> bool:
+        """Say whether a manifest is of a kind that is read, whatever stands in it, or says where such a one is from."""
+        group, kind, rendered = group_of(place.manifest["apiVersion"]), place.manifest["kind"], self.home.fleet.source
+        is_read = any(kind == each and group == _GROUPS[each] for each in rendered.rendered)
+        return is_read or (bool(rendered.rendered) and group in _PLACES)
 
     def locked_trees(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
         """Return the contents of the Sources among manifests."""

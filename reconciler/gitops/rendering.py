@@ -46,7 +46,7 @@ def with_charts(
         folder=home.folder,
         read=read,
         locked=locked,
-        config_maps=dict(config_maps_in(every, home.fleet.default_namespace)),
+        config_maps=dict(config_maps_in((*every, *found.contents.sealed), home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
         members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,

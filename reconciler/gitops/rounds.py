@@ -49,13 +49,17 @@ BuildFolders = Callable[[Sequence[FolderRequest], LockedTrees], Sequence[BuiltFo
 
 
 class DeployedFolder(DiscreetStruct, frozen=True, kw_only=True):
-    """The outcome of one object: the file with what its folder makes, and what is wrong with the rest."""
+    """The outcome of one object: the file with what its folder makes, and what is wrong with the rest.
+
+    ``sealed`` are objects in it that SOPS encrypted: only what they are called is read.
+    """
 
     UNSHOWN = ("output",)
 
     file: BuiltFile | None = None
     output: bytes = b""
     places: tuple[LocatedManifest, ...] = ()
+    sealed: tuple[LocatedManifest, ...] = ()
     claimed: frozenset[str] = frozenset()
     broken: tuple[Broken, ...] = ()
 
@@ -75,13 +79,18 @@ class Rounds(Struct):
         """The namespace of objects that name none."""
         return self.readers.home.fleet.default_namespace
 
-    def final(self, entries: Sequence[LocatedManifest]) -> BuiltSource:
-        """Return what is deployed in the end, from the objects that stand in files of the fleet."""
+    def final(self, entries: Sequence[LocatedManifest], sealed: Sequence[LocatedManifest] = ()) -> BuiltSource:
+        """Return what is deployed in the end, from the objects that stand in files of the fleet.
+
+        ``sealed`` are those that SOPS encrypted, of which nothing is made.
+        """
         first = {ObjectRef.of(each.manifest): each for each in reversed(entries) if self.readers.reads(each)}
         known, outcomes = first, dict[Asked, DeployedFolder]()
         for _ in range(_MOST_ROUNDS):
             before = [place for each in outcomes.values() for place in each.places]
-            outcomes = self._outcomes(known, entries, [*entries, *before])
+            hidden = [*sealed, *(place for each in outcomes.values() for place in each.sealed)]
+            settings = _settings([*entries, *before, *hidden], self.default_namespace)
+            outcomes = self._outcomes(known, settings, self.readers.sources(entries, [*entries, *before]))
             after = _after(first, outcomes, self.readers)
             if len(after) > _MOST_DEPLOYERS:
                 break
@@ -95,10 +104,9 @@ class Rounds(Struct):
     def _outcomes(
         self,
         known: Mapping[ObjectRef, LocatedManifest],
-        entries: Sequence[LocatedManifest],
-        manifests: Sequence[LocatedManifest],
+        settings: Settings,
+        sources: FolderSources,
     ) -> dict[Asked, DeployedFolder]:
-        settings, sources = _settings(manifests, self.default_namespace), self.readers.sources(entries, manifests)
         requests: dict[Asked, FolderRequest] = {}
         outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
@@ -137,8 +145,8 @@ class Rounds(Struct):
         if built.broken is not None:
             return DeployedFolder(broken=(replace(built.broken, makes=_path(place)),), claimed=built.claimed)
         if built.complaint:
-            found = place.problem(request.field, built.complaint, hint=built.hint)
-            return DeployedFolder(broken=(self._broken(found, inputs, built.tool),), claimed=built.claimed)
+            fault = place.problem(request.field, built.complaint, hint=built.hint)
+            return DeployedFolder(broken=(self._broken(fault, inputs, built.tool),), claimed=built.claimed)
         done = finished_by_flux(place, built, settings, self.default_namespace) if is_kustomization(place) else built
         inputs |= {*done.inputs}
         file = BuiltFile(
@@ -152,11 +160,18 @@ class Rounds(Struct):
             destination=_destination(request),
             maker=maker_of(place, self.default_namespace) if is_of_chart(place.file) else "",
         )
-        found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
+        found = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache)
         left_out = done.left_out if isinstance(done, Finished) else ()
         broken = tuple(replace(each, makes=_path(place)) for each in built.left_out)
         broken += tuple(self._left_out(place, each, inputs) for each in left_out)
-        return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
+        return DeployedFolder(
+            file=file,
+            output=done.output,
+            places=found.manifests,
+            sealed=found.sealed,
+            claimed=built.claimed,
+            broken=broken,
+        )
 
     def _generated_applications(self, asked: Asked, place: LocatedManifest, sources: FolderSources) -> DeployedFolder:
         """Return the Applications of an ApplicationSet, which are read like those that stand in files."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.building.requests import Build, BuiltFolder, ChartRequest, FolderRequest, LockedOf
 from reconciler.building.source_trees import LockedTrees
@@ -23,15 +24,22 @@ class GitOpsTools(Struct, frozen=True):
 
     def read_folders(self, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
         """Read the files of a fleet with what is built of its folders; what asks for charts stays a manifest."""
-        return read_with_folders(_readers(files, home, reading), self.build, reading)
+        readers = _readers(files, home, reading)
+        return _without_sealed(read_with_folders(readers, self.build, reading), readers)
 
     def read_everything(self, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
         """Read the files of a fleet with what is made of its folders and its charts, until nothing else comes of it."""
-        return read_deployed(_readers(files, home, reading), self.build, reading)
+        readers = _readers(files, home, reading)
+        return _without_sealed(read_deployed(readers, self.build, reading), readers)
 
     def without_cache(self) -> "GitOpsTools":
         """Return what makes all of it anew."""
         return GitOpsTools(self.build.without_cache())
+
+
+def _without_sealed(found: ReadFiles, readers: Readers) -> ReadFiles:
+    """Return what was read, with a problem for what is not read because SOPS encrypted it."""
+    return replace(found, contents=found.contents.with_sealed_refused(readers.is_of_read_kind))
 
 
 def _readers(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> Readers:

@@ -301,6 +301,14 @@ FILES = (
             Entry("A document that SOPS encrypted", "It is carried byte for byte, and only decrypted to be applied."),
             Entry("A file that SOPS encrypted as a whole", "It is not read, and a warning says so."),
             Entry(
+                "A list, or several documents of one file, that SOPS encrypted together",
+                "It is a problem, as its objects could not be decrypted one by one.",
+            ),
+            Entry(
+                "An object or a file that SOPS encrypted, and that others are made of",
+                "It is a problem: only what is delivered as it stands is decrypted.",
+            ),
+            Entry(
                 "A broken file",
                 "It is a problem if objects were rendered from it, or if it broke since the last rendered commit."
                 " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem.",

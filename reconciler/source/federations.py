@@ -33,10 +33,25 @@ class _Remarked(NamedTuple):
 
 
 def with_federations(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
-    """Return manifests with what becomes of those of other federations."""
-    for federation in _present_federations(found.contents.manifests, home.fleet.source.federations):
-        found = _convert(found, federation, reading)
+    """Return manifests with what becomes of those of other federations; what SOPS encrypted is not converted."""
+    for federation in _present_federations(found.contents.every, home.fleet.source.federations):
+        found = _convert(_without_sealed(found, federation), federation, reading)
     return found
+
+
+def _without_sealed(found: ReadFiles, federation: Federation) -> ReadFiles:
+    """Return manifests with a problem instead of each that would be converted, had SOPS not encrypted it."""
+    contents = found.contents
+    if not contents.sealed:
+        return found
+    places = {_key_of(each): each for each in contents.every}
+    documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
+    taken = _converted_keys(federation.convert(documents, _members(contents.manifests)))
+    return replace(found, contents=contents.with_sealed_refused(lambda place: _key_of(place) in taken))
+
+
+def _key_of(place: LocatedManifest) -> str:
+    return f"{place.file.path}#{place.number}"
 
 
 def _present_federations(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> list[Federation]:
@@ -64,7 +79,7 @@ def _may_be_foreign(api_version: str, kind: str) -> bool:
 
 def _convert(found: ReadFiles, federation: Federation, reading: SourceReading) -> ReadFiles:
     manifests = found.contents.manifests
-    places = {f"{each.file.path}#{each.number}": each for each in manifests}
+    places = {_key_of(each): each for each in manifests}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
     known = _members(manifests)
     conversion = federation.convert(documents, known)

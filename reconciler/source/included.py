@@ -54,7 +54,8 @@ class _Included(NamedTuple):
 def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
     found = reading.other_tools.read_everything(files, home, reading)
-    return with_federations(with_sources(found, files, home, reading), home, reading)
+    found = with_federations(with_sources(found, files, home, reading), home, reading)
+    return replace(found, contents=found.contents.with_sealed_refused(_decides))
 
 
 def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
@@ -105,7 +106,7 @@ def _read_included(source: ExternalSource, place: LocatedManifest, content: File
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
     read_all = inner.built.read_with(read)
-    templates = [each for each in inner.contents.manifests if not _decides(each)]
+    templates = [each for each in inner.contents.every if not _decides(each)]
     ids = {each.file.id for each in templates if not each.prefix}
     texts = {id_: document_texts(data) for id_, data in read_all(ids).items()}
     output = b"".join([b"---\n" + _text(each, texts).strip(b"\n") + b"\n" for each in templates])
@@ -118,7 +119,7 @@ def _read_included(source: ExternalSource, place: LocatedManifest, content: File
     )
     faults = (*_broken(inner), *(each.problem for each in inner.contents.unreadable))
     problems = tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults)
-    decided = len(inner.contents.manifests) - len(templates)
+    decided = len(inner.contents.every) - len(templates)
     message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
     return _Included(file, output, problems, (place.problem("", message),) if decided else (), inner.built.implied)
 

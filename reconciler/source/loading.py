@@ -134,7 +134,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
     @property
     def places(self) -> dict[tuple[str, int], LocatedManifest]:
         """The manifests by their files, and their numbers in these."""
-        return {(place.file.path, place.number): place for place in self.contents.manifests}
+        return {(place.file.path, place.number): place for place in self.contents.every}
 
     @property
     def refused(self) -> Iterator[FieldProblem]:
@@ -223,7 +223,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
 def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     contents = found.contents
     left_out = _unreadable_files(contents)
-    roles = sorted_by_role([place for place in contents.manifests if place.file.path not in left_out], home)
+    roles = sorted_by_role([place for place in contents.every if place.file.path not in left_out], home)
     manifests = (place.manifest for place in roles.templates)
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
@@ -331,7 +331,7 @@ def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
-    if not parts.contents.manifests and not problems:
+    if not parts.contents.every and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
     yield from unlisted_warnings(parts.selection.skipped)
     for each in (*parts.selection.skipped, *parts.contents.skipped):
@@ -352,7 +352,7 @@ def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
         right_minors=parts.checked.right_minors,
         judged_by_clusters=parts.checked.overridden,
-        files=len({place.file.path for place in parts.contents.manifests}),
+        files=len({place.file.path for place in parts.contents.every}),
         tools=parts.built.tools,
         is_built_by_facts=parts.built.is_by_facts,
         charts=parts.built.charts,

@@ -6,7 +6,7 @@ other document is a problem: it is more likely a slip than meant to be left out.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -17,9 +17,11 @@ from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.kinds import BUILT_IN
-from render.model import ARGOSY_GROUP, Manifest, as_mapping, group_of
+from render.model import ARGOSY_GROUP, Manifest, as_mapping, group_of, is_opaque
+from render.words import counted
 
 from .built_files import BuiltFile
+from .ciphertext import APART, BESIDE, documents_of_one_signature, may_hold_ciphertext, misplaced_ciphertext
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
 from .foreign_documents import foreign_reason, is_half_manifest, is_wholly_encrypted
 
@@ -108,12 +110,31 @@ _Outcome = LocatedManifest | FieldProblem | UnreadableDocument | Skipped
 
 
 class Contents(NamedTuple):
-    """The contents of files: manifests, the problems of others, files that cannot be read, and files left out."""
+    """The contents of files: manifests, the problems of others, files that cannot be read, and files left out.
+
+    ``sealed`` are manifests that SOPS encrypted. They are delivered, if anything is done with them: what reads objects
+    to make others of them reads ``manifests``, so that it never takes ciphertext for a value.
+    """
 
     manifests: tuple[LocatedManifest, ...]
     problems: tuple[FieldProblem, ...]
     unreadable: tuple[UnreadableDocument, ...]
     skipped: tuple[Skipped, ...]
+    sealed: tuple[LocatedManifest, ...] = ()
+
+    @property
+    def every(self) -> tuple[LocatedManifest, ...]:
+        """All manifests, those that SOPS encrypted last."""
+        return (*self.manifests, *self.sealed) if self.sealed else self.manifests
+
+    def with_sealed_refused(self, is_read: "Callable[[LocatedManifest], bool]") -> "Contents":
+        """Return contents in which what SOPS encrypted is a problem where it would be read, and not delivered."""
+        refused = [place for place in self.sealed if is_read(place)]
+        if not refused:
+            return self
+        problems = [_problem_of_sealed(place) for place in refused]
+        kept = tuple(place for place in self.sealed if not any(place is each for each in refused))
+        return self._replace(sealed=kept, problems=(*self.problems, *problems))
 
 
 def argosy_objects(kind: str, manifests: Iterable[LocatedManifest]) -> list[LocatedManifest]:
@@ -128,12 +149,20 @@ def argosy_objects(kind: str, manifests: Iterable[LocatedManifest]) -> list[Loca
 def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None) -> Contents:
     """Parse every file, reading only the blobs the cache does not know."""
     outcomes = list(_outcomes(files, read, cache))
+    manifests = tuple(each for each in outcomes if type(each) is LocatedManifest)
+    sealed = tuple(each for each in manifests if is_opaque(each.manifest))
     return Contents(
-        manifests=tuple(each for each in outcomes if type(each) is LocatedManifest),
+        manifests=tuple(each for each in manifests if not is_opaque(each.manifest)) if sealed else manifests,
         problems=tuple(each for each in outcomes if type(each) is FieldProblem),
         unreadable=tuple(each for each in outcomes if type(each) is UnreadableDocument),
         skipped=tuple(each for each in outcomes if type(each) is Skipped),
+        sealed=sealed,
     )
+
+
+def _problem_of_sealed(place: LocatedManifest) -> FieldProblem:
+    message = f"SOPS encrypted this {place.manifest['kind']}, and nothing decrypts what is read to make others of it"
+    return place.problem("sops", message, hint=BESIDE)
 
 
 def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
@@ -213,11 +242,38 @@ def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]
             for problem in _file_problems(file, content, errors):
                 yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):
-                yield from _manifests(file, documents)
+                yield from _decryptable(file, documents, content)
             return
-    if not may_be_secret(content, (value for _, value in documents)):
+    if not (may_hold_ciphertext(content) or may_be_secret(content, (value for _, value in documents))):
         fresh[file.id] = documents
-    yield from _manifests(file, documents)
+    yield from _decryptable(file, documents, content)
+
+
+def _decryptable(file: SourceFile, documents: ParsedBlob, content: bytes) -> Iterator[_Outcome]:
+    """Yield the manifests of a file, and a problem instead of each that would be delivered as ciphertext."""
+    if not may_hold_ciphertext(content):
+        yield from _manifests(file, documents)
+        return
+    is_made = isinstance(file, BuiltFile) and not file.subjects
+    places = [file.origin_of(at) if isinstance(file, BuiltFile) else (file.path, at) for at in range(len(documents))]
+    values = [value for _, value in documents]
+    together = documents_of_one_signature(list(zip(values, places, strict=True)))
+    for each in _manifests(file, documents):
+        if type(each) is not LocatedManifest:
+            yield each
+        elif each.position in together:
+            yield from _problems_of_signature(each, together)
+        elif not is_opaque(each.manifest) and (found := misplaced_ciphertext(each.manifest, is_made=is_made)):
+            yield each.problem(found.field, found.message, hint=found.hint)
+        else:
+            yield each
+
+
+def _problems_of_signature(place: LocatedManifest, together: Collection[int]) -> Iterator[FieldProblem]:
+    """Yield the problem of documents that SOPS signed together, at the first of them."""
+    if place.position == min(together):
+        message = f"SOPS signed {counted(len(together), 'document')} of this file together, so that none is decrypted"
+        yield place.problem("sops", f"{message} without the others", hint=APART)
 
 
 def _reason_to_skip(content: bytes) -> Reason | None:
@@ -274,6 +330,11 @@ def _expand_list(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[Loc
         is_built_in = group.endswith(("karmada.io", ARGOSY_GROUP)) or (group, place.manifest["kind"]) in BUILT_IN
         reason = foreign_reason(place.manifest, is_built_in=is_built_in)
         yield Skipped(place.file.path, reason) if reason else place._replace(number=next(numbers))
+    elif is_opaque(place.manifest):
+        message = (
+            f"SOPS encrypted the {place.manifest['kind']} as a whole, so that no item of it can be decrypted alone"
+        )
+        yield place.problem("sops", message, hint=APART)
     elif not isinstance(place.manifest["items"], list | None):
         yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:

@@ -159,7 +159,7 @@ def parsed_files(selection: FileSelection, home: FleetSource, built: BuiltSource
     read, cache = reading.read, reading.caches.parsed
     plain = [file for file in selection.files if file.path == home.path or file.path not in built.claimed]
     beside = [file for file in selection.beside if file.path not in built.claimed]
-    unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).manifests}
+    unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).every}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
     return ReadFiles(
@@ -180,6 +180,7 @@ def with_built(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> 
             problems=(*contents.problems, *more.problems),
             unreadable=(*contents.unreadable, *more.unreadable),
             skipped=(*contents.skipped, *more.skipped),
+            sealed=(*contents.sealed, *more.sealed),
         ),
         built=every,
     )

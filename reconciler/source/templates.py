@@ -24,6 +24,7 @@ from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.settings.fleet import Fleet
 from render.syntax import dns_label_fault, quoted, subdomain_fault
 from render.words import listed
+from render.works import ordered_text
 
 from .built_files import BuiltFile
 from .idle_kinds import left_out
@@ -255,14 +256,18 @@ def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProble
 def keep_encrypted_texts(templates: Templates, read: ReadBlobs) -> None:
     """Give the documents that SOPS encrypted their text, which is delivered byte for byte.
 
-    SOPS signs the whole document, so emitting it anew could break the signature. An item of a list has no text.
+    SOPS signs the whole document, so emitting it anew could break the signature. An item of a list has no text of its
+    own: it is written as JSON, in which its fields keep their order.
     """
-    opaque = [place for template, place in templates.placed if is_opaque(template.manifest) and not place.prefix]
+    opaque = [place for template, place in templates.placed if is_opaque(template.manifest)]
     if not opaque:
         return
     contents = read({place.file.id for place in opaque})
     texts = {id_: document_texts(content) for id_, content in contents.items()}
-    text_by_place = {id(place): texts[place.file.id][place.position] for place in opaque}
+    text_by_place = {
+        id(place): ordered_text(place.manifest) if place.prefix else texts[place.file.id][place.position]
+        for place in opaque
+    }
     templates.placed = [
         (replace(template, text=text_by_place.get(id(place), b"")), place) for template, place in templates.placed
     ]

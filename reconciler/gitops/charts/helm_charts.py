@@ -20,6 +20,7 @@ from reconciler.locked.reading import LockedFiles
 from reconciler.source.broken import Broken, broken_by
 from reconciler.source.built_files import BuiltVariant, inputs_of
 from reconciler.source.checks import absent_clusters
+from reconciler.source.ciphertext import BESIDE, MARK, ciphertext_fault, may_hold_ciphertext
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
@@ -30,7 +31,7 @@ from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.documents import emit, read_documents
-from render.model import Manifest, as_mapping
+from render.model import Manifest, as_mapping, is_opaque
 from render.syntax import dns_label_fault
 from render.words import listed
 
@@ -40,6 +41,7 @@ from .requests import ChartClasses, ChartRequests
 
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"
+_VALUES = frozenset({"values.yaml", "values.yml"})
 _CAPABILITIES, _KUBE_VERSION = b"Capabilities", b"kubeVersion"
 _SAME = "a render reads files of the same commit alone"
 
@@ -152,14 +154,18 @@ class ChartSource(Struct):
 
     def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
         """Return whether a chart asks for the version of Kubernetes or for APIs, as its text tells, and its version."""
-        key = hashlib.sha256(b"chart 1\0" + request.digest.encode()).digest()
+        key = hashlib.sha256(b"chart 2\0" + request.digest.encode()).digest()
         known = self.cache.get_many([key]) if self.cache is not None else {}
         if key not in known:
             contents = request.contents()
-            known = {key: ((0, (_asks_for_capabilities(contents), _version_of(contents))),)}
+            known = {
+                key: ((0, (_asks_for_capabilities(contents), _version_of(contents), _encrypted_values_of(contents))),)
+            }
             if self.cache is not None:
                 self.cache.put_many(known)
-        asks, version = known[key][0][1]
+        asks, version, encrypted = known[key][0][1]
+        if encrypted:
+            raise UnusableRequest("spec.chart", ciphertext_fault(f"{encrypted} of it", MARK), BESIDE)
         return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
     def _admitted_chart(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
@@ -266,20 +272,26 @@ class ChartSource(Struct):
         values: list[tuple[str, bytes]] = []
         inputs: list[tuple[str, bytes]] = []
         for number, text in enumerate(spec.get("valuesFiles") or ()):
-            file = self._values_file(f"spec.valuesFiles[{number}]", text)
-            values.append((file.path, self.read([file.id])[file.id]))
+            path = f"spec.valuesFiles[{number}]"
+            file = self._values_file(path, text)
+            values.append((file.path, _readable(path, file.path, self.read([file.id])[file.id])))
             inputs.append((file.path, file.id))
         for number, wanted in enumerate(spec.get("valuesFrom") or ()):
-            found = self.config_maps.get((namespace, wanted["configMap"]))
+            found, path = self.config_maps.get((namespace, wanted["configMap"])), f"spec.valuesFrom[{number}]"
+            name = f"ConfigMap {namespace}/{wanted['configMap']}"
+            if found is not None and is_opaque(found.manifest):
+                raise UnusableRequest(
+                    path, f"SOPS encrypted {name}, and nothing decrypts what values come from", BESIDE
+                )
             text = as_mapping(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
             if isinstance(text, str) and found is not None:
-                values.append((f"ConfigMap {namespace}/{wanted['configMap']}", text.encode()))
+                values.append((name, _readable(path, name, text.encode())))
                 inputs += inputs_of(found.file)
             elif not wanted.get("optional"):
                 raise _missing_config_map(number, namespace, wanted, is_there=found is not None)
         if spec.get("values"):
             name = "spec.source.helm" if place.manifest["kind"] == "Application" else "spec.values"
-            values.append((name, emit(spec["values"])))
+            values.append((name, _readable(name, name, emit(spec["values"]))))
         return values, inputs
 
     def _values_file(self, path: str, text: str) -> SourceFile:
@@ -290,6 +302,13 @@ class ChartSource(Struct):
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
             raise UnusableRequest(path, f"{text!r} is a link, or too large; only files of the repository are read")
         return file
+
+
+def _readable(path: str, name: str, values: bytes) -> bytes:
+    """Return values, unless SOPS encrypted some of them: a chart would take ciphertext for what it stands for."""
+    if fault := ciphertext_fault(name, values):
+        raise UnusableRequest(path, fault, BESIDE)
+    return values
 
 
 def _asks_for_capabilities(files: Mapping[str, bytes]) -> bool:
@@ -305,6 +324,12 @@ def _asks_for_capabilities(files: Mapping[str, bytes]) -> bool:
             if _asks_for_capabilities(inner):
                 return True
     return False
+
+
+def _encrypted_values_of(files: Mapping[str, bytes]) -> str:
+    """Return the path of default values of a chart, or of one in it, that SOPS encrypted; "" without any."""
+    values = (path for path in sorted(files) if posixpath.basename(path) in _VALUES)
+    return next((path for path in values if may_hold_ciphertext(files[path])), "")
 
 
 def _version_of(files: Mapping[str, bytes]) -> str:

@@ -103,6 +103,8 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
         if is_optional:
             return None
         raise UnusableRequest(path, f"there is no {name} in the source", "optional: true goes on without")
+    if is_opaque(found.manifest):
+        raise UnusableRequest(path, f"SOPS encrypted {name}, and nothing decrypts what variables come from")
     return _holder_of(path, name, found.manifest.get("data"))
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct, ValidationError, field
 
 from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import SourceTree
+from reconciler.source.ciphertext import ciphertext_fault
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
 from render.model import as_list, as_mapping
@@ -125,7 +126,10 @@ class Generators(Struct):
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
             raise UnusableRequest(path, f"{origin} is a link, or too large")
         self.inputs.update(tree.inputs_at([(file.path, file.id)]))
-        documents, errors = read_documents(tree.read([file.id])[file.id])
+        content = tree.read([file.id])[file.id]
+        if fault := ciphertext_fault(origin, content):
+            raise UnusableRequest(path, fault)
+        documents, errors = read_documents(content)
         value = documents[0].value if documents else {}
         objects = value if isinstance(value, list) else [value]
         if errors or len(documents) > 1 or not all(isinstance(each, dict) for each in objects):
