@@ -2,7 +2,9 @@
 
 from typing import Any, NamedTuple
 
+from reconciler.branches.reading import ObservedInputs
 from reconciler.check.divisions import division_problems
+from reconciler.check.policies import claims_of
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from tests.build import a_cluster, a_deployment, a_policy, as_bytes, on_clusters
@@ -44,7 +46,8 @@ def found(*objects: dict[str, Any], placement: Any = None, beside: tuple[Any, ..
     loaded = load_source(source.files, SourceReading(source.read))
     assert (loaded.problems, loaded.lines is None) == ((), False)
     line_of = loaded.lines.line_of if loaded.lines else None
-    return [str(each) for each in division_problems(loaded.desired, facts={}, previous={}, line_of=line_of)]
+    claims = claims_of(loaded.desired, {})
+    return [str(each) for each in division_problems(loaded.desired, claims, ObservedInputs(), line_of)]
 
 
 class Undivided(NamedTuple):

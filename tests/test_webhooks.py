@@ -196,6 +196,41 @@ def test_a_first_render_without_clusters_is_refused_for_that_object_alone(fleet:
     assert fleet.hook.asked == []
 
 
+UNANSWERED = (
+    "warning: widget.yaml:2: kind: webhook hooks.example.io alone interprets Widget.example.io default/w, and no"
+    " answer is known here: no check can render it\n  hint: write a ResourceInterpreterCustomization for"
+    " example.io/v1 Widget, which needs no network, or let a pass that reaches the clusters ask it: argosy reconcile\n"
+)
+
+
+def test_validate_names_what_only_a_webhook_interprets_until_its_answer_is_known(fleet: Fleet) -> None:
+    before = fleet.argosy("validate")
+    assert (before.code, UNANSWERED in before.out) == (0, True), before
+    fleet.reaching()
+    assert "webhook hooks.example.io" not in fleet.argosy("validate").out
+    fleet.repository.commit({"widget.yaml": a_widget(size=9)})
+    assert UNANSWERED in fleet.argosy("validate").out
+    nowhere = a_policy("widgets", selectors=[{**WIDGETS, "name": "other"}], placement=on_clusters(*MEMBERS))
+    fleet.repository.commit({"policy.yaml": nowhere})
+    assert "webhook hooks.example.io" not in fleet.argosy("validate").out, "what goes nowhere need not be known"
+
+
+def test_validate_names_a_webhook_that_only_writes_shares(fleet: Fleet) -> None:
+    reading = {"replicaResource": {"luaScript": "function GetReplicas(obj) return obj.spec.size, nil end"}}
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "sizes"},
+        "spec": {"target": WIDGETS, "customizations": reading},
+    }
+    divided = on_clusters(*MEMBERS, replicaScheduling=weighted(member1=2, member2=1))
+    policy = a_policy("widgets", selectors=[WIDGETS], placement=divided)
+    fleet.repository.commit({"sizes.yaml": customization, "policy.yaml": policy})
+    assert UNANSWERED in fleet.argosy("validate").out
+    fleet.repository.commit({"policy.yaml": a_policy("widgets", selectors=[WIDGETS], placement=on_clusters(*MEMBERS))})
+    assert "webhook hooks.example.io" not in fleet.argosy("validate").out, "nothing is divided"
+
+
 def test_a_pass_that_reaches_clusters_asks_divides_and_applies(fleet: Fleet) -> None:
     ended = fleet.reaching()
     assert ended.code == 0, ended.err

@@ -1,32 +1,31 @@
 """Warnings about what policies divide: at the policy where nothing is divided, else at the number that is not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from overrides.lint import LineOf
-from reconciler.ledger.facts import Facts
+from reconciler.branches.reading import ObservedInputs
 from reconciler.pipeline.divisions import source_division_warnings
+from reconciler.pipeline.webhook_answers import Recording
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import with_facts
 from reconciler.source.lines import template_problem
 from render.cluster_index import ClusterIndex
 from render.divisions import DivisionRule, DivisionWarning
 from render.errors import Problem
-from render.model import Template
+from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
 from render.words import listed
-
-from .policies import Bindings, matches_of
 
 _FIELD = "spec.placement.replicaScheduling"
 
 
 def division_problems(
-    desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None
+    desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy], observed: ObservedInputs, line_of: LineOf | None
 ) -> Iterator[Problem]:
-    """Yield a warning for each number that is divided in vain or alone; ``previous`` were rendered before."""
-    claims = {ref: match.policy for ref, match in matches_of(desired, previous).items() if match.policy is not None}
-    index = ClusterIndex(with_facts(desired.clusters, facts))
-    found = source_division_warnings(desired, claims, index, interpreter_of(desired))
+    """Yield a warning for each number that is divided in vain or alone, given the policies that claim templates."""
+    index = ClusterIndex(with_facts(desired.clusters, observed.facts))
+    interpreter = interpreter_of(desired, Recording(observed.answers).send)
+    found = source_division_warnings(desired, claims, index, interpreter)
     template_by_ref = {template.ref: template for template in desired.templates}
     yield from _undivided([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)
     for each in found:

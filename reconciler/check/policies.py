@@ -57,7 +57,7 @@ def policy_warnings(
     desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
 ) -> tuple[Problem, ...]:
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
-    index, matches = policy_index(desired), matches_of(desired, previous)
+    index, matches = policy_index(desired), _matches(desired, previous)
     scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
     selected = [each for each in desired.templates if matches[each.ref].is_selected]
     shadowed = tuple(_shadowed(selected, matches, index))
@@ -73,7 +73,12 @@ def policy_warnings(
     return tuple(sorted({_problem(each, line_of) for each in findings}))
 
 
-def matches_of(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
+def claims_of(desired: Desired, previous: Bindings) -> dict[ObjectRef, PropagationPolicy]:
+    """Return the policy that claims each template in the next pass, as far as one does."""
+    return {ref: match.policy for ref, match in _matches(desired, previous).items() if match.policy is not None}
+
+
+def _matches(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
     """Match every template as the next pass will."""
     index, claims = policy_index(desired), desired.fleet.claims
     if claims is ClaimMode.PURE:

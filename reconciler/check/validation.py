@@ -18,7 +18,14 @@ from reconciler.branches.in_force import (
     settings_in_force,
 )
 from reconciler.branches.publication import publication_of
-from reconciler.branches.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
+from reconciler.branches.reading import (
+    ObservedInputs,
+    Source,
+    read_loaded,
+    read_observed_inputs,
+    recorded_facts,
+    source_of,
+)
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.cleaning import masked
 from reconciler.console.clock import time_of_pass
@@ -45,15 +52,15 @@ from render.settings.switches import TemplateValidation
 from render.words import listed
 
 from .divisions import division_problems
-from .policies import policy_warnings, released_warnings
+from .policies import claims_of, policy_warnings, released_warnings
 from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
+from .webhooks import unanswered_webhooks
 
 if TYPE_CHECKING:
     from reconciler.rendering.rendered_objects import RenderedProblems
 
 OVERRIDE, RENAMED, SETTING = "Override", "RenamedByHand", "Setting"
 SETTING_HINT = "it waits until somebody accepts it: argosy reconcile --accept-settings"
-NO_FACTS: Facts = {}
 NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
 
@@ -263,13 +270,19 @@ def _lint_policies(
     with suppress(GitError):
         tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
         if tip is not None:
-            previous, facts = memory.previous(repository, tip), read_observed_inputs(repository, tip).facts
+            previous, observed = memory.previous(repository, tip), read_observed_inputs(repository, tip)
             return (
-                *policy_warnings(desired, facts=facts, previous=previous.bindings, line_of=line_of),
-                *division_problems(desired, facts=facts, previous=previous.bindings, line_of=line_of),
-                *released_warnings(desired, previous, facts=facts, line_of=line_of),
+                *_lint_claims(desired, observed, previous.bindings, line_of),
+                *released_warnings(desired, previous, facts=observed.facts, line_of=line_of),
             )
-    return (
-        *policy_warnings(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of),
-        *division_problems(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of),
-    )
+    return tuple(_lint_claims(desired, ObservedInputs(), NO_BINDINGS, line_of))
+
+
+def _lint_claims(
+    desired: Desired, observed: ObservedInputs, previous: Mapping[ObjectRef, Binding], line_of: LineOf | None
+) -> Iterator[Problem]:
+    """Yield what is probably mistaken in policies, or in what they claim."""
+    yield from policy_warnings(desired, facts=observed.facts, previous=previous, line_of=line_of)
+    claims = claims_of(desired, previous)
+    yield from division_problems(desired, claims, observed, line_of)
+    yield from unanswered_webhooks(desired, claims, observed.answers, line_of)
