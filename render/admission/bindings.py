@@ -8,6 +8,7 @@ from .schema import INT32, INT64, Anything, Flag, ListOf, MapOf, Node, Quantity,
 from .shared_schema import (
     CONFLICT_RESOLUTION,
     FAILOVER,
+    FORMER_PURGE_MODES,
     INTEGER32,
     LABELS,
     PLACEMENT,
@@ -39,7 +40,7 @@ _TARGETS = ListOf(
 _EVICTION_TASK = Record(
     {
         "fromCluster!": TEXT,
-        "purgeMode": Text(choices=("Directly", "Gracefully", "Never")),
+        "purgeMode": Text(choices=("Directly", "Gracefully", "Never"), former=FORMER_PURGE_MODES),
         "replicas": POINTER32,
         "reason!": TEXT,
         "message": TEXT,

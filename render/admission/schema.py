@@ -12,12 +12,16 @@ INT64 = 64
 
 
 class Text(NamedTuple):
-    """A string; with ``choices`` one of them. Lengths count characters. A pattern would be a rule, not schema."""
+    """A string; with ``choices`` one of them. Lengths count characters. A pattern would be a rule, not schema.
+
+    ``former`` are words of earlier versions, each with the choice that it is taken as.
+    """
 
     choices: tuple[str, ...] = ()
     default: str | None = None
     min_length: int = 0
     max_length: int = 0
+    former: tuple[tuple[str, str], ...] = ()
 
 
 class Whole(NamedTuple):

@@ -76,6 +76,9 @@ PLACEMENT = Record(
     }
 )
 
+FORMER_PURGE_MODES = (("Immediately", "Directly"), ("Graciously", "Gracefully"))
+"""The words that Karmada had for purge modes before, and takes up to 1.16."""
+
 _STATE_PRESERVATION = Record({"rules!": ListOf(Record({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
 
 FAILOVER = Record(
@@ -83,7 +86,9 @@ FAILOVER = Record(
         "application": Record(
             {
                 "decisionConditions!": Record({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
-                "purgeMode": Text(choices=("Directly", "Gracefully", "Never"), default="Gracefully"),
+                "purgeMode": Text(
+                    choices=("Directly", "Gracefully", "Never"), default="Gracefully", former=FORMER_PURGE_MODES
+                ),
                 "gracePeriodSeconds": POINTER32,
                 "statePreservation": _STATE_PRESERVATION,
             }

@@ -43,6 +43,7 @@ def walk_of(node: Node, reading: Reading) -> Walk:
 
 def _text_walk(node: Text, _reading: Reading) -> Walk:
     choices, min_length, max_length = frozenset(node.choices), node.min_length, node.max_length
+    former = dict(node.former)
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
         if value is False and _OFF in choices:
@@ -50,6 +51,9 @@ def _text_walk(node: Text, _reading: Reading) -> Walk:
         if type(value) is not str:
             hint = _QUOTE if isinstance(value, bool | int | float) and not choices else ""
             findings.wrong_type(path, value, "a string", hint=hint or _choice_hint(node))
+        elif value in former:
+            findings.warning(path, f"is the former word for {former[value]!r}", hint=f"write {former[value]!r}")
+            return former[value]
         elif choices and value not in choices:
             findings.not_supported(path, value, node.choices)
         elif len(value) < min_length:
