@@ -190,7 +190,7 @@ def test_what_a_slow_agent_writes_after_another_one_is_removed_though_it_never_s
 
 def test_of_two_agents_with_one_store_none_takes_back_what_the_other_one_pushed(fleet: PulledFleet) -> None:
     fleet.pull()
-    ours, theirs = fleet.agent().branch(), fleet.agent().branch()
+    ours, theirs = (agent.report(agent.uplink()).status for agent in (fleet.agent(), fleet.agent()))
     folder, pushed = "works/member1/default/ConfigMap", list[str | None]()
 
     def made(_tip: str | None) -> dict[str, bytes | None]:

@@ -34,7 +34,8 @@ class FleetContext(Struct, frozen=True, kw_only=True):
 
     ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded). ``tools`` are
     the options by which Argo CD and Flux are asked what they did (None: they are not). ``waiting`` are the settings
-    that a newer source changes and nobody has accepted, so that the fleet is as before.
+    that a newer source changes and nobody has accepted, so that the fleet is as before. ``reporting`` is the branch on
+    which an agent reports on its own cluster (None: a pass looks at the members).
     """
 
     publication: Publication
@@ -44,16 +45,18 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     kinds: frozenset[KindVersion] | None = None
     tools: AccessOptions | None = None
     waiting: tuple[SettingChange, ...] = ()
+    reporting: StatusBranch | None = None
 
     @property
     def is_of_agent(self) -> bool:
         """True where an agent looks at its own cluster."""
-        return False
+        return self.reporting is not None
 
     @property
     def status(self) -> StatusBranch:
-        """The fleet's status branch."""
-        return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
+        """The fleet's status branch, or an agent's own."""
+        published = StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
+        return self.reporting or published
 
     def warn_of_waiting(self, log: Log) -> None:
         """Warn of settings that count as before until a pass accepts them."""
@@ -61,8 +64,8 @@ class FleetContext(Struct, frozen=True, kw_only=True):
             log.warning(f"{each} waits until somebody accepts it: argosy reconcile --accept-settings")
 
     def heartbeats_of(self, names: Collection[str]) -> "Mapping[str, AgentBeat]":
-        """Return the last heartbeats of members' agents, where a rule asks for them."""
-        if not self.fleet.feature_gates.failover or not names:
+        """Return the last heartbeats of members' agents, where a rule asks for them; an agent itself asks for none."""
+        if self.is_of_agent or not self.fleet.feature_gates.failover or not names:
             return {}
         from .agent_branches import heartbeats_of
 

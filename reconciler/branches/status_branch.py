@@ -6,7 +6,6 @@ branch, and whoever was slower reads again and puts its own files on top.
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from contextlib import suppress
 
 from msgspec import Struct
 
@@ -15,7 +14,7 @@ from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.table import check_written_here, checked_path
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import NewNames, new_names
-from reconciler.repository import RefUpdate, Repository
+from reconciler.repository import Repository
 from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents
@@ -24,6 +23,7 @@ from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree
 from render.tree import TreeStore
 
 from .publication import Publication
+from .transport import AtOnce, Transport
 
 _TRIES = 8
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -38,12 +38,18 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
     """The status branch of a fleet where it is published.
 
     What it records of a member under a former name is read as recorded under the name that ``clusters`` give it, and
-    written so by the next commit.
+    written so by the next commit. ``way`` is an agent's (None: that of a pass).
     """
 
     publication: Publication
     branch: str
     clusters: tuple[Cluster, ...] = ()
+    way: Transport | None = None
+
+    @property
+    def transport(self) -> Transport:
+        """The way by which it is read and written: that of a pass, unless another one is given."""
+        return self.way or AtOnce(self.publication, self.branch)
 
     @property
     def repository(self) -> Repository:
@@ -51,14 +57,12 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         return self.publication.repository
 
     def tip(self) -> str | None:
-        """Return where the branch stands now, asking the remote."""
-        return self.publication.current_tip(self.branch)
+        """Return where the branch stands now."""
+        return self.transport.tip()
 
     def look_again(self) -> None:
         """Have the remote asked once more where the branch stands; one that does not answer tells nothing new."""
-        if self.publication.remote:
-            with suppress(GitError):
-                self.repository.known_tips(self.publication.remote, [f"refs/heads/{self.branch}"], again=True)
+        self.transport.look_again()
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""
@@ -129,11 +133,11 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
     ) -> str | None:
         """Commit the files that ``made`` returns for the tip as it is; None when they change nothing.
 
-        ``message`` may be told of these files.
+        Files that its transport does not carry are left out; ``message`` may be told of the others.
         """
         for attempt in range(_TRIES):
             tip = self.tip()
-            files = made(tip)
+            files = {path: content for path, content in made(tip).items() if self.transport.is_carried(path)}
             said = message if isinstance(message, str) else message(files)
             try:
                 return self._commit_files(files, tip, said, time)
@@ -143,11 +147,11 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         return None
 
     def _commit_files(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
-        files = {**self._files_under_new_names(tip), **files} if tip else files
+        changed = {**self._files_under_new_names(tip), **files} if tip else files
         store, blobs = TreeStore(), dict[bytes, Blob]()
         before = self.repository.commit_info(tip).tree if tip else None
         changes: dict[tuple[str, ...], bytes | None] = {}
-        for path, content in files.items():
+        for path, content in changed.items():
             blob_id = None if content is None else object_id("blob", content)
             changes[tuple(path.split("/"))] = blob_id
             if content is not None and blob_id is not None:
@@ -159,16 +163,8 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
             root, [tip] if tip else [], message, {VERSION: engine_version()}, time=time
         )
         self.repository.store(blobs=blobs, trees=store.trees, commits=[commit])
-        self._move(commit.id, tip)
+        self.transport.move(commit.id, tip, files)
         return commit.id
-
-    def _move(self, commit: str, tip: str | None) -> None:
-        ref = self.publication.ref(self.branch)
-        if self.publication.remote:
-            self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, tip)])
-            self.repository.update_ref(ref, commit, self.repository.tip(ref))
-        else:
-            self.repository.update_ref(ref, commit, tip, reason="argosy: status")
 
     def entries(self, commit: str) -> tuple[TreeEntry, ...]:
         """Return the entries at the root of a commit of the branch."""

@@ -8,15 +8,14 @@
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication, maintain_repository
 from reconciler.branches.status_branch import StatusBranch, read_inventories
+from reconciler.branches.uplink import Uplink
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
 from reconciler.deliver.orphans import refuse_orphans
@@ -26,7 +25,7 @@ from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
-from reconciler.record.agent_writing import AgentBranch, Link
+from reconciler.record.agent_writing import AgentReport
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
@@ -37,9 +36,6 @@ from render.timing import utc
 from .applying import ApplyRun, Delivery, apply_and_log
 from .observation import Observation, PassRecord, observe_members, warn_of
 from .options import never_stopping
-
-if TYPE_CHECKING:
-    from reconciler.branches.agent_branches import AgentBeat
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -66,27 +62,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
 
 class GitAwayError(GitError):
     """Nobody could be asked where the mirror stands."""
-
-
-class AgentContext(FleetContext, frozen=True, kw_only=True):
-    """The fleet of an agent, whose status is recorded on the agent's own branch."""
-
-    branch: AgentBranch
-
-    @property
-    def is_of_agent(self) -> bool:
-        """True: an agent looks at its own cluster."""
-        return True
-
-    @property
-    def status(self) -> StatusBranch:
-        """The agent's branch."""
-        return self.branch
-
-    def heartbeats_of(self, names: Collection[str]) -> "Mapping[str, AgentBeat]":
-        """Return nothing: an agent goes by its own looks alone."""
-        del names
-        return {}
 
 
 class AgentPass(Struct, frozen=True, kw_only=True):
@@ -144,18 +119,23 @@ class Agent(Struct, frozen=True, kw_only=True):
         """The ref of the mirror's last commit that was taken: of this fleet's, for another one may share the store."""
         return f"refs/argosy/accepted/{self.mirror_branch}"
 
-    def branch(self, members: tuple[Cluster, ...] = ()) -> AgentBranch:
-        """Return the branch it writes."""
-        name = self.options.settings.agent_branch(self.options.cluster)
+    def uplink(self) -> Uplink:
+        """Return a new way to the branch it writes."""
         cluster = self.options.cluster
-        return AgentBranch(publication=self.publication, branch=name, clusters=members, cluster=cluster, link=Link())
+        branch = self.options.settings.agent_branch(cluster)
+        return Uplink(publication=self.publication, branch=branch, cluster=cluster)
+
+    def report(self, uplink: Uplink, members: tuple[Cluster, ...] = ()) -> AgentReport:
+        """Return the report on the branch it writes, whose files name clusters as ``members`` does."""
+        status = StatusBranch(publication=self.publication, branch=uplink.branch, clusters=members, way=uplink)
+        return AgentReport(cluster=self.options.cluster, status=status)
 
     def fetch(self) -> str | None:
         """Fetch both branches and return the mirror's tip; None where there is no mirror.
 
         They are asked for by name, for a server that is asked what it has answers with the branches of all clusters.
         """
-        branches = (self.mirror_branch, self.branch().branch)
+        branches = (self.mirror_branch, self.uplink().branch)
         if not self._is_fetched(*branches):
             for branch in branches:
                 tracked = self.publication.ref(branch)
@@ -181,32 +161,33 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
         return _beaten(agent)
     away, refusal, tip = None, None, None
     accepted = agent.repository.tip(agent.accepted_ref)
-    branch = agent.branch()
+    uplink = agent.uplink()
+    report = agent.report(uplink)
     try:
         tip = agent.fetch()
     except GitError as error:
         if accepted is None:
             raise
-        branch.link.failure = away = error
+        uplink.failure = away = error
     mirror = Mirror(agent.repository, agent.options.cluster, accepted) if accepted else None
     try:
         if away is None:
-            mirror = _accepted_mirror(agent, branch, tip, mirror)
+            mirror = _accepted_mirror(agent, report.status, tip, mirror)
     except (GitError, GuardRefused, ConfigError) as error:
         if mirror is None:
             if tip is not None:
-                branch.tell_refusal(error, utc(agent.clock()))
+                report.tell_refusal(error, utc(agent.clock()))
             raise
         refusal = error
     assert mirror is not None
-    report, link = _apply_mirror(agent, mirror, branch.link, log, refusal)
+    applied = _apply_mirror(agent, mirror, uplink, log, refusal)
     maintain_repository(agent.repository, log)
-    return AgentPass(commit=mirror.rendered, report=report, refusal=refusal, away=away or link.failure)
+    return AgentPass(commit=mirror.rendered, report=applied, refusal=refusal, away=away or uplink.failure)
 
 
 def _beaten(agent: Agent) -> AgentPass:
     """Say on the agent's branch that its cluster lives, if the cluster says so; ClusterError if it does not."""
-    options, branch = agent.options, agent.branch()
+    options, uplink = agent.options, agent.uplink()
     client = agent.open_client(options.cluster, time.monotonic() + MOST_SECONDS)
     failure = client if isinstance(client, Failure) else health(client)
     if failure is not None:
@@ -214,13 +195,13 @@ def _beaten(agent: Agent) -> AgentPass:
     try:
         agent.fetch()
     except GitError as error:
-        branch.link.failure = error
-    branch.beat(utc(agent.clock()), options.heartbeat, is_all=True)
-    branch.push()
-    return AgentPass(commit="", report=None, away=branch.link.failure)
+        uplink.failure = error
+    agent.report(uplink).beat(utc(agent.clock()), options.heartbeat, is_all=True)
+    uplink.push()
+    return AgentPass(commit="", report=None, away=uplink.failure)
 
 
-def _accepted_mirror(agent: Agent, branch: AgentBranch, tip: str | None, before: Mirror | None) -> Mirror:
+def _accepted_mirror(agent: Agent, status: StatusBranch, tip: str | None, before: Mirror | None) -> Mirror:
     """Return the mirror at its newest commit, once it is known that it may be applied; GuardRefused where it may not.
 
     ``before`` is the mirror at the commit that was taken last.
@@ -242,19 +223,19 @@ def _accepted_mirror(agent: Agent, branch: AgentBranch, tip: str | None, before:
     if mirror.settings.fleet.name != options.fleet:
         raise GuardRefused(f"commit {tip[:12]} of {name!r} is of fleet {mirror.settings.fleet.name!r}")
     if not options.accepts_rewind:
-        _check_rewind(agent, branch, mirror, before.tip if before else None)
+        _check_rewind(agent, status, mirror, before.tip if before else None)
     repository.update_ref(agent.accepted_ref, tip, before.tip if before else None, reason="argosy: agent")
     return mirror
 
 
-def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: str | None) -> None:
+def _check_rewind(agent: Agent, status: StatusBranch, mirror: Mirror, accepted: str | None) -> None:
     """Refuse a mirror that does not follow the commit taken last, or lacks one that the cluster may hold."""
     if accepted is not None and not agent.repository.is_ancestor(accepted, mirror.tip):
         raise GuardRefused(
             f"commit {mirror.tip[:12]} of {agent.mirror_branch!r} does not follow {accepted[:12]}, which was taken",
             hint="its branch was rewound or written anew; if that was meant, run once with --accept-rewind",
         )
-    inventory = read_inventories(branch, branch.tip()).get(agent.options.cluster)
+    inventory = read_inventories(status, status.tip()).get(agent.options.cluster)
     for commit in inventory.commits if inventory else ():
         try:
             mirror.commit_of(commit)
@@ -263,19 +244,19 @@ def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: s
 
 
 def _apply_mirror(
-    agent: Agent, mirror: Mirror, link: Link, log: Log, refusal: ReconcileError | None
-) -> tuple[ClusterReport | None, Link]:
+    agent: Agent, mirror: Mirror, uplink: Uplink, log: Log, refusal: ReconcileError | None
+) -> ClusterReport | None:
     """Observe the cluster, apply the mirrored commit, and push what was recorded and what is refused."""
     options, desired = agent.options, mirror.settings.desired
     members = desired.clusters
-    branch = replace(agent.branch(members), link=link)
-    context = AgentContext(
+    report = agent.report(uplink, members)
+    context = FleetContext(
         publication=agent.publication,
         fleet=desired.fleet,
         members=members,
         interpreter=calling_interpreter(desired),
         kinds=frozenset(),
-        branch=branch,
+        reporting=report.status,
     )
     observing = ObserveOptions(open_client=agent.open_client, timeout=min(options.delivery.timeout, MOST_SECONDS))
     observation = observe_members(context, members, observing, agent.clock)
@@ -291,16 +272,16 @@ def _apply_mirror(
         record=PassRecord(observation=observation, desired=desired),
         agree=refuse_orphans,
         clock=agent.clock,
-        commits=_commits(agent, mirror, branch),
+        commits=_commits(agent, mirror, report.status),
     )
     reports = apply_and_log(run, log)
     if options.heartbeat:
-        branch.beat(utc(agent.clock()), options.heartbeat)
-    branch.tell_clock(clock, utc(agent.clock()))
-    if link.failure is None:
-        branch.tell_refusal(refusal, utc(agent.clock()))
-    branch.push()
-    return next(iter(reports), None), branch.link
+        report.beat(utc(agent.clock()), options.heartbeat)
+    report.tell_clock(clock, utc(agent.clock()))
+    if uplink.failure is None:
+        report.tell_refusal(refusal, utc(agent.clock()))
+    uplink.push()
+    return next(iter(reports), None)
 
 
 def _wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
@@ -316,8 +297,8 @@ def _wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
     return f"{late:.0f} s behind the newest commit of its mirror" if late > MOST_SKEW else ""
 
 
-def _commits(agent: Agent, mirror: Mirror, branch: AgentBranch) -> MirroredCommits:
-    known = read_inventories(branch, branch.tip()).get(agent.options.cluster)
+def _commits(agent: Agent, mirror: Mirror, status: StatusBranch) -> MirroredCommits:
+    known = read_inventories(status, status.tip()).get(agent.options.cluster)
     return MirroredCommits(
         agent.repository,
         mirror.settings.desired.clusters,
