@@ -241,7 +241,7 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
             hint="restore the branch to the last commit that has an Argosy-Source trailer"
             " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)",
         )
-    tree = RenderedTree.of(info.tree, repository.read_trees)
+    tree = RenderedTree.of(info.tree, repository.read_trees, repository.read_blobs)
     cache = _KeptBindings(Cache(repository.cache_dir, "bindings", version=engine_version()))
     bindings = StoredBindings(commit, tree, repository.read_blobs, parsed=parsed, cache=cache)
     return Previous(commit=commit, source=sources[0], version=versions[0], tools=tools, bindings=bindings, tree=tree)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from reconciler.pipeline.dependencies import binding_name
+from reconciler.pipeline.kept_needs import REMOVED
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.stages import Rendered
 from render.binding import Binding
@@ -110,7 +111,9 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             if snapshot.name == binding_name(owner.ref) and any(each.name == name for each in snapshot.clusters)
         ]
         own = [each for each in binding.targets if each.name == name]
-        if (own or required) and name not in binding.undispatched:
+        if needed := _needed(name, binding):
+            yield ClusterObject(ref=binding.ref, replicas=0, why=needed)
+        elif (own or required) and name not in binding.undispatched:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
             replicas = binding.placed_replicas[name] if own else 0
             yield ClusterObject(ref=binding.ref, replicas=replicas, why=", ".join([*by_policy, *required]))
@@ -121,6 +124,11 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
     for template, works in rendered.namespaces:
         if any(variant.clusters >> bit & 1 for variant in works.variants):
             yield ClusterObject(ref=template.ref, replicas=0, why="is propagated with the objects in it")
+
+
+def _needed(name: str, binding: Binding) -> str:
+    """Return because of what an object stays that a cluster would lose, if others need it there."""
+    return next((each.message for each in binding.conditions if each.type == REMOVED and name in each.clusters), "")
 
 
 def _held_back(binding: Binding) -> frozenset[str]:

@@ -13,6 +13,7 @@ from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
+from reconciler.pipeline.kept_needs import STILL_NEEDED
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered
@@ -308,7 +309,7 @@ def _evicted_clusters(binding: Binding) -> Iterator[Kept]:
             message = f"left since {task.creation_timestamp}; what is there stays until {until}"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
-        if condition.reason in {NO_ROOM, *NOTES}:
+        if condition.reason in {NO_ROOM, STILL_NEEDED, *NOTES}:
             yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
 
 

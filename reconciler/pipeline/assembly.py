@@ -58,17 +58,25 @@ def evicting_mask(binding: Binding, fleet: TreeContext) -> Mask:
     return leaving & ~target_mask(binding, fleet) if leaving else 0
 
 
+def kept_mask(binding: Binding, works: Works | None, fleet: TreeContext) -> Mask:
+    """Return the clusters that keep what they have of a binding's object, whatever its template says now."""
+    leaving = evicting_mask(binding, fleet)
+    if works is None:
+        return target_mask(binding, fleet) | leaving
+    kept = suspended_mask(binding, fleet) | leaving
+    for failure in works.failures:
+        kept |= failure.clusters
+    return kept
+
+
 def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -> tuple[Variant, ...]:
     """Return who holds which bytes of a binding's object after this pass.
 
     ``works`` None means that nothing was built: a released binding keeps every byte.
     """
-    leaving = evicting_mask(binding, fleet)
+    kept = kept_mask(binding, works, fleet)
     if works is None:
-        return merged(fleet.held(binding.ref, target_mask(binding, fleet) | leaving))
-    kept = suspended_mask(binding, fleet) | leaving
-    for failure in works.failures:
-        kept |= failure.clusters
+        return merged(fleet.held(binding.ref, kept))
     if not kept:
         return works.variants
     fresh = [Variant(clusters & ~kept, blob_id) for clusters, blob_id in works.variants]

@@ -115,19 +115,28 @@ def _file_id(entry: TreeEntry | None) -> bytes | None:
 
 
 class RenderedTree(Struct, frozen=True, kw_only=True):
-    """A rendered commit's tree. ``clusters`` maps a cluster to the id of its folder."""
+    """A rendered commit's tree. ``clusters`` maps a cluster to the id of its folder.
+
+    ``read_blobs`` reads its files; who has no use for these leaves it out.
+    """
 
     root: bytes
     trees: StoredTrees
     clusters: Mapping[str, bytes]
+    read_blobs: ReadBlobs | None = None
 
     @classmethod
-    def of(cls, root: bytes, read: ReadTrees) -> "RenderedTree":
+    def of(cls, root: bytes, read: ReadTrees, read_blobs: ReadBlobs | None = None) -> "RenderedTree":
         """Open the tree with this root id; only its top is read."""
         trees = StoredTrees(read)
         folder = trees.entries(root).get("clusters")
         clusters = {name: entry.id for name, entry in trees.entries(folder.id).items()} if folder else {}
-        return cls(root=root, trees=trees, clusters=clusters)
+        return cls(root=root, trees=trees, clusters=clusters, read_blobs=read_blobs)
+
+    def contents(self, blob_ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        """Return the contents of files by their blob ids."""
+        assert self.read_blobs is not None, "a pass reads files of the commit that it starts from"
+        return self.read_blobs(blob_ids)
 
     def base(self, index_by_cluster: Mapping[str, int]) -> Base:
         """Return the folders of the clusters of an index, to be built on."""

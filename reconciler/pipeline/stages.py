@@ -54,6 +54,7 @@ from .dependencies import Following, following, with_dependencies
 from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
+from .kept_needs import PassedTree, Variants, with_needs
 from .namespaces import namespaces_to_place
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
@@ -281,11 +282,12 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     fleet = _fleet(inputs, built.index)
     base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
     assembly = Assembly(fleet=fleet, base=base)
-    for binding in built.bindings:
-        works = built.works.get(binding.ref)
-        assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
-    taken, among = {binding.ref for binding in built.bindings}, inputs.scope.refs if inputs.scope else None
-    place_shares(inputs.desired.quotas, taken, built.index, assembly, among=among)
+    built, placed = _with_needs(inputs, built, fleet)
+    for ref, variants in placed.items():
+        works = built.works.get(ref)
+        assembly.place(ref, variants, works.blobs if works else {})
+    among = inputs.scope.refs if inputs.scope else None
+    place_shares(inputs.desired.quotas, placed.keys(), built.index, assembly, among=among)
     if inputs.scope:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
@@ -297,7 +299,7 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     held = clusters_to_hold(assembly, folders, guard, inputs.allowed_removals, expected)
     if held.removals:
         folders.update(held.folders)
-        built = replace(built, bindings=_held_bindings(inputs, built, held))
+        built = replace(built, bindings=_held_bindings(inputs, built, held, placed))
     _add_bindings(built.bindings, assembly)
     tally = held.tally(_tally(inputs, built, assembly))
     assembly.add(("README.md",), readme_file(tally, built.index.names, disconnected))
@@ -310,20 +312,35 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     )
 
 
+def _with_needs(inputs: Inputs, built: Built, fleet: TreeContext) -> tuple[Built, Mapping[ObjectRef, Variants]]:
+    """Return who holds which bytes of each object, with what objects that stay in clusters need to stay with them."""
+    passed = PassedTree(
+        fleet=fleet,
+        bindings=built.bindings,
+        works=built.works,
+        placed={each.ref: placed_variants(each, built.works.get(each.ref), fleet) for each in built.bindings},
+        before=inputs.previous.bindings if inputs.previous else {},
+        among=inputs.scope.refs if inputs.scope else None,
+    )
+    unknown = (*(ref for ref, _ in built.following.failed), *(template.ref for template, _ in built.claims.failed))
+    bindings, placed = with_needs(passed, built.work_context.interpreter, unknown, inputs.source)
+    return replace(built, bindings=bindings), placed
+
+
 def _add_bindings(bindings: Iterable[Binding], assembly: Assembly) -> None:
     writer = BindingWriter()
     for binding in bindings:
         assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
 
 
-def _held_bindings(inputs: Inputs, built: Built, held: HeldClusters) -> tuple[Binding, ...]:
+def _held_bindings(
+    inputs: Inputs, built: Built, held: HeldClusters, placed: Mapping[ObjectRef, Variants]
+) -> tuple[Binding, ...]:
     """Return the bindings with what held clusters keep, also of objects that nothing asks for any more."""
     before = inputs.previous.bindings if inputs.previous else {}
     gone = before.keys() if inputs.scope is None else before.keys() & inputs.scope.refs
-    placed = (
-        (binding, placed_variants(binding, built.works.get(binding.ref), held.fleet)) for binding in built.bindings
-    )
-    found = with_held_bindings(placed, held, before, gone, inputs.source)
+    pairs = ((binding, placed[binding.ref]) for binding in built.bindings)
+    found = with_held_bindings(pairs, held, before, gone, inputs.source)
     return tuple(sorted(found, key=lambda binding: binding.ref))
 
 

@@ -20,6 +20,7 @@ from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import NOTES
+from reconciler.pipeline.kept_needs import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
@@ -146,7 +147,7 @@ class Outcome(Struct, frozen=True, dict=True):
         built = self.rendered.built
         thin = (*thin_spread_lines(self.thin_spreads), *undivided_lines(self.divisions))
         stays = (f"{each.ref} {note.message}" for each in built.bindings for note in each.conditions if _stays(note))
-        kept = (*released_lines(self.released), *pending_lines(self.pending))
+        kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
         return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())
 
     def _clock_lines(self) -> Iterable[str]:
@@ -180,7 +181,7 @@ class Outcome(Struct, frozen=True, dict=True):
             source=self.source.commit,
             version=engine_version(),
             bindings={binding.ref: binding for binding in self.rendered.built.bindings},
-            tree=RenderedTree.of(self.rendered.tree.root, self.repository.read_trees),
+            tree=RenderedTree.of(self.rendered.tree.root, self.repository.read_trees, self.repository.read_blobs),
         )
 
     def folders_at(self, commit: str | None) -> RenderedFolders:

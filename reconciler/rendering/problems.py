@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from reconciler.pipeline.kept_needs import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
 from render.bits import members
@@ -9,8 +10,8 @@ from render.model import ObjectRef
 
 from .outcome import Outcome
 
-EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy"}
-"""The reasons of conditions that are no problem: what follows other objects, is released, or is pending."""
+EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED}
+"""The reasons of conditions that are no problem: what follows or waits for other objects, is released, or pending."""
 
 
 class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):

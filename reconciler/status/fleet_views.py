@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 from operator import itemgetter
 
 from reconciler.console.text import table
+from reconciler.pipeline.kept_needs import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
@@ -60,8 +61,9 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
 
 
 def _is_notable(binding: Binding) -> bool:
-    """Return whether a binding is not as its policy asks for: a problem, released, or pending."""
-    return bool(binding_problems(binding)) or binding_state(binding) == "NoPolicy" or is_pending(binding)
+    """Return whether a binding is not as its policy asks for: a problem, released, pending, or kept for others."""
+    is_asked_for = binding_state(binding) == "NoPolicy" or is_pending(binding) or is_needed(binding)
+    return bool(binding_problems(binding)) or is_asked_for
 
 
 def recorded_line(branches: RecordedFleet) -> str:

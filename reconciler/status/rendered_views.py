@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from reconciler.console.text import table
 from reconciler.pipeline.karmada_works import is_suspended
+from reconciler.pipeline.kept_needs import needed_notes
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.readme import binding_state
 from reconciler.record.binding_status import expected_clusters
@@ -86,7 +87,8 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
         return _state(binding, name) or (late[name].reason if name in late else "")
 
     pending = [f"{each.reason}: {each.message}" for each in pending_of([binding])]
-    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending]
+    needed = [f"{each.reason}: {each.message}" for each in needed_notes(binding)]
+    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending, *needed]
     rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
     return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 

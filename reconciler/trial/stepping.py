@@ -100,10 +100,11 @@ def _pending(binding: Binding, started: Iterable[StartedReplicas], at: datetime)
 
 
 def _previous(before: Rendered, known: dict[bytes, bytes]) -> Previous:
-    """Return a pass as the next one reads it back; ``known`` are the trees of all passes."""
+    """Return a pass as the next one reads it back; ``known`` are the trees and files of all passes."""
     known |= before.tree.trees
+    known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in before.tree.blobs.items()}
     bindings: dict[ObjectRef, Binding] = {binding.ref: binding for binding in before.built.bindings}
-    tree = RenderedTree.of(before.tree.root, _reader(known))
+    tree = RenderedTree.of(before.tree.root, _reader(known), lambda ids: {id_: known[id_] for id_ in ids})
     return Previous(commit="", source="", version="", bindings=bindings, tree=tree)
 
 

@@ -1,0 +1,365 @@
+"""The objects that stay for the sake of others: bytes that a cluster keeps go on to find what they name.
+
+An object can stay in a cluster as it was, or where it would leave: it is suspended, released, failed, evicted
+gracefully, or has no other place. Meanwhile a change of the source takes away what it names, such as the ConfigMap of
+an earlier version, and who prunes by the rendered tree would delete that under running pods.
+
+1. ``lost`` are the objects of the previous commit that a pass would leave out of a cluster they stand in;
+2. the manifests that stay there are read, if there are any, and what they name of the lost stays, with its old bytes;
+3. that may name others itself, so this is repeated until nothing more is found.
+
+What is lost to a deliberate edit stays for bytes that are kept, never for new ones, which are what somebody wrote.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.binding import Binding, BindingSnapshot, Condition
+from render.bits import Mask, members
+from render.documents import DocumentErrors, parse_documents
+from render.gitobjects import Blob
+from render.interpreter import Interpreter, InterpreterError
+from render.interpreter.needs import NamedObject, named_objects
+from render.model import Manifest, ObjectRef, TargetCluster, as_mapping, group_of
+from render.parsing.selectors import label_selector
+from render.resources import DependentObject
+from render.selectors import matches
+from render.tree import Variant, merged
+from render.words import listed
+from render.works import Works
+
+from .assembly import TreeContext, evicting_mask, kept_mask, target_mask
+from .dependencies import NOT_SCHEDULED, binding_name
+from .namespaces import namespace_ref
+from .rendered_condition import RENDERED, with_condition
+
+REMOVED = "Removed"
+STILL_NEEDED = "StillNeeded"
+_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+_LISTED = 3
+_MOST = 10
+
+Variants = tuple[Variant, ...]
+"""The clusters that hold an object, by its bytes."""
+
+
+class StayingObject(Struct, frozen=True, kw_only=True):
+    """An object that stays in clusters: with older bytes, or with new ones where it would leave (``is_older`` no)."""
+
+    ref: ObjectRef
+    variants: Variants
+    is_older: bool
+
+
+class NeededObject(Struct, frozen=True, kw_only=True):
+    """An object of the previous commit that stays in clusters because of what stays there, with the bytes it had."""
+
+    ref: ObjectRef
+    manifest: Manifest
+    variants: Variants
+    owners: Mapping[ObjectRef, Mask]
+
+    @property
+    def clusters(self) -> Mask:
+        """The clusters in which it stays."""
+        return _holders(self.variants)
+
+
+class PassedTree(Struct, frozen=True, kw_only=True):
+    """The outcome of a pass before needs are looked at: bindings, their works, and who holds which bytes of each.
+
+    ``before`` are the previous bindings, ``among`` the objects that the pass looks at (None: all of them).
+    """
+
+    fleet: TreeContext
+    bindings: Sequence[Binding]
+    works: Mapping[ObjectRef, Works]
+    placed: Mapping[ObjectRef, Variants]
+    before: Mapping[ObjectRef, Binding]
+    among: Collection[ObjectRef] | None = None
+
+    def lost(self) -> dict[ObjectRef, Variants]:
+        """Return what the pass would leave out of clusters that hold it, with the bytes that they hold."""
+        if self.fleet.previous is None:
+            return {}
+        refs = self.before if self.among is None else self.among
+        found: dict[ObjectRef, Variants] = {}
+        for ref in refs:
+            binding = self.before.get(ref)
+            missing = _mask_before(binding, self.fleet) & ~_holders(self.placed.get(ref, ())) if binding else 0
+            if missing and (held := self.fleet.held(ref, missing)):
+                found[ref] = held
+        return found
+
+    def staying(self) -> Iterator[StayingObject]:
+        """Yield the objects that stay where they are, as they are or not."""
+        for binding in self.bindings:
+            works = self.works.get(binding.ref)
+            kept = kept_mask(binding, works, self.fleet)
+            if kept and (held := self.fleet.held(binding.ref, kept)):
+                yield StayingObject(ref=binding.ref, variants=held, is_older=True)
+            stays = _staying_mask(binding, self.fleet) & ~kept
+            if stays and (variants := _among(self.placed.get(binding.ref, ()), stays)):
+                yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
+
+
+def _mask_before(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that may hold an object of the previous commit, by its binding."""
+    kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
+    return target_mask(binding, fleet) | evicting_mask(binding, fleet) | fleet.index.named(kept)
+
+
+def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that have an object with new bytes, though it cannot be placed as it asks, or would leave."""
+    stays: Mask = 0
+    for each in binding.conditions:
+        if each.status == "False" and each.type not in {RENDERED, REMOVED} and each.reason != NOT_SCHEDULED.reason:
+            stays |= fleet.index.named(each.clusters) if each.clusters else target_mask(binding, fleet)
+    return stays
+
+
+def _holders(variants: Iterable[Variant]) -> Mask:
+    holders: Mask = 0
+    for clusters, _ in variants:
+        holders |= clusters
+    return holders
+
+
+def _among(variants: Iterable[Variant], mask: Mask) -> Variants:
+    return tuple(Variant(clusters & mask, blob_id) for clusters, blob_id in variants if clusters & mask)
+
+
+def with_needs(
+    passed: PassedTree, interpreter: Interpreter, unknown: Collection[ObjectRef], source: str
+) -> tuple[tuple[Binding, ...], Mapping[ObjectRef, Variants]]:
+    """Return the bindings of a pass and who holds which bytes of each object, with what is needed by what stays.
+
+    ``unknown`` are objects of which nobody can say what they need; what they required before counts.
+    """
+    needed = needed_objects(passed, interpreter, unknown)
+    more = {each.ref: merged([*passed.placed.get(each.ref, ()), *each.variants]) for each in needed}
+    return with_needed_bindings(passed.bindings, needed, passed, source), {**passed.placed, **more}
+
+
+def needed_objects(
+    passed: PassedTree, interpreter: Interpreter, unknown: Collection[ObjectRef]
+) -> tuple[NeededObject, ...]:
+    """Return what a pass would leave out of clusters, though something that stays there needs it."""
+    lost = passed.lost()
+    if not lost:
+        return ()
+    search = _NeedSearch(passed, interpreter, lost)
+    search.add_required(unknown)
+    search.follow(passed.staying())
+    return search.found()
+
+
+class _NeedSearch:
+    """The search for what objects need, among what would be lost."""
+
+    def __init__(self, passed: PassedTree, interpreter: Interpreter, lost: Mapping[ObjectRef, Variants]) -> None:
+        self._passed, self._interpreter, self._lost = passed, interpreter, lost
+        self._bindings = {binding.ref: binding for binding in passed.bindings}
+        self._mask = {ref: _holders(variants) for ref, variants in lost.items()}
+        self._every = _holders(variant for variants in lost.values() for variant in variants)
+        self._names: dict[tuple[str, str], list[ObjectRef]] = {}
+        for ref in lost:
+            self._names.setdefault((ref.kind, ref.name), []).append(ref)
+        self._manifests: dict[bytes, Manifest | None] = {}
+        self._needed: dict[ObjectRef, Mask] = {}
+        self._owners: dict[ObjectRef, dict[ObjectRef, Mask]] = {}
+
+    def add_required(self, owners: Collection[ObjectRef]) -> None:
+        """Count as needed what bindings of the previous commit say that some objects require."""
+        ref_by_name = {(each.namespace, binding_name(each)): each for each in owners}
+        for ref in self._lost if ref_by_name else ():
+            for snapshot in self._passed.before[ref].required_by:
+                owner = ref_by_name.get((snapshot.namespace, snapshot.name))
+                if owner is not None:
+                    clusters = self._passed.fleet.index.named(target.name for target in snapshot.clusters)
+                    self._add(owner, ref, clusters & _holders(self._passed.placed.get(owner, ())))
+
+    def follow(self, staying: Iterable[StayingObject]) -> None:
+        """Add what objects need, and what that needs, until there is nothing more."""
+        level = [each for each in staying if _holders(each.variants) & self._every]
+        while level:
+            self._read(level)
+            found: list[StayingObject] = []
+            for each in level:
+                for clusters, blob_id in each.variants:
+                    manifest = self._manifests[blob_id]
+                    for ref in self._named(each.ref, manifest) if manifest is not None else ():
+                        is_due = ref != each.ref and (each.is_older or not self._is_edited(ref))
+                        if fresh := self._add(each.ref, ref, clusters) if is_due else 0:
+                            held = _among(self._lost[ref], fresh)
+                            found.append(StayingObject(ref=ref, variants=held, is_older=True))
+            level = found
+
+    def found(self) -> tuple[NeededObject, ...]:
+        """Return what was found, by object."""
+        self._read_blobs(blob_id for ref in self._needed for _, blob_id in self._lost[ref])
+        return tuple(
+            NeededObject(ref=ref, manifest=manifest, variants=variants, owners=self._owners[ref])
+            for ref, mask in sorted(self._needed.items())
+            if (variants := _among(self._lost[ref], mask)) and (manifest := self._manifests[variants[0].id]) is not None
+        )
+
+    def _add(self, owner: ObjectRef, ref: ObjectRef, clusters: Mask) -> Mask:
+        """Count an object as needed in those of some clusters that lose it; return those that are new."""
+        hit, known = clusters & self._mask[ref], self._needed.get(ref, 0)
+        if hit:
+            self._needed[ref] = known | hit
+            owners = self._owners.setdefault(ref, {})
+            owners[owner] = owners.get(owner, 0) | hit
+        return hit & ~known
+
+    def _is_edited(self, ref: ObjectRef) -> bool:
+        """Say whether an edit of the source took an object out of clusters: of its template, or of its policy."""
+        now, before = self._bindings.get(ref), self._passed.before[ref]
+        return now is None or (bool(now.policy) and now.placement != before.applied_placement)
+
+    def _read(self, level: Iterable[StayingObject]) -> None:
+        self._read_blobs(blob_id for each in level for _, blob_id in each.variants)
+
+    def _read_blobs(self, blob_ids: Iterable[bytes]) -> None:
+        """Read manifests; one of this pass is not in the repository yet."""
+        missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+        made: dict[bytes, Blob] = {}
+        for works in self._passed.works.values() if missing else ():
+            made |= {blob_id: works.blobs[blob_id] for blob_id in missing & works.blobs.keys()}
+        fresh = {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in made.items()}
+        previous = self._passed.fleet.previous
+        kept = previous.contents(missing - fresh.keys()) if previous and missing - fresh.keys() else {}
+        for blob_id, content in {**fresh, **kept}.items():
+            self._manifests[blob_id] = _manifest_in(content)
+
+    def _named(self, ref: ObjectRef, manifest: Manifest) -> Iterator[ObjectRef]:
+        """Yield what a manifest names, of what would be lost: once or several times."""
+        if (namespace := namespace_ref(ref.namespace)) in self._lost:
+            yield namespace
+        for named in named_objects(manifest):
+            yield from self._found(named)
+        for dependency in self._dependencies(manifest):
+            if dependency.name:
+                group = group_of(dependency.api_version)
+                yield from self._found(NamedObject(dependency.kind, dependency.namespace, dependency.name, group))
+            else:
+                yield from self._selected(dependency)
+        yield from self._definitions(ref)
+
+    def _dependencies(self, manifest: Manifest) -> Sequence[DependentObject]:
+        try:
+            return self._interpreter.dependencies(manifest)
+        except InterpreterError:  # what the manifest names by itself is found all the same
+            return ()
+
+    def _found(self, named: NamedObject) -> Iterator[ObjectRef]:
+        for ref in self._names.get((named.kind, named.name), ()):
+            if ref.namespace in {"", named.namespace} and named.group in {None, ref.group}:
+                yield ref
+
+    def _selected(self, dependency: DependentObject) -> Iterator[ObjectRef]:
+        """Yield what a dependency selects by labels, going by those that clusters hold."""
+        selector, kind = label_selector(dependency.label_selector), dependency.kind
+        key = (group_of(dependency.api_version), kind, dependency.namespace)
+        for ref in self._lost if selector else ():
+            if selector and (ref.group, ref.kind, ref.namespace) == key:
+                metadata = as_mapping((self._lost_manifest(ref) or {}).get("metadata"))
+                if matches(selector, as_mapping(metadata.get("labels"))):
+                    yield ref
+
+    def _definitions(self, ref: ObjectRef) -> Iterator[ObjectRef]:
+        """Yield the CustomResourceDefinition of an object's kind."""
+        for each in self._lost if ref.group else ():
+            if each.group_kind == _CRD and each.name.endswith(f".{ref.group}"):
+                spec = as_mapping((self._lost_manifest(each) or {}).get("spec"))
+                if as_mapping(spec.get("names")).get("kind") == ref.kind:
+                    yield each
+
+    def _lost_manifest(self, ref: ObjectRef) -> Manifest | None:
+        blob_id = self._lost[ref][0].id
+        self._read_blobs([blob_id])
+        return self._manifests[blob_id]
+
+
+def _manifest_in(content: bytes) -> dict[str, Any] | None:
+    """Return the object of a file; None for what is none, which then names nothing."""
+    try:
+        value = parse_documents(content)[0].value
+    except (DocumentErrors, IndexError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def with_needed_bindings(
+    bindings: Iterable[Binding], needed: Iterable[NeededObject], passed: PassedTree, source: str
+) -> tuple[Binding, ...]:
+    """Return bindings that say what stays for others' sake, also of objects that the source does not have any more."""
+    found = {each.ref: each for each in needed}
+    made = [_noted(_without_note(each), found.pop(each.ref, None), passed, source) for each in bindings]
+    made += [_noted(_attached(each, passed.before.get(each.ref)), each, passed, source) for each in found.values()]
+    return tuple(sorted(made, key=lambda binding: binding.ref))
+
+
+def _attached(needed: NeededObject, before: Binding | None) -> Binding:
+    """Return the binding of an object that nothing but what stays asks for."""
+    plain = Binding(ref=needed.ref, api_version=str(needed.manifest.get("apiVersion", "")), conditions=(NOT_SCHEDULED,))
+    if before is None:
+        return plain
+    return replace(
+        plain,
+        uid=before.uid,
+        conflict_resolution=before.conflict_resolution,
+        preserve_resources_on_deletion=before.preserve_resources_on_deletion,
+    )
+
+
+def _noted(binding: Binding, needed: NeededObject | None, passed: PassedTree, source: str) -> Binding:
+    if needed is None:
+        return binding
+    names = passed.fleet.index.names
+    clusters = tuple(sorted(names[position] for position in members(needed.clusters)))
+    owners = listed([str(ref) for ref in sorted(needed.owners)], _LISTED)
+    verbs = "stays there and needs" if len(needed.owners) == 1 else "stay there and need"
+    message = f"stays in {listed(clusters)} as it was: {owners} {verbs} it"
+    note = Condition(type=REMOVED, status="False", reason=STILL_NEEDED, message=message, clusters=clusters)
+    return with_condition(_required(binding, needed, names), note, passed.before, source)
+
+
+def _required(binding: Binding, needed: NeededObject, names: Sequence[str]) -> Binding:
+    """Return a binding that is required by the objects that need it, in the clusters in which they do."""
+    required = {(each.namespace, each.name): each for each in binding.required_by}
+    for owner, mask in needed.owners.items():
+        key = owner.namespace, binding_name(owner)
+        more = tuple(TargetCluster(name) for name in sorted(names[position] for position in members(mask)))
+        clusters_before = required[key].clusters if key in required else ()
+        known = {target.name for target in clusters_before}
+        added = (*clusters_before, *(target for target in more if target.name not in known))
+        required[key] = BindingSnapshot(namespace=key[0], name=key[1], clusters=added)
+    return replace(binding, required_by=tuple(required[key] for key in sorted(required)))
+
+
+def _without_note(binding: Binding) -> Binding:
+    if not is_needed(binding):
+        return binding
+    return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != REMOVED))
+
+
+def needed_notes(binding: Binding) -> tuple[Condition, ...]:
+    """Return the conditions of a binding which say that its object stays for others' sake."""
+    return tuple(each for each in binding.conditions if each.type == REMOVED)
+
+
+def is_needed(binding: Binding) -> bool:
+    """Say whether an object stays in a cluster because something that stays there needs it."""
+    return bool(needed_notes(binding))
+
+
+def needed_lines(bindings: Iterable[Binding]) -> tuple[str, ...]:
+    """Return a line for each object that stays for others' sake; of many, the first few."""
+    lines = [f"{each.ref} {note.message}" for each in bindings for note in needed_notes(each)]
+    more = len(lines) - _MOST
+    return (*lines[:_MOST], f"and {more} more that others need") if more > 0 else tuple(lines)
