@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from reconciler.check.agents import agent_checks
 from reconciler.check.prerequisites import Check
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
-from reconciler.record.cluster_files import UnhealthyObject
+from reconciler.record.cluster_files import ObjectReason
 
 from .tables import each_row
 
@@ -18,9 +18,9 @@ def record(**words: Any) -> ClusterRecord:
     return ClusterRecord(state=ClusterState(name="far", status={"conditions": conditions}), **words)
 
 
-def failed(message: str, *names: str, reason: str = "AppliedFailed") -> tuple[UnhealthyObject, ...]:
+def failed(message: str, *names: str, reason: str = "AppliedFailed") -> tuple[ObjectReason, ...]:
     return tuple(
-        UnhealthyObject(cluster="far", object=f"ConfigMap shop/{name}", reason=reason, since="", message=message)
+        ObjectReason(cluster="far", object=f"ConfigMap shop/{name}", reason=reason, since="", message=message)
         for name in names or ("a",)
     )
 
@@ -28,7 +28,7 @@ def failed(message: str, *names: str, reason: str = "AppliedFailed") -> tuple[Un
 class Told(NamedTuple):
     why: str
     record: ClusterRecord | None
-    unwell: tuple[UnhealthyObject, ...]
+    unwell: tuple[ObjectReason, ...]
     is_well: bool
     state: str
     hint: str = ""
@@ -90,6 +90,6 @@ def test_the_troubles_of_an_agent_are_told(case: Told) -> None:
 
 
 def test_the_objects_of_other_members_are_none_of_an_agents() -> None:
-    others = tuple(UnhealthyObject(cluster="eu", object="x", reason="AppliedFailed", since="") for _ in range(2))
+    others = tuple(ObjectReason(cluster="eu", object="x", reason="AppliedFailed", since="") for _ in range(2))
     (check,) = agent_checks(["far"], {"far": record(outcome="Converged")}, others)
     assert check.is_well

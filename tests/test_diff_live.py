@@ -4,7 +4,7 @@ from typing import Any
 
 from reconciler.deliver.questions import asked_plan
 from reconciler.deliver.results import ClusterReport
-from reconciler.diff.live import live_changes, live_text
+from reconciler.diff.live import is_difference, live_changes, live_text
 from reconciler.members.exchange import Failure, FailureKind
 
 from .applying import Cluster
@@ -64,7 +64,7 @@ def test_a_cluster_ip_that_can_never_be_given_is_a_difference(cluster: Cluster) 
         f"      spec.clusterIP: {given} -> 10.0.0.99\n"
     )
     _, plan = cluster.plan([asked], cluster.inventory(asked))
-    assert [change.is_difference for change in live_changes(ClusterReport(cluster="eu", plan=plan))] == [True]
+    assert list(map(is_difference, live_changes(ClusterReport(cluster="eu", plan=plan)))) == [True]
 
 
 def test_what_is_kept_or_hangs_is_shown_and_is_a_difference_while_the_cluster_waits_for_it(cluster: Cluster) -> None:

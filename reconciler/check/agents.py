@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.inventory import ApplyOutcome
-from reconciler.record.cluster_files import UnhealthyObject
+from reconciler.record.cluster_files import ObjectReason
 from render.failover.health import READY
 from render.words import counted
 
@@ -17,7 +17,7 @@ _FORBIDDEN = "Forbidden"
 
 
 def agent_checks(
-    names: Iterable[str], records: Mapping[str, ClusterRecord], unwell: Iterable[UnhealthyObject]
+    names: Iterable[str], records: Mapping[str, ClusterRecord], unwell: Iterable[ObjectReason]
 ) -> tuple[Check, ...]:
     """Return the checks of pulling members, given what is recorded of them and of the objects that are not well."""
     failed = [each for each in unwell if each.reason == _FAILED]
@@ -28,7 +28,7 @@ def agent_checks(
     )
 
 
-def _checks(name: str, record: ClusterRecord | None, failed: list[UnhealthyObject]) -> Iterator[Check]:
+def _checks(name: str, record: ClusterRecord | None, failed: list[ObjectReason]) -> Iterator[Check]:
     if record is None or not (record.outcome or record.heartbeat):
         yield _agent(name, "its agent has not reported yet", f"start it: {_granting(name)}")
         return
@@ -36,7 +36,7 @@ def _checks(name: str, record: ClusterRecord | None, failed: list[UnhealthyObjec
     yield from found or [Check(name="agent", is_well=True, state=f"its agent reports {record.outcome}", member=name)]
 
 
-def _troubles(name: str, record: ClusterRecord, failed: list[UnhealthyObject]) -> Iterator[Check]:
+def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> Iterator[Check]:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     if ready.get("status") == "Unknown":
         yield _agent(name, f"its agent is silent: {ready.get('message')}", "see its log, and whether it reaches Git")
@@ -48,7 +48,7 @@ def _troubles(name: str, record: ClusterRecord, failed: list[UnhealthyObject]) -
         yield _agent(name, f"its agent reports {record.outcome}{_reasons(record, failed)}", hint)
 
 
-def _reasons(record: ClusterRecord, failed: list[UnhealthyObject]) -> str:
+def _reasons(record: ClusterRecord, failed: list[ObjectReason]) -> str:
     more = len(failed) - _MOST_OBJECTS
     told = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
     told += [f"and {counted(more, 'object')} more"] if more > 0 else []

@@ -161,7 +161,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.deliver.reports import exit_code
-    from reconciler.diff.live import live_changes, live_text
+    from reconciler.diff.live import is_difference, live_changes, live_text
     from reconciler.members.choice import chosen_members
     from reconciler.members.opening import Members
     from reconciler.members.options import DeliveryOptions
@@ -187,4 +187,4 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     text = document_text(live_difference_document(commit, reports)) if is_json else "".join(live_text(reports))
     print_output(text, options.output)
     code = exit_code(reports)
-    return 1 if any(change.is_difference for report in reports for change in live_changes(report)) else code
+    return 1 if any(is_difference(change) for report in reports for change in live_changes(report)) else code

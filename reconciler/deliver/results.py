@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -10,9 +11,8 @@ from reconciler.ledger.inventory import ApplyOutcome, HeldObject
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.answers import UNKNOWN_ANSWER
-from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
+from reconciler.plans.model import Action, ObjectOutcome, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
-from render.values import DiscreetStruct
 
 from .holder import LeaseHolder
 
@@ -27,27 +27,13 @@ UNDONE = frozenset({"Held", "Unknown"})
 """The reasons of objects that should go and could not be judged: with one of them a cluster has not converged."""
 
 
-class ObjectResult(DiscreetStruct, frozen=True, kw_only=True):
+class ObjectResult(ObjectOutcome, frozen=True, kw_only=True):
     """The result of applying one object.
 
-    ``live`` is the object as the server answered, where it did. ``answer_id`` and ``applied`` are digests of answers to
-    remember (``plans/answers.py``). ``warnings`` are the server's.
+    ``live`` is the object as the server answered, where it did. ``warnings`` are the server's.
     """
 
-    UNSHOWN = ("live",)
-
-    ref: ObjectRef
-    action: Action
-    reason: str = ""
-    message: str = ""
-    hint: str = ""
-    changes: tuple[FieldChange, ...] = ()
-    yielded: tuple[FieldChange, ...] = ()
-    foreign: tuple[FieldChange, ...] = ()
     warnings: tuple[str, ...] = ()
-    answer_id: str = ""
-    applied: str = ""
-    live: Manifest | None = None
 
     @property
     def is_failure(self) -> bool:
@@ -127,18 +113,8 @@ class ApplySettings(Struct, frozen=True, kw_only=True):
 
 def object_result(planned: PlannedObject) -> ObjectResult:
     """Return the result of an object that nothing was sent for."""
-    return ObjectResult(
-        ref=planned.ref,
-        action=planned.action,
-        reason=planned.reason,
-        message=planned.message,
-        hint=planned.hint,
-        changes=planned.changes,
-        yielded=planned.yielded,
-        foreign=planned.foreign,
-        answer_id=planned.answer_id,
-        applied=planned.applied,
-    )
+    shared: dict[str, Any] = {name: getattr(planned, name) for name in ObjectOutcome.__struct_fields__}
+    return ObjectResult(**{**shared, "live": None})
 
 
 def failed_result(planned: PlannedObject, failure: Failure) -> ObjectResult:

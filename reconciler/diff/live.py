@@ -6,12 +6,9 @@ what it would make of it. Both are printed alike.
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
-
-from reconciler.deliver.results import UNDONE, WAITING, ClusterReport, ObjectResult
-from reconciler.plans.model import Action, FieldChange, PlannedObject
+from reconciler.deliver.results import UNDONE, WAITING, ClusterReport
+from reconciler.plans.model import Action, ObjectOutcome
 from reconciler.plans.ownership import DifferenceKind
-from render.model import ObjectRef
 from render.words import counted
 
 _SIGNS = {
@@ -24,46 +21,19 @@ _SIGNS = {
 _UNCHANGED = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
-class LiveChange(Struct, frozen=True, kw_only=True):
-    """A change that would be made to one object, the reason, and the fields that differ, masked where secret.
-
-    ``yielded`` are left to other managers, ``foreign`` were added by people: applying changes neither.
-    """
-
-    ref: ObjectRef
-    action: Action
-    reason: str
-    message: str = ""
-    fields: tuple[FieldChange, ...] = ()
-    yielded: tuple[FieldChange, ...] = ()
-    foreign: tuple[FieldChange, ...] = ()
-
-    @property
-    def is_difference(self) -> bool:
-        """False where what differs is left to another manager or kept, as agreed."""
-        return self.action not in _UNCHANGED or self.reason in WAITING | UNDONE or bool(self.foreign)
+def is_difference(change: ObjectOutcome) -> bool:
+    """Say whether an object is not as wanted, and that is not because another manager has it, or it is kept."""
+    return change.action not in _UNCHANGED or change.reason in WAITING | UNDONE or bool(change.foreign)
 
 
-def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
-    """Return everything in a cluster that is not as wanted."""
-    items: tuple[ObjectResult | PlannedObject, ...] = ()
+def live_changes(report: ClusterReport) -> tuple[ObjectOutcome, ...]:
+    """Return everything in a cluster that is not as wanted, or is left so."""
+    items: tuple[ObjectOutcome, ...] = ()
     if report.applied is not None:
         items = report.applied.results
     elif report.plan is not None and not report.plan.refusal:
         items = (*report.plan.objects, *report.plan.deletions)
-    return tuple(
-        LiveChange(
-            ref=item.ref,
-            action=item.action,
-            reason=item.reason,
-            message=item.message,
-            fields=item.changes,
-            yielded=item.yielded,
-            foreign=item.foreign,
-        )
-        for item in items
-        if item.action is not Action.UNCHANGED or item.yielded or item.foreign
-    )
+    return tuple(each for each in items if each.action is not Action.UNCHANGED or each.yielded or each.foreign)
 
 
 def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
@@ -74,7 +44,7 @@ def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_number_of_differences(sum(1 for change in changes if change.is_difference))}\n"
+        yield f"{report.cluster}: {_number_of_differences(sum(map(is_difference, changes)))}\n"
         for change in changes:
             yield from change_lines(change)
 
@@ -83,12 +53,12 @@ def _number_of_differences(number: int) -> str:
     return "equal" if not number else counted(number, "object differs", "objects differ")
 
 
-def change_lines(change: LiveChange) -> Iterator[str]:
+def change_lines(change: ObjectOutcome) -> Iterator[str]:
     """Yield the lines of one object, and of its fields."""
     sign = " " if change.action is Action.UNCHANGED else _SIGNS.get(change.action, "!")
     message = f": {change.message}" if change.message else ""
     yield f"  {sign} {change.ref} {change.action} ({change.reason}){message}\n"
-    for field in change.fields:
+    for field in change.changes:
         owner = f"  ({' '.join(filter(None, (field.manager, field.time)))})" if field.manager else ""
         yield f"      {field.path.removeprefix('.')}: {field.live or 'nothing'} -> {field.want or 'nothing'}{owner}\n"
     for field in change.yielded:

@@ -12,8 +12,7 @@ from .parts import FailurePart, ObjectName, Reason, Rendered, failure_part
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
-    from reconciler.diff.live import LiveChange
-    from reconciler.plans.model import FieldChange
+    from reconciler.plans.model import FieldChange, ObjectOutcome
 
 
 class LiveFieldPart(DocumentPart, frozen=True, kw_only=True):
@@ -70,14 +69,14 @@ def live_difference_document(commit: str, reports: Iterable["ClusterReport"]) ->
     return LiveDifferenceDocument(rendered=commit, clusters={report.cluster: _cluster(report) for report in reports})
 
 
-def live_change_part(change: "LiveChange") -> LiveChangePart:
+def live_change_part(change: "ObjectOutcome") -> LiveChangePart:
     """Return an object with its fields, as documents have it."""
     return LiveChangePart(
         object=str(change.ref),
         action=str(change.action),
         reason=change.reason,
         message=change.message,
-        fields=tuple(map(_field, change.fields)),
+        fields=tuple(map(_field, change.changes)),
         yielded=unless_empty(tuple(given_fields(_field(each)) for each in change.yielded)),
         foreign=unless_empty(tuple(given_fields(_field(each)) for each in change.foreign)),
     )

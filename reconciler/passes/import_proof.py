@@ -16,11 +16,11 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
-from reconciler.diff.live import LiveChange, change_lines, live_changes
+from reconciler.diff.live import change_lines, is_difference, live_changes
 from reconciler.ledger.facts import Facts
 from reconciler.members.exchange import OpenClient
 from reconciler.members.options import DeliveryOptions
-from reconciler.plans.model import Action
+from reconciler.plans.model import Action, ObjectOutcome
 from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import commit_outcome
@@ -40,7 +40,7 @@ class ClusterProof(Struct, frozen=True, kw_only=True):
 
     cluster: str
     proven: int = 0
-    different: tuple[LiveChange, ...] = ()
+    different: tuple[ObjectOutcome, ...] = ()
     failure: str = ""
     reason: str = ""
 
@@ -115,12 +115,12 @@ def _cluster_proof(report: ClusterReport) -> ClusterProof:
             failure=report.failure.message,
             reason=str(report.failure.kind),
         )
-    changes = [each for each in live_changes(report) if each.is_difference]
+    changes = [each for each in live_changes(report) if is_difference(each)]
     different = tuple(each for each in changes if not _is_proven(each))
     planned = len(report.plan.objects) if report.plan is not None else 0
     return ClusterProof(cluster=report.cluster, proven=planned - len(different), different=different)
 
 
-def _is_proven(change: LiveChange) -> bool:
+def _is_proven(change: ObjectOutcome) -> bool:
     """Say whether an object is as wanted, so that taking it over changes no value."""
     return change.action is Action.ADOPTED and change.reason == _EQUAL

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
@@ -127,41 +127,51 @@ class FieldChange(Struct, frozen=True, kw_only=True):
     time: str = ""
 
 
-class PlannedObject(DiscreetStruct, frozen=True, kw_only=True):
-    """The plan for one object: the action, its reason, and what applying needs.
+class ObjectOutcome(DiscreetStruct, frozen=True, kw_only=True):
+    """The action on one object and its reason, planned or done.
 
-    ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
-    was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
-    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first; ``takeover``:
-    kubectl's, whose ownership becomes ours where no value changes by that. ``is_asked``: looking does not tell whether
-    applying would change the object, so that whoever only looks asks the server by a dry run. ``in_doubt``: nor does it
-    tell whether the object, which is not ours, is as wanted, so that the server is asked before anything is written.
-    ``fixed`` are fields that the manifest states otherwise than they are and may ever be. ``answer_id`` and ``applied``
-    are digests of answers that are to be remembered (``answers``).
+    ``changes`` says what differs, ``yielded`` what is left to its owner, ``foreign`` what people added: applying
+    changes neither of the two. ``answer_id`` and ``applied`` are digests of answers that are to be remembered
+    (``answers``). ``live`` is the object that this is about.
     """
 
-    UNSHOWN = ("manifest", "desired", "live")
+    UNSHOWN: ClassVar[tuple[str, ...]] = ("live",)
 
     ref: ObjectRef
     action: Action
     reason: str = ""
     message: str = ""
     hint: str = ""
-    resource: Resource | None = None
-    manifest: Mapping[str, Any] | None = None
-    desired: DesiredObject | None = None
-    live: Manifest | None = None
-    force: bool = False
-    uid: str = ""
-    resource_version: str = ""
     changes: tuple[FieldChange, ...] = ()
     yielded: tuple[FieldChange, ...] = ()
     foreign: tuple[FieldChange, ...] = ()
+    answer_id: str = ""
+    applied: str = ""
+    live: Manifest | None = None
+
+
+class PlannedObject(ObjectOutcome, frozen=True, kw_only=True):
+    """The plan for one object: the action, its reason, and what applying needs.
+
+    ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
+    was made on, ``uid`` and ``resource_version`` are its. ``migrate``: managers whose ownership becomes ours first;
+    ``takeover``: kubectl's, whose ownership becomes ours where no value changes by that. ``is_asked``: looking does not
+    say whether applying would change the object, so that whoever only looks asks the server by a dry run. ``in_doubt``:
+    nor does it say whether the object, which is not ours, is as wanted, so that the server is asked before anything is
+    written. ``fixed`` are fields that the manifest states otherwise than they are and may ever be.
+    """
+
+    UNSHOWN = ("manifest", "desired", "live")
+
+    resource: Resource | None = None
+    manifest: Mapping[str, Any] | None = None
+    desired: DesiredObject | None = None
+    force: bool = False
+    uid: str = ""
+    resource_version: str = ""
     migrate: tuple[str, ...] = ()
     is_asked: bool = False
     fixed: tuple[FieldChange, ...] = ()
-    answer_id: str = ""
-    applied: str = ""
     takeover: tuple[str, ...] = ()
     in_doubt: bool = False
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from reconciler.ledger.cluster import REMEDIES, ClusterRecord
 from reconciler.ledger.refusal import SourceRefusal
 from render.remedies import Remedy, remedy_actions
+from render.values import DiscreetStruct
 
 
 def with_remedies(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterRecord:
@@ -18,14 +19,14 @@ def with_remedies(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterR
     return record if status == record.state.status else replace(record, state=replace(record.state, status=status))
 
 
-class UnhealthyObject(Struct, frozen=True, kw_only=True):
-    """An object that is not as it should be: the cluster, the reason and the time since then."""
+class ObjectReason(DiscreetStruct, frozen=True, kw_only=True):
+    """The reason why an object is as it is in a cluster, and the time since then."""
 
-    cluster: str
-    object: str
-    reason: str
-    since: str
+    cluster: str = ""
+    object: str = ""
+    reason: str = ""
     message: str = ""
+    since: str = ""
 
 
 class ClusterLine(Struct, frozen=True, kw_only=True):
@@ -56,7 +57,7 @@ DISCONNECTED = "disconnected: left as it was"
 
 
 def status_page(
-    lines: Mapping[str, ClusterLine], unhealthy: Iterable[UnhealthyObject], refusal: SourceRefusal | None = None
+    lines: Mapping[str, ClusterLine], unhealthy: Iterable[ObjectReason], refusal: SourceRefusal | None = None
 ) -> bytes:
     """Return README.md of the status branch: what is refused, a line per cluster, what is not as it should be."""
     page = [_INTRODUCTION]

@@ -24,9 +24,9 @@ from render.layout import object_path
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 
-from .cluster_files import ClusterLine, UnhealthyObject
+from .cluster_files import ClusterLine, ObjectReason
 from .parsed_files import ParsedFiles
-from .work_status import APPLIED, HEALTHY
+from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 
 _File = TypeVar("_File", bound=BranchFile)
 
@@ -204,23 +204,28 @@ def is_applied_and_healthy(work: Manifest) -> bool:
     return all(_condition(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
-def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[UnhealthyObject]:
+def reason_of_work(work: Manifest, cluster: str, ref: str = "") -> ObjectReason:
+    """Return why an object is not applied and healthy, or that it is, by its Work.
+
+    ``ref`` names the object of a Work that names none.
+    """
+    applied, healthy, reflected = (_condition(work, kind) for kind in (APPLIED, HEALTHY, STATUS_REFLECTED))
+    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), reflected or healthy)
+    return ObjectReason(
+        cluster=cluster,
+        object=object_of(work) or ref,
+        reason=str(worst.get("reason") or ""),
+        message=str(worst.get("message") or ""),
+        since=str(worst.get("lastTransitionTime") or ""),
+    )
+
+
+def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[ObjectReason]:
     """Yield every object of a member that is not as it should be, with its most telling reason."""
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):
             if cluster in members and not is_applied_and_healthy(work):
-                yield _unhealthy(below, cluster, work)
-
-
-def _unhealthy(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
-    worst = next((each for kind in (APPLIED, HEALTHY) if (each := _condition(work, kind)).get("status") != "True"), {})
-    return UnhealthyObject(
-        cluster=cluster,
-        object=object_of(work) or below,
-        reason=str(worst.get("reason") or ""),
-        since=str(worst.get("lastTransitionTime") or ""),
-        message=str(worst.get("message") or ""),
-    )
+                yield reason_of_work(work, cluster, below)
 
 
 def object_of(work: Manifest) -> str:

@@ -9,7 +9,7 @@ from reconciler.pipeline.kept_needs import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
+from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectReason
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
@@ -92,7 +92,7 @@ def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tu
     ]
 
 
-def unwell_objects(branches: RecordedFleet) -> tuple[UnhealthyObject, ...]:
+def unwell_objects(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
     """Return every object that is not as it should be, in the members that were looked at and applied to."""
     known = {name for name, progress in branches.progress.items() if progress.is_known}
     return tuple(unhealthy_objects(branches.recorded, known))

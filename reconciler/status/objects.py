@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from reconciler.console.text import table
 from reconciler.ledger.cluster import Deviation
@@ -12,13 +12,13 @@ from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
 from reconciler.pipeline.under_way import moving_words
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, object_of
+from reconciler.record.cluster_files import ObjectReason
+from reconciler.record.recorded_status import RecordedStatus, reason_of_work
 from reconciler.record.work_changes import unsettled_since
-from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
+from reconciler.record.work_status import APPLIED
 from render.binding import Binding
 from render.layout import object_path
 from render.model import Manifest
-from render.values import DiscreetStruct
 from render.words import listed
 
 from .staleness import MemberProgress, age
@@ -27,7 +27,7 @@ SEEN = "SEEN"
 """The heading of the age of what changes more often than it is recorded."""
 
 
-class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
+class ObjectIn(ObjectReason, frozen=True, kw_only=True):
     """An object in one cluster: applied and healthy or not, the reason, since when, and findings.
 
     ``observed_at`` is when it was seen as it is described, ``unsettled`` since when it changes more often than it is
@@ -37,14 +37,9 @@ class ObjectIn(DiscreetStruct, frozen=True, kw_only=True):
 
     UNSHOWN = ("status",)
 
-    cluster: str
-    object: str = ""
     replicas: int | None = None
     applied: str = ""
     health: str = "Unknown"
-    reason: str = ""
-    message: str = ""
-    since: str = ""
     observed_at: str = ""
     unsettled: str = ""
     status: Any = None
@@ -69,19 +64,13 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     if work is None:
         return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
     status = work.get("status") or {}
-    applied, healthy = (condition_of_type(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
-    reflected = condition_of_type(status.get("conditions"), STATUS_REFLECTED)
-    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), reflected or healthy)
+    applied = condition_of_type(status.get("conditions"), APPLIED)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     return ObjectIn(
-        cluster=cluster,
-        object=object_of(work),
+        **asdict(reason_of_work(work, cluster)),
         replicas=replicas,
         applied=str(applied.get("status") or "Unknown"),
         health=str(entry.get("health") or "Unknown"),
-        reason=str(worst.get("reason") or ""),
-        message=str(worst.get("message") or ""),
-        since=str(worst.get("lastTransitionTime") or ""),
         observed_at=str(work.get("observedAt") or ""),
         unsettled=unsettled_since(work),
         status=entry.get("status"),

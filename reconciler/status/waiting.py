@@ -15,8 +15,9 @@ from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
-from reconciler.record.work_status import APPLIED, HEALTHY
+from reconciler.record.cluster_files import ObjectReason
+from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster, reason_of_work
+from reconciler.record.work_status import APPLIED
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
@@ -72,19 +73,11 @@ class ClustersAreHeld(ReconcileError):
         super().__init__("\n".join(lines), hint=allowing_hint({hold.cluster: hold.leaving for hold in since}))
 
 
-class Obstacle(Struct, frozen=True, kw_only=True):
-    """One reason why a wish has not come true: in a word and in a sentence, of a cluster and an object if of any.
-
-    ``since`` is the time since when it is recorded.
-    """
+class Obstacle(ObjectReason, frozen=True, kw_only=True):
+    """One reason why a wish has not come true: in a word and in a sentence, of a cluster and an object if of any."""
 
     text: str
-    reason: str
-    cluster: str = ""
-    object: str = ""
-    message: str = ""
     hint: str = ""
-    since: str = ""
 
     def __str__(self) -> str:
         return f"{self.text}\n  hint: {self.hint}" if self.hint else self.text
@@ -289,17 +282,14 @@ def _not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
 
 def _obstacle_of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obstacle:
     """Return why an object is late, with the reason its Work gives, and its message where it has one."""
-    conditions = (work or {"status": {}})["status"].get("conditions")
-    found = (condition_of_type(conditions, kind) for kind in (APPLIED, HEALTHY))
-    worst = next((each for each in found if each.get("status") != "True"), {})
-    reason, message = (str(worst.get(key) or "") for key in ("reason", "message"))
+    known = reason_of_work(work or {}, cluster)
     return Obstacle(
-        text=": ".join(filter(None, (f"{ref} is not {state} in {cluster}", reason, message))),
-        reason=reason or "NotAppliedYet",
+        text=": ".join(filter(None, (f"{ref} is not {state} in {cluster}", known.reason, known.message))),
+        reason=known.reason or "NotAppliedYet",
         cluster=cluster,
         object=ref,
-        message=message,
-        since=str(worst.get("lastTransitionTime") or ""),
+        message=known.message,
+        since=known.since,
     )
 
 
