@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct, field
 
 from reconciler.commands.options.member_options import with_access_options
 from reconciler.console.idle_options import is_given, refuse_options
@@ -15,15 +14,6 @@ from reconciler.members.options import AccessOptions
 if TYPE_CHECKING:
     from reconciler.check.prerequisites import Check
     from reconciler.source.desired import Desired
-
-
-class DoctorOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy doctor``; ``is_asked``: they ask for members, whatever argosy.yaml says."""
-
-    offline: bool = False
-    output: str = "text"
-    access: AccessOptions = field(default_factory=AccessOptions)
-    is_asked: bool = False
 
 
 @click.command(epilog="Exit codes: 0 nothing is wrong; 1 something is.")
@@ -45,26 +35,28 @@ def command(log: Log, /, **options: Any) -> int:
     builds upon, is a warning. Members of a fleet that is only rendered are not asked, unless an option says which or
     how.
     """
-    chosen = DoctorOptions(**options, is_asked=any(map(is_given, AccessOptions.names())))
-    if chosen.offline:
+    if options["offline"]:
         refuse_options(AccessOptions.names(), "goes without --offline, which asks no member")
-    return diagnose_and_show(log, chosen)
+    return diagnose_and_show(log, **options, is_asked=any(map(is_given, AccessOptions.names())))
 
 
-def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
-    """Run every check and print the answers; return 1 when something is not well."""
+def diagnose_and_show(log: Log, *, access: AccessOptions, offline: bool, output: str, is_asked: bool) -> int:
+    """Run every check and print the answers; return 1 when something is not well.
+
+    ``is_asked``: members are to be asked, whatever argosy.yaml says.
+    """
     from reconciler.check.prerequisites import all_checks
     from reconciler.repository import open_repository
 
-    with open_repository(log.repository, refresh=not options.offline) as repository:
+    with open_repository(log.repository, refresh=not offline) as repository:
 
         def check_members(desired: "Desired") -> "Iterable[Check]":
             from reconciler.check.fleet_members import checks_of_members
 
-            return checks_of_members(repository, desired, options.access, log, is_asked=options.is_asked)
+            return checks_of_members(repository, desired, access, log, is_asked=is_asked)
 
-        checks = list(all_checks(repository, check_members, offline=options.offline))
-    if options.output == "json":
+        checks = list(all_checks(repository, check_members, offline=offline))
+    if output == "json":
         from reconciler.outputs.diagnosis import diagnosis_document
         from reconciler.outputs.document import document_text
 

@@ -11,7 +11,7 @@ from reconciler.commands.options.member_options import with_reading_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
-from reconciler.members.options import AccessOptions
+from reconciler.members.options import AccessOptions, DeliveryOptions
 from render.federations import FEDERATIONS
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
     from reconciler.edit.live_clusters import members_of
-    from reconciler.passes.import_proof import ProofOptions, proof_of
+    from reconciler.passes.import_proof import proof_of
 
     access = options.access
     contexts = named_contexts(dict.fromkeys(access.clusters))
@@ -179,9 +179,9 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
         result = _read_members(options, contexts, members) if contexts else _read_hub(options, members)
     if options.unproven:
         return result, None
-    limits = ProofOptions(open_client=members.open, max_parallel=access.max_parallel, timeout=access.timeout)
+    limits = DeliveryOptions(max_parallel=access.max_parallel, timeout=access.timeout)
     with log.timed("compare"):
-        return result, proof_of(result.files, result.facts, limits, log)
+        return result, proof_of(result.files, result.facts, members.open, limits, log)
 
 
 def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
@@ -13,16 +12,6 @@ from render.words import counted, listed
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
-
-
-class InitOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy init``."""
-
-    contexts: tuple[str, ...] = ()
-    clusters: tuple[str, ...] = ()
-    kubeconfig: str = ""
-    pipelines: tuple[str, ...] = ()
-    is_printed: bool = False
 
 
 @click.command(epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed.")
@@ -52,26 +41,34 @@ def command(log: Log, /, **options: Any) -> int:
     Folders that repeat the objects of others, such as staging and production, are left out. An empty folder becomes a
     repository. Nothing is committed, and no cluster is asked.
     """
-    return write_first_files(log, InitOptions(**options))
+    return write_first_files(log, **options)
 
 
-def write_first_files(log: Log, options: InitOptions) -> int:
+def write_first_files(
+    log: Log,
+    *,
+    contexts: tuple[str, ...],
+    clusters: tuple[str, ...],
+    kubeconfig: str,
+    pipelines: tuple[str, ...],
+    is_printed: bool,
+) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source, warn_of_ignored
     from reconciler.edit.layout import layout_lines
     from reconciler.repository.opening import begun_repository
 
-    is_by_hand = bool(options.clusters) and not options.contexts
-    found = () if is_by_hand else _contexts(log, options.kubeconfig, options.contexts)
-    wanted = Beginning(contexts=found, clusters=options.clusters, pipelines=options.pipelines)
-    if not options.is_printed and begun_repository(log.repository):
+    is_by_hand = bool(clusters) and not contexts
+    found = () if is_by_hand else _contexts(log, kubeconfig, contexts)
+    wanted = Beginning(contexts=found, clusters=clusters, pipelines=pipelines)
+    if not is_printed and begun_repository(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         fleet, found_here = new_fleet(source, wanted), tuple(layout_lines(source))
         for line in (*found_here, *_lines_of(fleet)):
             log.info(f"found {line}")
-        if options.is_printed:
+        if is_printed:
             _print_files(fleet.files)
             return 0
         source.repository.put_files(fleet.files)

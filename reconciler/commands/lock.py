@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
@@ -11,16 +10,6 @@ from reconciler.console.printing import print_text
 if TYPE_CHECKING:
     from reconciler.edit.cluster_files import MemberSource
     from reconciler.locked.fetching import Fetcher
-
-
-class LockOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy lock``."""
-
-    update: tuple[str, ...] = ()
-    check: bool = False
-    fetch: bool = False
-    base: str = ""
-    credentials: str = ""
 
 
 @click.command(
@@ -47,42 +36,44 @@ def command(log: Log, /, **options: Any) -> int:
     are named, and nobody is asked there. --check is for CI as well: it compares argosy.lock with the Sources and asks
     nobody; with --update, it also says which newer versions there are.
     """
-    return lock_and_show(log, LockOptions(**options))
+    return lock_and_show(log, **options)
 
 
-def lock_and_show(log: Log, options: LockOptions) -> int:
-    """Do what the options ask for; return the exit code."""
+def lock_and_show(log: Log, *, update: tuple[str, ...], check: bool, fetch: bool, base: str, credentials: str) -> int:
+    """Pin, check or fetch what Sources name; return the exit code."""
     import os
 
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.locking import differences, sources_of
     from reconciler.locked.fetching import Fetcher
 
-    if options.fetch and (options.update or options.check):
+    if fetch and (update or check):
         raise click.UsageError("--fetch changes no version: leave out --update and --check")
-    if options.base and not options.fetch:
+    if base and not fetch:
         raise click.UsageError("--base goes with --fetch: it says where may be fetched from")
     with opened_source(log) as source:
-        if options.check and not options.update:
+        if check and not update:
             changes = differences(sources_of(source))
             print_text("".join(f"{change}\n" for change in changes), end="")
             return 1 if changes else 0
-        fetcher = Fetcher.of(source.repository, os.environ, options.credentials)
-        return _fetch(log, source, fetcher, options.base) if options.fetch else _lock(log, source, fetcher, options)
+        fetcher = Fetcher.of(source.repository, os.environ, credentials)
+        if fetch:
+            return _fetch(log, source, fetcher, base)
+        return _lock(log, source, fetcher, names=update, is_checked=check)
 
 
-def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOptions) -> int:
+def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", *, names: tuple[str, ...], is_checked: bool) -> int:
     """Resolve, write and say what changed; return the exit code."""
     from reconciler.edit.cluster_files import warn_of_ignored
     from reconciler.edit.locking import updated_lock
 
-    update = updated_lock(source, fetcher, options.update)
+    update = updated_lock(source, fetcher, names)
     print_text("".join(f"{change}\n" for change in update.changes), end="")
     for error in update.refused:
         log.warning(str(error))
     if update.refused:
         return 3
-    if options.check:
+    if is_checked:
         return 1 if update.changes else 0
     source.repository.put_files(update.contents)
     warn_of_ignored(source.repository, update.contents, log)

@@ -3,18 +3,9 @@
 from typing import Any
 
 import click
-from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-
-
-class VendorOptions(Struct, frozen=True, kw_only=True):
-    """The arguments and options of ``argosy vendor``; no ``names`` are all Sources."""
-
-    names: tuple[str, ...] = ()
-    is_removed: bool = False
-    credentials: str = ""
 
 
 @click.command(
@@ -33,11 +24,11 @@ def command(log: Log, /, **options: Any) -> int:
     The content is exactly what argosy.lock says, and is compared with it by every render. So nothing is fetched any
     more, and a change of version is a change of files that can be reviewed. Nothing is committed.
     """
-    return vendor_and_show(log, VendorOptions(**options))
+    return vendor_and_show(log, **options)
 
 
-def vendor_and_show(log: Log, options: VendorOptions) -> int:
-    """Write or remove the files, and say how many; return the exit code."""
+def vendor_and_show(log: Log, *, names: tuple[str, ...], is_removed: bool, credentials: str) -> int:
+    """Write or remove the files of Sources (no names: of all), and say how many; return the exit code."""
     import os
 
     from reconciler.edit.cluster_files import opened_source
@@ -45,11 +36,11 @@ def vendor_and_show(log: Log, options: VendorOptions) -> int:
     from reconciler.locked.fetching import Fetcher
 
     with opened_source(log) as source:
-        if options.is_removed:
-            contents = without_vendored(source, options.names)
+        if is_removed:
+            contents = without_vendored(source, names)
         else:
-            fetcher = Fetcher.of(source.repository, os.environ, options.credentials)
-            contents = vendored_contents(source, fetcher, options.names)
+            fetcher = Fetcher.of(source.repository, os.environ, credentials)
+            contents = vendored_contents(source, fetcher, names)
         source.repository.put_files(contents)
     written = sum(content is not None for content in contents.values())
     print_text(f"{written} files written, {len(contents) - written} removed")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
@@ -14,14 +13,6 @@ if TYPE_CHECKING:
 
 
 _MOST_FILES, _MOST_FIELDS = 10, 5
-
-
-class VerifyOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy verify``; no ``revision`` is the tip of the rendered branch."""
-
-    revision: str = ""
-    number: int = 1
-    output: str = "text"
 
 
 @click.command(epilog="Exit codes: 0 all equal; 1 a commit differs; 3 a commit of another engine version.")
@@ -43,26 +34,26 @@ def command(log: Log, /, **options: Any) -> int:
     REVISION is a rendered commit  [default: the tip of the rendered branch]. Each is made again from the source,
     the previous commit and the facts it names; any difference means that somebody else wrote it.
     """
-    return verify_and_show(log, VerifyOptions(**options))
+    return verify_and_show(log, **options)
 
 
-def verify_and_show(log: Log, options: VerifyOptions) -> int:
+def verify_and_show(log: Log, *, revision: str, number: int, output: str) -> int:
     """Replay the newest commits from a revision on and print the verdicts; return the exit code."""
     from reconciler.check.verification import Equality, rendered_tip, verdict_of
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
-        start = repository.resolve(options.revision) if options.revision else rendered_tip(repository)
-        verdicts = [verdict_of(repository, info, log) for info in repository.history(start, options.number)]
-    _show(verdicts, options)
+        start = repository.resolve(revision) if revision else rendered_tip(repository)
+        verdicts = [verdict_of(repository, info, log) for info in repository.history(start, number)]
+    _show(verdicts, output)
     results = {verdict.result for verdict in verdicts}
     if results & {Equality.DIFFERENT, Equality.FOREIGN}:
         return 1
     return 3 if Equality.NOT_COMPARABLE in results else 0
 
 
-def _show(verdicts: "Sequence[Verdict]", options: VerifyOptions) -> None:
-    if options.output == "json":
+def _show(verdicts: "Sequence[Verdict]", output: str) -> None:
+    if output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.verification import verification_document
 

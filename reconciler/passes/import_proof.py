@@ -76,25 +76,21 @@ class Proof(Struct, frozen=True, kw_only=True):
                 yield from change_lines(change)
 
 
-class ProofOptions(Struct, frozen=True, kw_only=True):
-    """The means and limits of a proof."""
-
-    open_client: OpenClient
-    max_parallel: int = 32
-    timeout: float = 300.0
-
-
-def proof_of(files: Mapping[str, bytes], facts: Facts, options: ProofOptions, log: Log) -> Proof:
+def proof_of(
+    files: Mapping[str, bytes], facts: Facts, open_client: OpenClient, limits: DeliveryOptions, log: Log
+) -> Proof:
     """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
     with TemporaryDirectory(prefix="argosy-import-") as place:
         begun_repository(Path(place))
         with open_repository(place) as repository:
             repository.put_files(files)
             repository.commit_paths(files, "Import a fleet")
-            return _proof_in(repository, facts, options, replace(log, level=ERRORS_ONLY, repository=place))
+            return _proof_in(repository, facts, open_client, limits, replace(log, level=ERRORS_ONLY, repository=place))
 
 
-def _proof_in(repository: Repository, facts: Facts, options: ProofOptions, log: Log) -> Proof:
+def _proof_in(
+    repository: Repository, facts: Facts, open_client: OpenClient, limits: DeliveryOptions, log: Log
+) -> Proof:
     try:
         outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True, facts=facts))
     except InputError as error:
@@ -102,9 +98,8 @@ def _proof_in(repository: Repository, facts: Facts, options: ProofOptions, log: 
     publication, desired = Publication(repository=repository), outcome.source.desired
     commit = commit_outcome(outcome, publication, desired.fleet.rendered_branch)
     context = FleetContext.of(desired.fleet, desired, publication)
-    limits = DeliveryOptions(max_parallel=options.max_parallel, timeout=options.timeout)
     delivery = Delivery(members=desired.clusters, options=limits, is_observing=True)
-    run = ApplyRun(context=context, commit=str(commit), delivery=delivery, open_client=options.open_client)
+    run = ApplyRun(context=context, commit=str(commit), delivery=delivery, open_client=open_client)
     return Proof(clusters=tuple(map(_cluster_proof, run.reports())), problems=tuple(map(str, problems_of(outcome))))
 
 
