@@ -366,6 +366,22 @@ BROKEN = [
         problems="a.yaml:7: spec.replicas: must be a whole number, not a string\n  hint: write it without quotes",
     ),
     Broken(
+        "replicas that are no whole number",
+        {"a.yaml": DEPLOYMENT.replace("replicas: 2", "replicas: 1.5")},
+        problems="a.yaml:7: spec.replicas: must be a whole number, not a number with a fraction",
+    ),
+    Broken(
+        "replicas that no server can hold",
+        {"a.yaml": DEPLOYMENT.replace("replicas: 2", "replicas: 1e30")},
+        problems="a.yaml:7: spec.replicas: must be a whole number, not a number beyond 64 bits",
+    ),
+    Broken(
+        "replicas that SOPS encrypted",
+        {"a.yaml": DEPLOYMENT.replace("replicas: 2", "replicas: ENC[x]") + "sops:\n  mac: ENC[y]\n"},
+        problems="a.yaml:7: spec.replicas: SOPS encrypted it, and nothing decrypts what is divided\n"
+        "  hint: leave it readable: --encrypted-regex says what SOPS encrypts",
+    ),
+    Broken(
         "replicas below nothing",
         {"a.yaml": DEPLOYMENT.replace("replicas: 2", "replicas: -1")},
         problems="a.yaml:7: spec.replicas: must be from 0 to 2147483647",

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.edit.importing import imported
 from reconciler.source.ciphertext import may_hold_ciphertext
 from reconciler.source.karmada_objects import source_kinds
 from reconciler.source.loading import Loaded
 from render.documents import emit
+from render.errors import ConfigError
 from render.federations import FEDERATIONS
 from render.settings.source import RenderedRelease
 from tests import sops, test_building_charts
@@ -208,6 +210,22 @@ def test_an_encrypted_object_of_another_federation_is_a_problem(federation: Any)
     assert delivered_ciphertext(found) == []
     problems = said(found)
     assert [path for path in paths if f"{path}:" not in problems] == []
+
+
+def test_an_import_makes_no_files_of_ciphertext(tmp_path: Path) -> None:
+    placement = {"clusters": [{"name": "a"}]}
+    template = {"metadata": {"labels": {"a": "b"}}, "data": {"a": TOKEN}}
+    settings = doc(
+        "types.kubefed.io/v1beta1", "FederatedConfigMap", spec={"template": template, "placement": placement}
+    )
+    (tmp_path / "a.yaml").write_bytes(emit({**settings, "sops": SOPS}))
+    secret = {**settings, "kind": "FederatedSecret", "sops": SOPS}
+    (tmp_path / "b.yaml").write_bytes(emit(secret))
+    with pytest.raises(ConfigError) as refused:
+        imported(tmp_path)
+    said = "a.yaml:1: sops: SOPS encrypted it, and nothing decrypts what is imported\n"
+    said += "  hint: decrypt what is to be imported first: sops decrypt FILE"
+    assert str(refused.value) == said, "Secrets are never copied"
 
 
 VALUES = f"greeting: {TOKEN}\nsops:\n  mac: x\n"

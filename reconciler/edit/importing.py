@@ -18,6 +18,7 @@ from render.federations import FEDERATIONS, RULE_BY_CODE, found_in, named
 from render.federations.federation import Federation
 from render.federations.policies import files_of
 from render.federations.units import Conversion, Grade, Placed
+from render.model import is_opaque
 from render.words import counted
 
 _SILENT = frozenset({"kind-left-out"})
@@ -70,16 +71,28 @@ class Import(Struct, frozen=True, kw_only=True):
 def imported(folder: Path, system: str | None = None) -> Import:
     """Convert the documents below a folder, or those of standard input for ``-``, from a system or the one they tell.
 
-    ConfigError names every file that cannot be read, and says where nothing of another federation is found.
+    ConfigError names every file that cannot be read, and every document that SOPS encrypted and files would be made of,
+    and says where nothing of another federation is found.
     """
     documents = list(_documents(folder))
     federation = _found_in(folder, documents) if system is None else named(system)
     conversion = federation.convert(documents, members_among(documents)).without_secrets()
+    _check_readable(documents, conversion)
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {federation.title}", hint=_HINT)
     return Import(
         system=federation.title, files=files_of(conversion), lines=report_of(conversion), others=conversion.others
     )
+
+
+def _check_readable(documents: Iterable[Placed], conversion: Conversion) -> None:
+    """Refuse ciphertext, which files that are made of it would have as values."""
+    used = {unit.origin for unit in conversion.units} | {each.origin for each in conversion.kept}
+    used |= {origin for origin, _ in conversion.members}
+    sealed = {each.origin: None for each in documents if is_opaque(each.manifest) and each.origin in used}
+    if sealed:
+        lines = [f"{origin}: sops: SOPS encrypted it, and nothing decrypts what is imported" for origin in sealed]
+        raise ConfigError("\n".join(lines), hint="decrypt what is to be imported first: sops decrypt FILE")
 
 
 def _found_in(folder: Path, documents: list[Placed]) -> Federation:
@@ -145,7 +158,8 @@ def _manifests(value: Any) -> Iterator[dict[str, Any]]:
         return
     items = value.get("items")
     if str(value.get("kind", "")).endswith("List") and isinstance(items, list):
-        yield from (each for each in items if isinstance(each, dict))
+        shared = {"sops": value["sops"]} if is_opaque(value) else {}
+        yield from ({**each, **shared} for each in items if isinstance(each, dict))
     else:
         yield value
 

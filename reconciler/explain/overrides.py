@@ -19,7 +19,8 @@ from render.binding import Binding
 from render.bits import Mask, members
 from render.documents import Hole
 from render.model import Manifest, Template
-from render.works import REPLICAS, Target, VariantRun, WorkContext, Works, render_works
+from render.revisions import REPLICAS, Target, VariantRun
+from render.works import WorkContext, Works, render_works
 
 
 class OverriddenClusters(Struct, frozen=True, kw_only=True):

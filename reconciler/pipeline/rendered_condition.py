@@ -8,7 +8,8 @@ from render.binding import Binding, Condition
 from render.bits import members
 from render.interpreter import InterpreterError
 from render.model import ObjectRef
-from render.works import BuildFailed, WorkFailure, Works
+from render.revisions import BuildFailed, WorkFailure
+from render.works import Works
 
 RENDERED = "Rendered"
 OVERRIDE_FAILED = "OverrideFailed"

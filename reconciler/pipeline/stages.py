@@ -31,9 +31,10 @@ from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.quota.enforcement import quota
 from render.rescheduling.requests import with_requests
+from render.revisions import WorkFailure
 from render.scheduling.batch import BatchContext
 from render.timing import Flip, earliest, earliest_of_each
-from render.works import TargetGroups, WorkContext, WorkFailure, Works, render_works
+from render.works import TargetGroups, WorkContext, Works, render_works
 
 from .assembly import (
     Assembly,

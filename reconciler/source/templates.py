@@ -21,10 +21,10 @@ from render.documents import document_texts
 from render.kinds import BUILT_IN
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+from render.revisions import ordered_text
 from render.settings.fleet import Fleet
 from render.syntax import dns_label_fault, quoted, subdomain_fault
 from render.words import listed
-from render.works import ordered_text
 
 from .built_files import BuiltFile
 from .idle_kinds import left_out
@@ -369,8 +369,11 @@ def check_counts(manifest: Manifest, findings: Findings) -> None:
         value = spec.get(name)
         if value is None:
             continue
-        if type(value) is not int:
-            hint = "write it without quotes" if isinstance(value, str) else ""
+        if isinstance(value, str) and value.startswith("ENC[") and is_opaque(manifest):
+            hint = "leave it readable: --encrypted-regex says what SOPS encrypts"
+            findings.problem(f"spec.{name}", "SOPS encrypted it, and nothing decrypts what is divided", hint=hint)
+        elif type(value) is not int:
+            hint = "write it without quotes" if isinstance(value, str) and value.isdecimal() else ""
             findings.wrong_type(f"spec.{name}", value, "a whole number", hint=hint)
         elif not 0 <= value <= _MAX_COUNT:
             findings.problem(f"spec.{name}", f"must be from 0 to {_MAX_COUNT}")

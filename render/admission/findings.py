@@ -18,6 +18,17 @@ NAME_BY_TYPE = {
 }
 
 
+def type_name(value: Any, expected: str) -> str:
+    """Return what a value is that is not what was expected, and never the expected word itself.
+
+    >>> type_name(1.5, "a whole number"), type_name(1e30, "a whole number or a string"), type_name(1.5, "a string")
+    ('a number with a fraction', 'a number beyond 64 bits', 'a number')
+    """
+    if isinstance(value, float) and "number" in expected:
+        return "a number beyond 64 bits" if value.is_integer() else "a number with a fraction"
+    return NAME_BY_TYPE.get(type(value), "something else")
+
+
 class Findings:
     """Problems and warnings of one document, in the order found.
 
@@ -52,8 +63,7 @@ class Findings:
 
     def wrong_type(self, field: str, value: Any, expected: str, *, hint: str = "") -> None:
         """Add a value of the wrong type; ``expected`` is such as "a list"."""
-        found = NAME_BY_TYPE.get(type(value), "something else")
-        self.unusable(field, f"must be {expected}, not {found}", hint=hint)
+        self.unusable(field, f"must be {expected}, not {type_name(value, expected)}", hint=hint)
 
     def not_supported(self, field: str, value: str, choices: Sequence[str]) -> None:
         """Add a word that is none of the choices."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from render.admission.findings import NAME_BY_TYPE, Findings, alternatives
+from render.admission.findings import Findings, alternatives, type_name
 from render.documents import Hole
 from render.model import Manifest
 from render.words import nearest
@@ -351,5 +351,4 @@ def report_unknown(name: str, known: Mapping[str, object], steps: Steps, finding
 
 def report_wrong_type(value: Any, steps: Steps, expected: str, findings: SchemaFindings, hint: str = "") -> None:
     """Report a value of another type; its type is named, and nothing of it."""
-    found = NAME_BY_TYPE.get(type(value), "something else")
-    findings.unusable(path_of(steps), f"must be {expected}, not {found}", hint=hint)
+    findings.unusable(path_of(steps), f"must be {expected}, not {type_name(value, expected)}", hint=hint)
