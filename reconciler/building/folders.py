@@ -16,6 +16,7 @@ from reconciler.source.built_files import Origin
 from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache
+from reconciler.source.uncommitted import UncommittedFile
 from render.documents import document_texts, emit, read_documents
 from render.errors import Problem
 from render.gitobjects import object_id
@@ -25,7 +26,7 @@ from .builds import MISSING, BuildOutcome, Builds
 from .closures import Closure, bounded_closure
 from .remote import with_locked
 from .requests import BuiltFolder, FolderRequest
-from .source_trees import LockedTrees, SourceTree, UncommittedFile
+from .source_trees import LockedTrees, SourceTree
 from .tree import Kustomizations, StandIn, is_plain
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"

@@ -13,11 +13,12 @@ from urllib.parse import parse_qs
 from reconciler.locked.model import SourceType, UnavailableSource, file_name
 from reconciler.source.external import named_place
 from reconciler.source.files import FILE_MODE, SUFFIXES, SourceFile
+from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit, read_documents
 from render.gitobjects import object_id
 
 from .kustomization import ELSEWHERE, Reference, Role
-from .source_trees import LockedContent, LockedTrees, UncommittedFile, address_of
+from .source_trees import LockedContent, LockedTrees, address_of
 from .tree import MOUNT, Kustomizations, StandIn, joined
 
 _NO_ARTIFACTS = "it is an artifact of a registry, which kustomize does not read"

@@ -1,6 +1,5 @@
 """The trees that folders are built from: the repository itself, a tree cut out of it, and the content of Sources."""
 
-import hashlib
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,19 +12,10 @@ from reconciler.locked.model import ExternalSource, LockedSource, SourceType, Un
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.external import UnusablePlace, implied_source
-from reconciler.source.files import FILE_MODE, SourceFile
+from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
+from reconciler.source.uncommitted import files_of_content
 from render.values import DiscreetStruct
-
-
-class UncommittedFile(NamedTuple):
-    """A file of a tree that is no commit, as a snapshot lists one."""
-
-    path: str
-    mode: int
-    id: bytes
-    size: int
-
 
 _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
 
@@ -69,16 +59,7 @@ class SourceTree(DiscreetStruct, frozen=True, kw_only=True, eq=False):
 
 def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]] = ()) -> SourceTree:
     """Return the content of a Source as a tree, of which no file stands in the repository."""
-    blobs: dict[bytes, bytes] = {}
-    files = []
-    for path, data in sorted(content.items()):
-        id_ = hashlib.sha1(data, usedforsecurity=False).digest()
-        blobs[id_] = data
-        files.append(UncommittedFile(path, FILE_MODE, id_, len(data)))
-
-    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
-        return {id_: blobs[id_] for id_ in ids}
-
+    files, read = files_of_content(content)
     return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
 
 

@@ -51,16 +51,7 @@ def with_charts(
         members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,
     ).requests(places, releases_of(chart_places, every))
-    rendered = build.render_charts(asked.requests)
-    rendered = replace(
-        rendered,
-        problems=(*asked.problems, *rendered.problems),
-        broken=(*asked.broken, *rendered.broken),
-        warnings=(*asked.warnings, *rendered.warnings),
-        is_by_facts=asked.is_by_facts,
-        charts=asked.charts,
-        implied=locked.implied if locked else (),
-    )
+    rendered = asked.outcome.combined_with(build.render_charts(asked.requests))
     return with_built(_without_asked(found, asked), rendered, reading)
 
 

@@ -5,8 +5,7 @@ overrides, Clusters - is never taken from it: another repository may say what th
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -22,33 +21,15 @@ from render.words import counted
 
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import KIND as SOURCE
-from .external import ExternalSources, load_external_sources, lock_of
+from .external import load_external_sources, lock_of
 from .federations import with_federations
-from .files import FILE_MODE, SourceFile
+from .files import SourceFile
 from .fleet_file import FleetSource
-from .manifests import FieldProblem, LocatedManifest, argosy_objects
+from .manifests import LocatedManifest, ReadBlobs, argosy_objects
 from .reading import BuiltSource, ReadFiles, SourceReading, with_built
+from .uncommitted import files_of_content
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
-
-
-class _ContentFile(NamedTuple):
-    """A file of a Source's content, as a snapshot lists one."""
-
-    path: str
-    mode: int
-    id: bytes
-    size: int
-
-
-class _Included(NamedTuple):
-    """The outcome for one Source: a file with all its templates, and what is wrong with others."""
-
-    file: BuiltFile
-    output: bytes
-    problems: tuple[FieldProblem, ...] = ()
-    warnings: tuple[FieldProblem, ...] = ()
-    implied: tuple[ExternalSource, ...] = ()
 
 
 def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
@@ -67,61 +48,59 @@ def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSourc
     lock = lock_of(external.sources, repository, reading.caches.contents)
     lock_inputs = ((lock.file.path, lock.file.id),) if lock.file else ()
     built = BuiltSource()
-    for place, outcome in _outcomes(external, lock.locked, reading):
-        if isinstance(outcome, FieldProblem):
-            built = replace(built, problems=(*built.problems, outcome))
-            continue
-        file = replace(outcome.file, inputs=((place.file.path, place.file.id), *lock_inputs))
-        one = BuiltSource(files=(file,), contents={file.id: outcome.output})
-        built = built.combined_with(
-            replace(one, problems=outcome.problems, warnings=outcome.warnings, implied=outcome.implied)
-        )
+    for source, (_, place) in zip(external.sources, external.admitted, strict=True):
+        if source.includes_manifests and lock.locked is not None:
+            inputs = ((place.file.path, place.file.id), *lock_inputs)
+            built = built.combined_with(_included(source, place, lock.locked, inputs, reading))
     return with_built(found, built, reading)
 
 
-def _outcomes(
-    external: ExternalSources, locked: LockedFiles | None, reading: SourceReading
-) -> Iterator[tuple[LocatedManifest, _Included | FieldProblem]]:
-    for source, (_, place) in zip(external.sources, external.admitted, strict=True):
-        if not source.includes_manifests or locked is None:
-            continue
-        try:
-            content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_without_vendored(locked.lock))}
-            yield place, _read_included(source, place, content, reading)
-        except UnavailableSource as error:
-            yield place, place.problem("", error.message, hint=error.hint)
+def _included(
+    source: ExternalSource,
+    place: LocatedManifest,
+    locked: LockedFiles,
+    inputs: tuple[tuple[str, bytes], ...],
+    reading: SourceReading,
+) -> BuiltSource:
+    """Return the templates of a Source as one file, and what is wrong with others."""
+    try:
+        content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_without_vendored(locked.lock))}
+        return _read_included(source, place, content, inputs, reading)
+    except UnavailableSource as error:
+        return BuiltSource(problems=(place.problem("", error.message, hint=error.hint),))
 
 
-def _read_included(source: ExternalSource, place: LocatedManifest, content: Files, reading: SourceReading) -> _Included:
+def _read_included(
+    source: ExternalSource,
+    place: LocatedManifest,
+    content: Files,
+    inputs: tuple[tuple[str, bytes], ...],
+    reading: SourceReading,
+) -> BuiltSource:
     """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
-    blobs = {hashlib.sha1(data, usedforsecurity=False).digest(): data for data in content.values()}
-    listed = [
-        _ContentFile(path, FILE_MODE, hashlib.sha1(data, usedforsecurity=False).digest(), len(data))
-        for path, data in sorted(content.items())
-    ]
-
-    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
-        return {id_: blobs[id_] for id_ in ids}
-
+    listed, read = files_of_content(content)
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
-    read_all = inner.built.read_with(read)
     templates = [each for each in inner.contents.every if not _decides(each)]
-    ids = {each.file.id for each in templates if not each.prefix}
-    texts = {id_: document_texts(data) for id_, data in read_all(ids).items()}
-    output = b"".join([b"---\n" + _text(each, texts).strip(b"\n") + b"\n" for each in templates])
+    output = _texts(templates, inner.built.read_with(read))
     file = BuiltFile(
         path=place.file.path,
         id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),
         size=len(output),
+        inputs=inputs,
         origins=tuple(Origin(f"{source.name}:{each.file.path}") for each in templates),
         first=(place.number + 1) * NUMBERS_LEFT_FREE,
     )
     faults = (*_broken(inner), *(each.problem for each in inner.contents.unreadable))
-    problems = tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults)
     decided = len(inner.contents.every) - len(templates)
     message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
-    return _Included(file, output, problems, (place.problem("", message),) if decided else (), inner.built.implied)
+    return BuiltSource(
+        files=(file,),
+        contents={file.id: output},
+        problems=tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults),
+        warnings=(place.problem("", message),) if decided else (),
+        implied=inner.built.implied,
+    )
 
 
 def _without_vendored(lock: Lock) -> Lock:
@@ -142,6 +121,13 @@ def _told(problem: Problem) -> str:
 def _decides(place: LocatedManifest) -> bool:
     """Say whether a manifest is one of Karmada's or of ours, which say where others go."""
     return group_of(place.manifest["apiVersion"]).endswith(_DECIDING)
+
+
+def _texts(places: Sequence[LocatedManifest], read: ReadBlobs) -> bytes:
+    """Return manifests as one stream."""
+    ids = {each.file.id for each in places if not each.prefix}
+    texts = {id_: document_texts(data) for id_, data in read(ids).items()}
+    return b"".join([b"---\n" + _text(each, texts).strip(b"\n") + b"\n" for each in places])
 
 
 def _text(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:

@@ -25,6 +25,7 @@ from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFil
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from reconciler.source.provenance import maker_of
+from reconciler.source.reading import BuiltSource
 from reconciler.source.templates import template_of, with_namespace
 from render.admission import admitted
 from render.admission.charts import check_helm_chart
@@ -87,16 +88,15 @@ class ChartSource(Struct):
                 else:
                     broken.append(self._broken(place, found))
         known = {cluster.name for cluster in self.members.clusters}
-        return ChartRequests(
-            requests=tuple(requests),
+        outcome = BuiltSource(
             problems=tuple(problems),
             broken=tuple(broken),
             warnings=tuple(absent_clusters(own, known)) if known else (),
-            folders=frozenset(folders - {""}),
-            taken=frozenset(taken),
             charts=tuple(charts),
             is_by_facts=is_by_facts,
+            implied=self.locked.implied if self.locked else (),
         )
+        return ChartRequests(tuple(requests), frozenset(folders - {""}), frozenset(taken), outcome)
 
     def _broken(self, place: LocatedManifest, found: FieldProblem) -> Broken:
         """Return a release that cannot be read, which is left out alone."""

@@ -1,35 +1,31 @@
-"""The distinct requests for charts of all classes of clusters, and what is wrong with others."""
+"""The distinct requests for charts of all classes of clusters, by what they ask."""
+
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.building.requests import ChartRequest
-from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltVariant
-from reconciler.source.manifests import FieldProblem, LocatedManifest
+from reconciler.source.manifests import LocatedManifest
+from reconciler.source.reading import BuiltSource
 from render.bits import Mask
-from render.model import Manifest, Template
+from render.model import Manifest
 
 from .classes import ChartMembers, rule_of
 
 
-class ChartRequests(Struct, frozen=True, kw_only=True):
-    """The requests of a source, the problems of others, and the folders of charts that are rendered.
+class ChartRequests(NamedTuple):
+    """The requests of a source, and the folders of charts that are rendered.
 
-    ``problems`` are those of HelmCharts, ``broken`` are releases of other tools that cannot be read.
-
-    ``taken`` are the places of all of these by identity: none is an object of its own. ``charts`` are what asks, as
-    override policies select it. ``is_by_facts``: some request depends on what members are observed to be.
+    ``taken`` are the places by identity of all that asks: none is an object of its own. ``outcome`` is known before
+    anything is rendered: what cannot be read, and what asks, as override policies select it.
     """
 
-    requests: tuple[ChartRequest, ...] = ()
-    problems: tuple[FieldProblem, ...] = ()
-    broken: tuple[Broken, ...] = ()
-    warnings: tuple[FieldProblem, ...] = ()
-    folders: frozenset[str] = frozenset()
-    taken: frozenset[int] = frozenset()
-    charts: tuple[Template, ...] = ()
-    is_by_facts: bool = False
+    requests: tuple[ChartRequest, ...]
+    folders: frozenset[str]
+    taken: frozenset[int]
+    outcome: BuiltSource
 
 
 class ChartClasses(Struct):

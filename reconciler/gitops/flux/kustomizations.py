@@ -13,11 +13,12 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
-from reconciler.building.source_trees import LockedTrees, SourceTree, UncommittedFile, address_of
+from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import LocatedManifest
+from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit
 from render.model import as_list, as_mapping, group_of
 
