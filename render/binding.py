@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
 from .model import Manifest, ObjectRef, TargetCluster
-from .placement import Placement
+from .placement import Placement, ReplicaSchedulingType
 from .policy import ConflictResolution, Suspension
 from .resources import Component, ReplicaRequirements
 
@@ -103,6 +103,13 @@ class KeptTargets(Struct, frozen=True, kw_only=True):
         return self.replicas is None or self.is_outdated
 
 
+class Completions(Struct, frozen=True, kw_only=True):
+    """The completions of a Job in clusters in which it has begun, where they cannot change, out of ``total``."""
+
+    total: int
+    clusters: tuple[TargetCluster, ...]
+
+
 class Binding(Struct, frozen=True, kw_only=True):
     """A template's binding before or after scheduling.
 
@@ -120,7 +127,9 @@ class Binding(Struct, frozen=True, kw_only=True):
     is what the descheduler last took, ``moved`` the last time that it was evicted; ``avoided`` are the
     clusters that get no more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows
     to be well, where something is moved away from others in this pass; ``staying`` are targets that stay, whatever has
-    become of their labels and taints, because no other cluster takes it. None of the three is written down.
+    become of their labels and taints, because no other cluster takes it; ``begun`` are those in which it has begun,
+    and stays with these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object
+    go to one cluster, whatever divides them. ``completions`` are those of a Job that has begun.
     """
 
     ref: ObjectRef
@@ -155,6 +164,9 @@ class Binding(Struct, frozen=True, kw_only=True):
     avoided: frozenset[str] = frozenset()
     unproven: frozenset[str] = frozenset()
     staying: frozenset[str] = frozenset()
+    begun: tuple[TargetCluster, ...] = ()
+    is_whole: bool = False
+    completions: Completions | None = None
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""
@@ -168,6 +180,12 @@ class Binding(Struct, frozen=True, kw_only=True):
     def is_workload(self) -> bool:
         """Say whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
         return self.replicas > 0 or self.requirements is not None or bool(self.components)
+
+    @property
+    def is_divided(self) -> bool:
+        """Say whether the placement divides replicas, so that each cluster has a number of its own."""
+        scheduling = self.placement.replica_scheduling if self.placement else None
+        return scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
 
     @property
     def asked_replicas(self) -> int:

@@ -16,7 +16,6 @@ from .bits import Mask
 from .documents import Hole, copy_value
 from .interpreter import Interpreter, InterpreterError, Operation
 from .model import Manifest, Template, TemplateVariant, ciphertext, is_signed_whole
-from .placement import ReplicaSchedulingType
 
 REPLICAS = "replicas"
 COMPLETIONS = "completions"
@@ -58,12 +57,6 @@ def clusters_of(targets: Sequence[Target]) -> Mask:
     return clusters
 
 
-def is_divided(binding: Binding) -> bool:
-    """Say whether the placement divides replicas, so that each cluster has a number of its own."""
-    scheduling = binding.placement.replica_scheduling if binding.placement else None
-    return scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
-
-
 class Revised(NamedTuple):
     """A manifest to override in some clusters; ``is_left_out``: without the replicas that nobody wrote."""
 
@@ -94,7 +87,7 @@ def revised_variants(
         elif clusters and variant.manifest is not None:
             yield from _revised_variant(template, variant, binding, _among(targets, clusters), interpreter)
     if others or not template.variants:
-        is_left_out = template.has_default_replicas and not is_divided(binding)
+        is_left_out = template.has_default_replicas and not binding.is_divided
         for each in _revisions(template.manifest, binding, _among(targets, others), interpreter):
             yield each if isinstance(each, WorkFailure) else each._replace(is_left_out=is_left_out)
 
@@ -108,7 +101,7 @@ def _revised_variant(
 ) -> Iterator[Revised | WorkFailure]:
     """Yield a variant; where the policy divides nothing, the replicas it has itself are those of its clusters."""
     assert variant.manifest is not None
-    if not is_divided(binding):
+    if not binding.is_divided:
         manifest, every = _with_completions_hole(variant.manifest, targets), clusters_of(targets)
         if variant.has_default_replicas:
             manifest = _with_hole(manifest, ("spec", REPLICAS), REPLICAS)

@@ -32,13 +32,12 @@ from .revisions import (
     RevisionContext,
     Target,
     WorkFailure,
-    is_divided,
     number_of,
     opaque_revisions,
     ordered_text,
     revised_variants,
 )
-from .scheduling.webster import divide
+from .runs import completions_in
 from .tree import Variant, merged
 
 
@@ -139,7 +138,7 @@ class TargetGroups:
             for target in snapshot.clusters:
                 replicas_by_cluster.setdefault(target.name, target.replicas)
         identity = binding.uid or (str(binding.ref) if self._tie_break is TieBreak.IDENTITY else "")
-        completions = _divided_completions(manifest, binding, replicas_by_cluster, identity)
+        completions = completions_in(manifest, binding, replicas_by_cluster, identity)
         indexes: dict[tuple[int, int], list[int]] = {}
         for name, replicas in replicas_by_cluster.items():
             if (index := self._index_by_cluster.get(name)) is not None:
@@ -213,21 +212,6 @@ def _works_of_opaque(template: Template, revisions: Sequence[Revised | WorkFailu
     return Works(
         variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures), is_carried=True
     )
-
-
-def _divided_completions(
-    manifest: Manifest, binding: Binding, replicas_by_cluster: Mapping[str, int], identity: str
-) -> Mapping[str, int]:
-    """Return a divided Job's completions by cluster; empty when they are not divided (Karmada's rule: kind alone).
-
-    Ties go by ``identity``, as in the division of its replicas.
-    """
-    if manifest["kind"] != "Job" or binding.replicas <= 0 or not is_divided(binding):
-        return {}
-    completions = (manifest.get("spec") or {}).get("completions")
-    if type(completions) is not int or not any(replicas_by_cluster.values()):
-        return {}
-    return divide(completions, replicas_by_cluster, uid=identity)
 
 
 def _without_default(manifest: Manifest) -> Manifest:

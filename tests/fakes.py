@@ -339,6 +339,8 @@ def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
 def _keeps_fixed_part(key: Key, live: dict[str, Any], new: dict[str, Any]) -> bool:
     """Return whether what can never change of a Service or a Job stays; an address that is left out does."""
     field = {"services.": "clusterIP", "jobs.batch": "template"}.get(key[0], "")
+    if field == "template" and live["spec"].get("completions") != new["spec"].get("completions"):
+        return False
     if field not in (live.get("spec") or {}):
         return True
     if field == "clusterIP":

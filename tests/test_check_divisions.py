@@ -289,8 +289,8 @@ NUMBERS = [
         [a_job(completionMode="Indexed")],
         [
             (
-                "spec.completionMode: each cluster counts the indexes of its completions from 0, so that the last ones"
-                " never run"
+                "spec.completionMode: each cluster counts the indexes of its completions from 0, so they are not"
+                " divided: one runs them all"
             )
         ],
     ),

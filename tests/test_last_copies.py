@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.rounds import scheduled_in_rounds
+from reconciler.pipeline.runs import RunsOfPass
 from reconciler.pipeline.schedules import schedule_bindings
 from reconciler.pipeline.taints import TaintedClusters
 from render.binding import Binding
@@ -250,7 +251,11 @@ def passed(bindings: list[Binding], clusters: tuple[Cluster, ...], *, keeps: boo
     index = ClusterIndex(clusters)
     tainted = TaintedClusters(clusters=clusters)
     _, _, done = scheduled_in_rounds(
-        bindings, tainted, fleet, FailoverInputs(), lambda bound: schedule_bindings(bound, index, fleet)
+        RunsOfPass(bindings=bindings),
+        tainted,
+        fleet,
+        FailoverInputs(),
+        lambda bound: schedule_bindings(bound, index, fleet),
     )
     return list(done.bindings)
 

@@ -37,7 +37,10 @@ def immutable_hint(ref: ObjectRef) -> str:
     """Return what to do about a change of a field that cannot change, by what the object's kind allows."""
     if not _is_recreatable(ref):
         return "undo the change, or rename the object"
-    return f'undo the change, rename the object, or let it be recreated: annotate it with {RECREATE}: "true"'
+    again = (
+        " - it then runs from the beginning, also what has been done" if BUILT_IN[ref.group, ref.kind].is_run else ""
+    )
+    return f'undo the change, rename the object, or let it be recreated: annotate it with {RECREATE}: "true"{again}'
 
 
 def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = False) -> Request:

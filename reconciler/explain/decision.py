@@ -40,6 +40,7 @@ _MODE = {
     Mode.FRESH: "all {replicas} anew, by free room and what each held",
     Mode.SCALE_UP: "{replicas} by free room",
     Mode.SCALE_DOWN: "down to {replicas}, by what each held",
+    Mode.WHOLE: "all of them in one cluster, where the indexes of its pods are counted from 0",
     Mode.STEADY: "kept: the clusters hold as many as are asked for",
 }
 _GRADES = ", but {} by the grades of its nodes"

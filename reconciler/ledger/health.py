@@ -16,6 +16,7 @@ from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.failover.workload import WorkloadHealth
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
+from render.runs import ReportedRun
 from render.timing import parse_instant
 
 from .branch_file import BranchFile, ObjectName
@@ -37,12 +38,14 @@ class ReportedHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ObservedHealth(Struct, frozen=True, kw_only=True):
     """The conditions of clusters by name, and the health of workloads in their clusters.
 
-    ``pending`` are the replicas of workloads that clusters cannot start; only a descheduler asks for them.
+    ``pending`` are the replicas of workloads that clusters cannot start; only a descheduler asks for them. ``runs`` are
+    those of objects that run to completion.
     """
 
     conditions: Mapping[str, tuple[ClusterCondition, ...]] = field(default_factory=dict)
     workloads: Mapping[ObjectRef, tuple[ReportedHealth, ...]] = field(default_factory=dict)
     pending: Mapping[ObjectRef, tuple[PendingReplicas, ...]] = field(default_factory=dict)
+    runs: Mapping[ObjectRef, tuple[ReportedRun, ...]] = field(default_factory=dict)
 
     def of(self, ref: ObjectRef) -> WorkloadHealth:
         """Return the health of one workload, as the rules take it."""
@@ -85,22 +88,31 @@ class _PendingWorkload(Struct, frozen=True, kw_only=True):
     clusters: tuple[PendingReplicas, ...]
 
 
+class _RunsOfObject(Struct, frozen=True, kw_only=True):
+    object: ObjectName
+    clusters: tuple[ReportedRun, ...]
+
+
 class HealthFile(BranchFile, frozen=True, kw_only=True):
     """Observed health as it is recorded. No cluster can be called like this file."""
 
     NAME: ClassVar[str] = "_health.yaml"
     PATH: ClassVar[str] = f"facts/{NAME}"
     KIND: ClassVar[str] = "ObservedHealth"
-    ABOUT: ClassVar[str] = "The conditions of clusters, and the health of workloads, that rules of failover ask for."
+    ABOUT: ClassVar[str] = (
+        "The conditions of clusters, and the health of workloads, that rules of failover ask for; and where objects"
+        " that run to completion have begun, or are over."
+    )
 
     clusters: tuple[_ClusterHealth, ...]
     workloads: tuple[_WorkloadHealth, ...]
     pending: tuple[_PendingWorkload, ...] = ()
+    runs: tuple[_RunsOfObject, ...] = ()
 
     @classmethod
     def of_health(cls, health: ObservedHealth) -> "HealthFile | None":
         """Return observed health as a file; None where there is none."""
-        if not health.conditions and not health.workloads and not health.pending:
+        if not health.conditions and not health.workloads and not health.pending and not health.runs:
             return None
         return cls(
             clusters=tuple(
@@ -115,6 +127,10 @@ class HealthFile(BranchFile, frozen=True, kw_only=True):
                 _PendingWorkload(object=ObjectName.of_ref(ref), clusters=found)
                 for ref, found in sorted(health.pending.items())
             ),
+            runs=tuple(
+                _RunsOfObject(object=ObjectName.of_ref(ref), clusters=found)
+                for ref, found in sorted(health.runs.items())
+            ),
         )
 
     @property
@@ -128,4 +144,5 @@ class HealthFile(BranchFile, frozen=True, kw_only=True):
             conditions=conditions,
             workloads={each.object.ref: each.clusters for each in self.workloads},
             pending={each.object.ref: each.clusters for each in self.pending},
+            runs={each.object.ref: each.clusters for each in self.runs},
         )

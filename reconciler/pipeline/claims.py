@@ -18,6 +18,7 @@ from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
+from render.kinds.batch import counts_indexes
 from render.matching.bindings import fields_waiting_for_change, interpreted_workload, make_binding
 from render.matching.exclusions import exclusions_of
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
@@ -133,7 +134,9 @@ class _Claiming(Struct):
             if not is_changed and (fields := fields_waiting_for_change(template, match, workload, made)):
                 self.waiting[template.ref] = waiting_words(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
-            self.bindings.append(replace(made, template_digest=digest) if digest else made)
+            is_whole = counts_indexes(template.manifest) and not self.desired.fleet.is_karmada_compatible
+            kept_whole = replace(made, is_whole=True) if is_whole else made
+            self.bindings.append(replace(kept_whole, template_digest=digest) if digest else kept_whole)
 
     def fail(self, template: Template, error: Exception) -> None:
         """Have a template keep what it has, because it led to an error nobody thought of."""

@@ -81,6 +81,7 @@ def _warnings(
     context = DivisionContext(
         interpreter=interpreter,
         is_overridden=partial(_is_overridden, desired.override_policies),
+        is_as_in_karmada=desired.fleet.is_karmada_compatible,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined_scopes(crds),
     )
     return division_warnings(divisions, delivered, context)

@@ -1,6 +1,6 @@
 """The notes in bindings about what stays in clusters although a rule of failover would have it leave."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -11,7 +11,9 @@ BLOCKED = "EvictionBlocked"
 REPORTS = "ClusterReports"
 UNSEEN = "ClusterUnseen"
 PAUSES = "MovePaused"
-NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES})
+RUN_BEGUN, RUN_OVER = "RunBegun", "RunOver"
+RUN_NOTES = frozenset({RUN_BEGUN, RUN_OVER})
+NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES}) | RUN_NOTES
 
 
 def with_blocked_note(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
@@ -32,6 +34,14 @@ def pausing(binding: Binding, clusters: Iterable[str], until: str) -> Binding:
     past = f"left {', '.join(moved.clusters)} at {moved.at}{times}" if moved else "moved"
     message = f"stays in {names} until {until}, though it is not well there: it {past}, and does not go in circles"
     return _with_note(binding, PAUSES, message, clusters)
+
+
+def with_run_note(binding: Binding, clusters: Sequence[str], *, is_over: bool) -> Binding:
+    """Return a binding with the note that it stays as it is, for it has begun or is over."""
+    if is_over:
+        return _with_note(binding, RUN_OVER, f"is over in {', '.join(clusters)}, and moves nowhere", clusters)
+    message = f"has begun in {', '.join(clusters)}, and keeps its division there: it would run a second time elsewhere"
+    return _with_note(binding, RUN_BEGUN, message, clusters)
 
 
 def _with_note(binding: Binding, reason: str, message: str, clusters: Iterable[str]) -> Binding:

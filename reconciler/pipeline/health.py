@@ -54,6 +54,11 @@ def of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
             for ref, found in health.pending.items()
             if (there := tuple(each for each in found if each.cluster in known))
         },
+        runs={
+            ref: begun
+            for ref, runs in health.runs.items()
+            if (begun := tuple(run for run in runs if run.cluster in known))
+        },
     )
 
 

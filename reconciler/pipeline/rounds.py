@@ -3,7 +3,8 @@
 1. failover and the descheduler take from clusters what is not well there, and all is scheduled;
 2. what they took and no other cluster takes is given back (``failover``, ``descheduling``);
 3. so is a last copy that a taint, a label or a region of a cluster takes away (``render.scheduling.last_copies``);
-4. with that, everything is decided again, until a round gives nothing back.
+4. what runs to completion and has begun keeps its division (``runs``);
+5. with that, everything is decided again, until a round gives nothing back.
 
 An edit of a template or its policy gives nothing back: somebody asked for that.
 """
@@ -18,8 +19,9 @@ from render.scheduling.last_copies import clusters_to_stay_in
 from render.settings.fleet import Fleet
 
 from .descheduling import Descheduling, deschedule, with_places
-from .eviction_notes import with_blocked_note
+from .eviction_notes import with_blocked_note, without_note
 from .failover import FailedOver, FailoverInputs, blocked_evictions, failed_over, with_ends, with_stamps
+from .runs import RunsOfPass
 from .schedules import Schedule
 from .sight import sight_of
 from .taints import TaintedClusters
@@ -28,7 +30,7 @@ _Clusters = Mapping[ObjectRef, tuple[str, ...]]
 
 
 def scheduled_in_rounds(
-    bindings: Sequence[Binding],
+    runs: RunsOfPass,
     tainted: TaintedClusters,
     fleet: Fleet,
     inputs: FailoverInputs,
@@ -37,19 +39,27 @@ def scheduled_in_rounds(
     """Take from clusters what is evicted or descheduled, and schedule the rest, but for what no other cluster takes."""
     blocked: dict[ObjectRef, tuple[str, ...]] = {}
     staying: dict[ObjectRef, tuple[str, ...]] = {}
+    held = frozenset[ObjectRef]()
     sight = sight_of(tainted.clusters, fleet, inputs.health)
     while True:
-        failing = failed_over(bindings, tainted, fleet, inputs, blocked)
-        failing = replace(failing, bindings=tuple(_with_last_copies(failing.bindings, staying)))
-        lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying}, fleet, inputs, sight)
+        bindings, over = runs.bindings, runs.over(held)
+        failing = failed_over([each for each in bindings if each.ref not in over], tainted, fleet, inputs, blocked)
+        resting = map(without_note, (each for each in bindings if each.ref in over))
+        begun = runs.with_begun((*failing.bindings, *resting), held)
+        failing = replace(failing, bindings=tuple(_with_last_copies(begun, staying)))
+        lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight)
         lowered, found = with_places(lowered, fleet, schedule)
         evicted, emptied = blocked_evictions(failing, found, fleet), _last_copies(found, fleet)
-        if not evicted and not emptied:
+        moved = runs.moved_in(found) - held
+        if not evicted and not emptied and not moved:
             break
+        held |= moved
         blocked |= evicted
         staying |= {ref: clusters for ref, clusters in emptied.items() if ref not in evicted}
     done = with_ends(failing, found.bindings, fleet, inputs)
-    decided = (replace(each, staying=frozenset()) if each.staying else each for each in found.bindings)
+    decided = (
+        replace(each, staying=frozenset(), begun=()) if each.staying or each.begun else each for each in found.bindings
+    )
     return done, lowered, replace(found, bindings=tuple(with_stamps(decided, inputs.now)))
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
 from reconciler.ledger.facts import Facts
-from reconciler.ledger.health import HealthFile
+from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import with_facts
@@ -63,6 +63,7 @@ from .readme import Tally, readme_file, tally_of
 from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .rounds import scheduled_in_rounds
+from .runs import RunsOfPass, runs_to_record
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
@@ -240,7 +241,15 @@ def _scheduled(
     def schedule(bindings: Sequence[Binding]) -> Schedule:
         return schedule_bindings(bindings, index, fleet, context)
 
-    done, lowered, found = scheduled_in_rounds(claims.bindings, tainted, fleet, inputs.failover, schedule)
+    manifests = {template.ref: template.manifest for template in inputs.templates}
+    runs = RunsOfPass(
+        bindings=claims.bindings,
+        runs={} if fleet.is_karmada_compatible else inputs.failover.health.runs,
+        manifests=manifests,
+        index=index,
+        tie_break=fleet.tie_break,
+    )
+    done, lowered, found = scheduled_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
     return done.beside(inputs.scope.waits if inputs.scope else {}), lowered, found
 
 
@@ -353,8 +362,7 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.beside |= {("facts", HealthFile.NAME): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
-    is_asked = built.failover.is_timed or built.descheduling.is_timed
-    if is_asked and (health := HealthFile.of_health(inputs.failover.health)):
+    if health := HealthFile.of_health(_health_used(inputs, built)):
         assembly.add(("facts", HealthFile.NAME), health.rendered_content())
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
@@ -363,6 +371,14 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
     elif inputs.scope:
         assembly.beside[RESERVED_FILE,] = None
+
+
+def _health_used(inputs: Inputs, built: Built) -> ObservedHealth:
+    """Return the health that decided something: that of failover where it was asked, and the runs that were kept."""
+    health = inputs.failover.health
+    runs = runs_to_record(health.runs, built.bindings)
+    is_asked = built.failover.is_timed or built.descheduling.is_timed
+    return replace(health, runs=runs) if is_asked else ObservedHealth(runs=runs)
 
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:

@@ -42,13 +42,14 @@ from render.timing import parse_instant
 from render.values import DiscreetStruct
 from render.words import counted
 
-from .binding_status import BINDING_NAMES, BindingInputs, binding_after, expected_clusters, reported_health
+from .binding_status import BINDING_NAMES, BindingInputs, binding_after, reported_health
 from .changed_works import works_to_write
 from .cluster_files import status_page, with_remedies
 from .owners import as_owned, owner_of
 from .quota_usage import quota_file, quota_usages
 from .rebalancer_status import rebalancer_file, rebalancer_passes, rebalancer_path
 from .recorded_status import RecordedStatus, binding_path, cluster_lines, path_in_cluster, unhealthy_objects
+from .runs import reported_runs, work_paths
 from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 from .workload_times import with_own_times
@@ -240,8 +241,12 @@ def _asked_for(inputs: StatusInputs) -> list[Binding]:
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the health that rules of failover ask for, of clusters and of workloads in them."""
+    runs = recorded.health().runs  # without a rendered commit nobody knows where objects should be
+    if inputs.commit:
+        runs = reported_runs(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
     if not is_failing_over(inputs.desired):
-        return {HealthFile.PATH: None}
+        file = HealthFile.of_health(ObservedHealth(runs=runs))
+        return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _asked_for(inputs)
     workloads = {binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))}
@@ -252,7 +257,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     conditions = {
         name: cluster_conditions(each.state.status) for name, each in records.items() if name in inputs.members
     }
-    health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending)
+    health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending, runs=runs)
     if not fleet.is_karmada_compatible:
         told = frozenset(each.name for each in filter(is_pulling, members))
         health = with_own_times(health, recorded.health(), told, inputs.now)
@@ -267,8 +272,7 @@ def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:
 
 def _reported(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
-    below = path_in_cluster(binding.ref)
-    works = ((name, recorded.manifest(f"works/{name}/{below}")) for name in expected_clusters(binding))
+    works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
     return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
 
 

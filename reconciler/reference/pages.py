@@ -32,7 +32,7 @@ ANNOTATIONS = (
                 "argosy.dev/recreate",
                 '`"true"`: if a field that cannot change has changed, the object is deleted and created again. This is'
                 " for ConfigMap, Secret, Deployment, StatefulSet, Job, Pod, RoleBinding and ClusterRoleBinding; a"
-                " StatefulSet leaves its pods running.",
+                " StatefulSet leaves its pods running, a Job or a Pod runs again from the beginning.",
             ),
             Entry(
                 "argosy.dev/ignore-fields",
@@ -94,6 +94,11 @@ ANNOTATIONS = (
             Entry(
                 "argosy.dev/rebalanced-by",
                 "In bindings: the WorkloadRebalancers of the source that were answered, each once.",
+            ),
+            Entry(
+                "argosy.dev/completions",
+                "In bindings: the completions of a Job, and those of each cluster in which it has begun, where they"
+                " cannot change any more.",
             ),
             Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
             Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from reconciler.branches.reading import ObservedInputs, Source
 from reconciler.guards.allowances import Allowed, removals_allowed
 from reconciler.guards.source_trailers import allowed_between
+from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.previous import Previous, file_at_root
@@ -78,7 +79,7 @@ def _failover_inputs(
 ) -> FailoverInputs:
     """Return the inputs of failover; health of clusters that the source does not have is left out."""
     if given.now is None:
-        return FailoverInputs()
+        return FailoverInputs(health=ObservedHealth(runs=given.observed.health.runs))
     taints = _file_beside(repository, previous, TAINTS_FILE)
     health = of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
     templates = {template.ref for template in source.desired.templates}

@@ -19,7 +19,7 @@ from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
-from reconciler.pipeline.eviction_notes import NOTES
+from reconciler.pipeline.eviction_notes import NOTES, RUN_OVER
 from reconciler.pipeline.kept_needs import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -224,7 +224,7 @@ class Outcome(Struct, frozen=True, dict=True):
 
 def _stays(condition: Condition) -> bool:
     """Say whether a condition says that something stays where it should not."""
-    return condition.reason in {NO_ROOM, *NOTES}
+    return condition.reason in {NO_ROOM, *NOTES} - {RUN_OVER}
 
 
 def run_pass(

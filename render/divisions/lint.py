@@ -51,4 +51,10 @@ def _divided_workload(division: DividedTemplate, context: DivisionContext) -> Di
     if replicas is None or clusters < 2:
         return None
     share = replicas // clusters if division.share is None else division.share
-    return DividedWorkload(division=division, replicas=replicas, clusters=clusters, share=share)
+    return DividedWorkload(
+        division=division,
+        replicas=replicas,
+        clusters=clusters,
+        share=share,
+        is_as_in_karmada=context.is_as_in_karmada,
+    )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from render.kinds import GroupKind
+from render.kinds.batch import counts_indexes
 from render.model import as_mapping
 
 from .values import ONE_CLUSTER, DividedWorkload, DivisionContext, DivisionWarning, number_at
@@ -99,10 +100,14 @@ Found = Iterator[tuple[str, str, str]]
 
 def _indexes(workload: DividedWorkload) -> Found:
     """Find the completions of an Indexed Job: each cluster numbers its own from 0."""
-    spec = as_mapping(workload.template.manifest.get("spec"))
-    if spec.get("completionMode") == "Indexed":
-        message = "each cluster counts the indexes of its completions from 0, so that the last ones never run"
-        hint = f"let one cluster run it: {ONE_CLUSTER}; or write a Job for each part of the indexes"
+    if counts_indexes(workload.template.manifest):
+        message = (
+            "each cluster counts the indexes of its completions from 0, so they are not divided: one runs them all"
+        )
+        hint = f"say so: {ONE_CLUSTER}; or write a Job for each part of the indexes"
+        if workload.is_as_in_karmada:
+            message = "each cluster counts the indexes of its completions from 0, so that the last ones never run"
+            hint = f"let one cluster run it: {ONE_CLUSTER}; or write a Job for each part of the indexes"
         yield "spec.completionMode", message, hint
 
 

@@ -36,12 +36,14 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     """The context of a division: the interpreter, what overrides write, and what a source defines.
 
     ``is_overridden`` says whether an override writes a field of a template, given its keys. ``may_scale`` says of a
-    kind whether a definition that is not in the source might tell its scale subresource.
+    kind whether a definition that is not in the source might tell its scale subresource. ``is_as_in_karmada``: what
+    cannot be divided is divided all the same.
     """
 
     interpreter: Interpreter
     is_overridden: Callable[[Template, tuple[str, ...]], bool]
     may_scale: Callable[[GroupKind], bool]
+    is_as_in_karmada: bool = False
 
     def replicas(self, division: DividedTemplate) -> int | None:
         """Return the replicas of an object; None where nothing tells them. InterpreterError: it cannot be read."""
@@ -73,12 +75,16 @@ class DivisionWarning(Struct, frozen=True, kw_only=True, order=True):
 
 
 class DividedWorkload(Struct, frozen=True, kw_only=True):
-    """A workload whose replicas are divided: how many, among how many clusters, and those of the smallest share."""
+    """A workload whose replicas are divided: how many, among how many clusters, and those of the smallest share.
+
+    ``is_as_in_karmada``: they are divided though they count indexes.
+    """
 
     division: DividedTemplate
     replicas: int
     clusters: int
     share: int
+    is_as_in_karmada: bool = False
 
     @property
     def template(self) -> Template:

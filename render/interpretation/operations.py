@@ -60,7 +60,9 @@ class Interpretation(Struct, frozen=True, kw_only=True):
     """The knowledge about one kind: a function per operation, None where the kind has no such operation.
 
     ``aggregate`` answers with the template's new ``status`` (None: it has none). ``replica_field`` is the one integer
-    that ``revise`` sets, if that is all it does. No function modifies what it is given; answers may share its parts.
+    that ``revise`` sets, if that is all it does. ``finish`` says of an object that runs to completion how its run has
+    ended ("": it goes on), and None of one that runs for ever. No function modifies what it is given; answers may share
+    its parts.
     """
 
     replicas: Callable[[Manifest], Replicas | None] | None = None
@@ -72,6 +74,7 @@ class Interpretation(Struct, frozen=True, kw_only=True):
     reflect: Callable[[Manifest], Any] | None = None
     health: Callable[[Manifest], bool] | None = None
     replica_field: tuple[str, ...] | None = None
+    finish: Callable[[Manifest], str | None] | None = None
 
 
 FUNCTION_BY_OPERATION: Mapping[Operation, str] = {

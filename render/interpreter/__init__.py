@@ -140,6 +140,14 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
         answer: bool = self._answer(Operation.INTERPRET_HEALTH, True, observed)
         return answer
 
+    def finish(self, manifest: Manifest) -> str | None:
+        """Return how the run of an object ended, "" while it goes on, and None for one that runs for ever."""
+        kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
+        known = third_party(*kind) or NATIVE.get(kind)
+        if known is None or known.finish is None:
+            return None
+        return known.finish(manifest)
+
     def _answer(self, operation: Operation, neutral: Any, manifest: Manifest, *arguments: Any) -> Any:
         _, function, _ = self._found(operation, manifest)
         if function is None:

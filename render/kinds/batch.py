@@ -123,6 +123,17 @@ def reflect_job(observed: Manifest) -> Any:
     return reflected(observed, (*COUNTERS, "conditions", "startTime", "completionTime"))
 
 
+def job_finish(job: Manifest) -> str:
+    """Return Complete or Failed for a Job that is over; empty while it runs."""
+    return _finish(mapping_at(job, "status"))
+
+
+def counts_indexes(manifest: Manifest) -> bool:
+    """Say whether an object is a Job whose pods each have an index: a part of one would count its own from 0."""
+    is_job = manifest.get("kind") == "Job" and str(manifest.get("apiVersion")).startswith("batch/")
+    return is_job and text_at(manifest, "spec", "completionMode") == "Indexed"
+
+
 def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
     """Return the objects the pods of spec.jobTemplate refer to."""
     spec = mapping_at(cron_job, "spec", "jobTemplate", *POD_TEMPLATE)
@@ -198,6 +209,7 @@ KINDS = (
             aggregate=aggregated_job,
             reflect=reflect_job,
             dependencies=template_dependencies,
+            finish=job_finish,
         ),
         retained=(
             Retained(path=("spec", "selector", "matchLabels"), is_fixed=True),

@@ -112,6 +112,11 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
             raise TypeError(f"{self.group_kind}: state in 'retained' what stays, or what is applied would not obey it")
 
     @property
+    def is_run(self) -> bool:
+        """Say whether objects of the kind may run to completion."""
+        return self.interpretation.finish is not None
+
+    @property
     def api_version(self) -> str:
         """The group and version, as manifests have them."""
         return f"{self.group}/{self.version}" if self.group else self.version

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.interpretation.fields import mapping_at, objects_at, text_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.progress import LiveState, Progress, has_condition, status_of
 from render.interpretation.references import pod_dependencies
@@ -23,6 +24,7 @@ WRITTEN_BY_MEMBERS = (
     ("containers", EACH, "volumeMounts"),
     ("initContainers", EACH, "volumeMounts"),
 )
+_ENDING = ("Never", "OnFailure")
 CONTAINER_STATUSES = ("containerStatuses", "initContainerStatuses")
 
 
@@ -66,6 +68,13 @@ def is_pod_healthy(observed: Manifest) -> bool:
     )
 
 
+def pod_finish(pod: Manifest) -> str | None:
+    """Return how a Pod ended that is not restarted for ever; empty while it runs."""
+    if text_at(pod, "spec", "restartPolicy") not in _ENDING:
+        return None
+    return finish_by_word(text_at(pod, "status", "phase"), {"Succeeded": COMPLETE, "Failed": FAILED})
+
+
 def pod_progress(live: Manifest) -> LiveState | None:
     """Return how far a pod is."""
     # To kstatus a failed pod is current, for it changes no more.
@@ -93,6 +102,7 @@ KINDS = (
             aggregate=aggregated_pod,
             dependencies=own_dependencies,
             health=is_pod_healthy,
+            finish=pod_finish,
         ),
         retained=tuple(Retained(path=("spec", *path), is_fixed=True, is_exact=True) for path in WRITTEN_BY_MEMBERS),
         has_no=f"{NO_TEMPLATE_RULES} is_scaled counts stage takes_others_along maps is_transient",

@@ -158,6 +158,7 @@ def _with_kept_fields(fresh: Binding, kept: Binding) -> Binding:
         observed_affinity=kept.observed_affinity,
         last_scheduled_at=kept.last_scheduled_at,
         answered_requests=kept.answered_requests,
+        completions=kept.completions,
         descheduled=kept.descheduled,
         moved=kept.moved,
         conditions=kept.conditions,

@@ -9,7 +9,7 @@ from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
-from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, TEMPLATE_DIGEST
+from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, COMPLETIONS, TEMPLATE_DIGEST
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 
@@ -91,6 +91,9 @@ def _annotations(binding: Binding) -> Plain:
         annotations[TEMPLATE_DIGEST] = binding.template_digest
     if binding.answered_requests:
         annotations[ANSWERED_REQUESTS] = " ".join(binding.answered_requests)
+    if binding.completions is not None:
+        there = " ".join(f"{each.name}={each.replicas}" for each in binding.completions.clusters)
+        annotations[COMPLETIONS] = f"{binding.completions.total}: {there}"
     return annotations
 
 

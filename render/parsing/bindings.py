@@ -8,6 +8,7 @@ from msgspec import convert
 from render.binding import (
     Binding,
     BindingSnapshot,
+    Completions,
     Condition,
     DescheduledReplicas,
     GracefulEvictionTask,
@@ -43,6 +44,7 @@ from .placements import SharedPlacements
 APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
 ANSWERED_REQUESTS = "argosy.dev/rebalanced-by"
+COMPLETIONS = "argosy.dev/completions"
 _NO_GROUPS, _NO_PRIORITY, _NO_STATUS = AffinityGroupFields(), PriorityFields(), StatusFields()
 _NO_SUSPENSION = SuspensionFields()
 
@@ -83,6 +85,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
         answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
+        completions=_completions(annotations.get(COMPLETIONS) or ""),
         **_of_status(fields.status or _NO_STATUS),
     )
 
@@ -100,6 +103,15 @@ def _of_status(status: StatusFields) -> dict[str, Any]:
         "observed_affinity": status.scheduler_observing_affinity_name or "",
         "last_scheduled_at": status.last_scheduled_time or "",
     }
+
+
+def _completions(text: str) -> Completions | None:
+    """Return the completions in an annotation, such as ``7: eu=4 us=3``; None where it says none."""
+    total, _, listed = text.partition(":")
+    pairs = [each.partition("=") for each in listed.split()]
+    if not total.isdecimal() or not pairs or not all(count.isdecimal() for _, _, count in pairs):
+        return None
+    return Completions(total=int(total), clusters=tuple(TargetCluster(name, int(count)) for name, _, count in pairs))
 
 
 def _target_clusters(listed: Iterable[TargetFields] | None) -> tuple[TargetCluster, ...]:

@@ -58,6 +58,7 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterR
         is_descending=task.is_descending,
         weights=task.rules.weights,
         tiers=tiers,
+        is_whole=task.binding.is_whole and strategy not in {Strategy.DUPLICATED, Strategy.UNDIVIDED},
     )
     outcome = state.shares(division)
     if isinstance(outcome, Refusal):

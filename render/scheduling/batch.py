@@ -138,8 +138,25 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
 def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     if not is_schedulable(binding):
         return DecidedBinding(binding, None, unchanged(binding))
+    if binding.begun:
+        return _step_beside_begun(scheduler, binding)
     cycle = scheduler.cycle(binding)
     return DecidedBinding(binding, cycle, scheduler.decision(cycle))
+
+
+def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
+    """Decide on what has not begun of an object that runs to completion; clusters in which it has begun get no more."""
+    names, known = {each.name for each in binding.begun}, scheduler.state.index.index_by_name
+    stay = tuple(each for each in binding.begun if each.name in known)
+    rest = binding.replicas - sum(each.replicas for each in binding.begun)
+    if rest <= 0 or not binding.is_divided:
+        return DecidedBinding(binding, None, replace(unchanged(binding), targets=stay))
+    others = tuple(each for each in binding.targets if each.name not in names)
+    absent = binding.absent_in | names
+    cycle = scheduler.cycle(replace(binding, replicas=rest, begun=(), targets=others, absent_in=absent))
+    decision = scheduler.decision(cycle)
+    targets = (*stay, *decision.targets) if decision.is_scheduled else binding.targets
+    return DecidedBinding(binding, cycle, replace(decision, targets=targets))
 
 
 def _within_quotas(ledger: QuotaLedger, step: DecidedBinding) -> DecidedBinding:

@@ -36,6 +36,7 @@ class Mode(StrEnum):
     SCALE_UP = "scale up"
     SCALE_DOWN = "scale down"
     STEADY = "keep"
+    WHOLE = "keep whole"
 
 
 class Apportionment(Struct, frozen=True, kw_only=True):
@@ -53,7 +54,8 @@ class Division(Struct, frozen=True, kw_only=True):
 
     ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, besides the
     binding's current replicas; ``held`` are those, in the binding's own order. ``is_fresh`` ignores them, but counts
-    them as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other.
+    them as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other. ``is_whole``: all go to
+    one cluster.
     """
 
     replicas: int
@@ -65,6 +67,7 @@ class Division(Struct, frozen=True, kw_only=True):
     is_descending: bool = False
     weights: Sequence[int] = ()
     tiers: Sequence[Mask] = ()
+    is_whole: bool = False
 
     @property
     def is_copied(self) -> bool:
@@ -87,6 +90,8 @@ def assign_replicas(division: Division) -> Shares | Refusal:
 
 def apportionments(division: Division) -> tuple[Apportionment, ...] | Refusal:
     """Return the apportionments of a division: one, or one for every tier."""
+    if division.is_whole:
+        return _in_one_cluster(division)
     if division.tiers:
         return _tier_by_tier(division)
     match division.strategy:
@@ -111,6 +116,25 @@ def shares_of(apportionment: Apportionment, *, is_descending: bool) -> Shares:
     for index, replicas in apportionment.base.items():
         shares[index] = shares.get(index, 0) + replicas
     return list(shares.items())
+
+
+def _in_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
+    """Give everything to the cluster that has it all, or to the one of most weight or room; of equals to the first."""
+    selected, held = division.selected, division.held
+    is_weighted = division.strategy is Strategy.STATIC_WEIGHT and not division.tiers
+    if is_weighted:
+        votes = {each: division.weights[each] if division.weights else 1 for each in sorted(selected)}
+    else:
+        votes = {each: division.capacity[each] + held.get(each, 0) for each in selected}
+    has_all = [each for each in selected if held.get(each) == division.replicas and not division.is_fresh]
+    fitting = has_all or [each for each, count in votes.items() if is_weighted or count >= division.replicas]
+    if not fitting:
+        message = f"No cluster has room for all {division.replicas} replicas, which are not to be divided."
+        return Refusal(ScheduledReason.UNSCHEDULABLE, message)
+    tiers = division.tiers or (-1,)
+    among = next(found for tier in (*tiers, -1) if (found := [each for each in fitting if tier >> each & 1]))
+    best = max(among, key=votes.__getitem__)
+    return (Apportionment(mode=Mode.WHOLE, base={best: division.replicas}),)
 
 
 def _by_static_weight(division: Division) -> Apportionment:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from render.interpretation.fields import mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Replicas
 from render.interpretation.references import Reference, dependents
 from render.interpretation.requirements import node_claim
@@ -11,6 +12,8 @@ from render.model import Manifest
 from render.resources import DependentObject, ReplicaRequirements
 
 from .common import PARALLELISM, parallelism, revise_parallelism
+
+FINISHES = {"Succeeded": COMPLETE, "Failed": FAILED, "Error": FAILED}
 
 
 def workflow_replicas(workflow: Manifest) -> Replicas:
@@ -61,6 +64,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         replica_field=PARALLELISM,
         retain=retain_progress,
         health=is_workflow_healthy,
+        finish=lambda workflow: finish_by_word(text_at(workflow, "status", "phase"), FINISHES),
         dependencies=workflow_dependencies,
     )
 }

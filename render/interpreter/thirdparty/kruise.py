@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_condition
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import container_references, dependents
 from render.interpretation.requirements import pod_requirements
@@ -242,6 +243,7 @@ def are_sidecars_updated(observed: Manifest) -> bool:
     return count_at(status, "matchedPods") == 0 or status.get("updatedPods") == status.get("matchedPods")
 
 
+_FINISHES = {"Complete": COMPLETE, "Completed": COMPLETE, "Failed": FAILED}
 KINDS: Mapping[tuple[str, str], Interpretation] = {
     ("apps.kruise.io/v1alpha1", "CloneSet"): _scaled_interpretation(CLONE_COUNTERS, CLONE_WORDS),
     ("apps.kruise.io/v1beta1", "StatefulSet"): _scaled_interpretation(STATEFUL_COUNTERS, STATEFUL_WORDS),
@@ -266,6 +268,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_broadcast,
         reflect=reflect_broadcast,
         health=is_broadcast_healthy,
+        finish=lambda job: finish_by_condition(mapping_at(job, "status"), _FINISHES),
         dependencies=template_dependencies,
     ),
     ("apps.kruise.io/v1alpha1", "AdvancedCronJob"): Interpretation(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, wrong_type
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_condition
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
@@ -178,17 +179,24 @@ def _time(items: Items, field: str, pick: Any) -> str:
     return str(pick(filter(None, (text_at(status, field) for _, status in collected(items))), default=""))
 
 
+def job_finish(job: Manifest) -> str:
+    """Return how a job ended; empty while it runs."""
+    return finish_by_condition(mapping_at(job, "status"), {"Succeeded": COMPLETE, "Failed": FAILED})
+
+
 KINDS: Mapping[tuple[str, str], Interpretation] = {
     ("kubeflow.org/v1", "PyTorchJob"): Interpretation(
         components=lambda job: role_components(job, PYTORCH),
         aggregate=aggregated_pytorch,
         health=is_job_healthy,
+        finish=job_finish,
         dependencies=lambda job: role_dependencies(job, PYTORCH),
     ),
     ("kubeflow.org/v1", "TFJob"): Interpretation(
         components=lambda job: role_components(job, TENSORFLOW),
         aggregate=aggregated_tensorflow,
         health=is_job_healthy,
+        finish=job_finish,
         dependencies=lambda job: role_dependencies(job, TENSORFLOW),
     ),
     ("kubeflow.org/v2beta1", "MPIJob"): Interpretation(
@@ -196,6 +204,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_mpi,
         reflect=lambda observed: reported_fields(observed, MPI_REPORTED),
         health=is_mpi_job_healthy,
+        finish=job_finish,
     ),
 }
 """The interpretation of each kind, by apiVersion and kind."""

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
@@ -19,6 +20,7 @@ from render.resources import Component, DependentObject, ReplicaRequirements
 
 from .common import conditions_of, has_condition, number_at
 
+FINISHES = {"SUCCEEDED": COMPLETE, "FAILED": FAILED, "STOPPED": FAILED}
 Path = tuple[str, ...]
 CLUSTER: Path = ("spec",)
 JOB: Path = ("spec", "rayClusterSpec")
@@ -230,6 +232,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_job,
         health=is_job_healthy,
         dependencies=lambda job: cluster_dependencies(job, JOB),
+        finish=lambda job: finish_by_word(text_at(job, "status", "jobStatus"), FINISHES),
     ),
     ("ray.io/v1", "RayService"): Interpretation(
         replicas=service_replicas,

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from render.interpretation.fields import mapping_at, text_at, value_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, InterpreterError, Items
 from render.interpretation.requirements import node_claim
 from render.interpretation.statuses import collected, summed
@@ -26,6 +27,7 @@ REPORTED = (
     "submissionID",
     "terminationTime",
 )
+FINISHES = {"COMPLETED": COMPLETE, "FAILED": FAILED}
 STATES = (
     "FAILED",
     "SUBMISSION_FAILED",
@@ -129,6 +131,9 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_application,
         reflect=reflect_application,
         health=is_application_healthy,
+        finish=lambda application: finish_by_word(
+            text_at(application, "status", "applicationState", "state"), FINISHES
+        ),
     )
 }
 """The interpretation of each kind, by apiVersion and kind."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.statuses import collected, summed
@@ -43,6 +44,7 @@ HEALTHY = {
     "Terminating",
     "Terminated",
 }
+FINISHES = {"Completed": COMPLETE, "Failed": FAILED, "Aborted": FAILED, "Terminated": FAILED}
 DURATION = re.compile(r"(?<![0-9.])([0-9]++(?:\.[0-9]*+)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -106,7 +108,11 @@ def _seconds(duration: str) -> float:
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {
     ("batch.volcano.sh/v1alpha1", "Job"): Interpretation(
-        components=job_components, health=is_job_healthy, reflect=reflect_job, aggregate=aggregated_job
+        components=job_components,
+        health=is_job_healthy,
+        reflect=reflect_job,
+        aggregate=aggregated_job,
+        finish=lambda job: finish_by_word(text_at(job, "status", "state", "phase"), FINISHES),
     )
 }
 """The interpretation of each kind, by apiVersion and kind."""

@@ -1,0 +1,60 @@
+"""The runs of objects that run to completion: where they have begun, and how they ended, as far as is recorded."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reconciler.ledger.conditions import condition_of_type
+from render.binding import Binding
+from render.interpreter import Interpreter
+from render.model import Manifest, ObjectRef, Template
+from render.runs import ReportedRun
+
+from .binding_status import expected_clusters
+from .recorded_status import RecordedStatus, path_in_cluster
+from .work_status import APPLIED
+
+_IMMUTABLE = "Immutable"
+
+
+def reported_runs(
+    recorded: RecordedStatus,
+    bindings: Mapping[ObjectRef, Binding],
+    templates: Mapping[ObjectRef, Template],
+    interpreter: Interpreter,
+) -> dict[ObjectRef, tuple[ReportedRun, ...]]:
+    """Return the runs of the objects that run to completion, in the clusters in which they have begun."""
+    found, before = dict[ObjectRef, tuple[ReportedRun, ...]](), recorded.health().runs
+    for ref, binding in bindings.items():
+        template = templates.get(ref)
+        if template is None or interpreter.finish(template.manifest) is None:
+            continue
+        known = {each.cluster: each for each in before.get(ref, ())}
+        works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
+        runs = (_run(name, work, template.manifest, interpreter, known.get(name)) for name, work in works if work)
+        if begun := tuple(filter(None, runs)):
+            found[ref] = begun
+    return found
+
+
+def work_paths(binding: Binding) -> Iterator[tuple[str, str]]:
+    """Yield the clusters of a binding's object, each with the path of what is recorded of it there."""
+    below = path_in_cluster(binding.ref)
+    return ((name, f"works/{name}/{below}") for name in expected_clusters(binding))
+
+
+def _run(
+    cluster: str, work: Manifest, template: Manifest, interpreter: Interpreter, before: ReportedRun | None
+) -> ReportedRun | None:
+    """Return the run of an object in a cluster; None where it has not begun, for it was never applied there.
+
+    Where the last change of it was refused, nothing is reported of it, and what was known of it stays.
+    """
+    status = work["status"]
+    applied = condition_of_type(status.get("conditions"), APPLIED)
+    if applied.get("status") != "True":
+        is_there = str(applied.get("message") or "").startswith(_IMMUTABLE)
+        return before or (ReportedRun(cluster=cluster) if is_there else None)
+    entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
+    finish = interpreter.finish({**template, "status": entry.get("status")}) or ""
+    # Who is told of an end once has it for good: a status that is gone takes nothing back.
+    return ReportedRun(cluster=cluster, finish=finish or (before.finish if before and not entry.get("status") else ""))
