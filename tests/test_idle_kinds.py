@@ -29,6 +29,11 @@ IDLE = [
         "argosy status shows the objects of the fleet in all members",
     ),
     Idle(
+        "config.karmada.io/v1alpha1 KarmadaInitConfig",
+        LEFT_OUT.format("config.karmada.io"),
+        "karmadactl init alone reads it: ignore its file",
+    ),
+    Idle(
         "work.karmada.io/v1alpha1 Work",
         LEFT_OUT.format("work.karmada.io"),
         "put its manifests into the source, and select them by a policy for that cluster",

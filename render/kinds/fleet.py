@@ -32,6 +32,7 @@ KINDS = (
         "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration",
         is_namespaced=False,
     ),
+    *plain_kinds("config.karmada.io", "KarmadaInitConfig", is_namespaced=False, not_written="it is no object"),
     *plain_kinds("networking.karmada.io", "MultiClusterIngress MultiClusterService", is_namespaced=True),
     *plain_kinds("policy.karmada.io", "FederatedResourceQuota OverridePolicy PropagationPolicy", is_namespaced=True),
     *plain_kinds(
