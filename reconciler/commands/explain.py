@@ -26,18 +26,20 @@ class ExplainOptions(Struct, frozen=True, kw_only=True):
     cluster: str = ""
     now: datetime | None = None
     output: str = "text"
+    recursive: bool = False
 
 
 @click.command(
     epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster/paris; argosy explain policy/web;"
-    " argosy explain cop/registry."
+    " argosy explain cop/registry; argosy explain pp.spec.placement."
 )
-@click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME | cluster/NAME | policy/NAME")
+@click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME | cluster/NAME | policy/NAME | KIND.FIELD")
 @with_namespace_options("The namespace the object or policy is in.")
 @click.option("--rev", default="", metavar="REV", help="A source commit, or a rendered one  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Explain the files as they stand, committed or not.")
 @click.option("--cluster", default="", metavar="NAME", help="Only what concerns this cluster.")
 @with_now_option
+@click.option("--recursive", is_flag=True, help="With KIND.FIELD: all fields below it, by name.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -48,12 +50,25 @@ def command(log: Log, /, **options: Any) -> int:
     clusters keep an older manifest. KIND is what kubectl accepts: deploy, deployments, deployment.apps. Of a cluster it
     tells what the cluster holds and what refuses it the rest; of a policy (pp, cpp, op, cop, or policy for any of them)
     what it selects, claims, loses and changes. With -v divisions are told replica by replica. No cluster is asked.
+
+    KIND.FIELD tells what a field of a kind of Karmada or Argosy means, as kubectl explain does: pp.spec.placement.
     """
     return explain_and_show(log, ExplainOptions(**options))
 
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
+    from reconciler.reference.field_pages import described_field, field_page, is_field_path
+
+    if is_field_path(options.subject):
+        refuse_options(["namespace", "rev", "worktree", "cluster", "now", "output"], "goes without a field")
+        print_output(field_page(described_field(options.subject[0]), is_recursive=options.recursive), "text")
+        return 0
+    refuse_options(["recursive"], "goes with a field of a kind: KIND.FIELD")
+    return _explain_object(log, options)
+
+
+def _explain_object(log: Log, options: ExplainOptions) -> int:
     from reconciler.branches.left_out import AS_THEY_STAND, warn_of_uncommitted
     from reconciler.console.text import sections_markdown, sections_text
     from reconciler.explain.answers import ExplainRequest, answer_to

@@ -18,8 +18,8 @@ def _offered(_context: click.Context, _param: click.Parameter, incomplete: str) 
 def command(kind: str) -> int:
     """Print the JSON Schema of KIND  [default: list the kinds].
 
-    There is a schema of each kind that people write (Fleet, HelmChart, PolicyTest, RunSettings, Source), and of each
-    document that -o json prints.
+    There is a schema of each kind that people write for Argosy (Fleet, HelmChart, PolicyTest, RunSettings, Source), of
+    Karmada's kinds, and of each document that -o json prints.
     """
     from reconciler.console.json_values import as_json
     from reconciler.console.text import table

@@ -14,6 +14,7 @@ from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
+from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
 
 Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -98,6 +99,7 @@ INPUTS: Mapping[str, InputKind] = {
 
 KINDS: Mapping[str, str] = {
     **{kind: each.about for kind, each in INPUTS.items()},
+    **KARMADA_KINDS,
     **{each.kind: each.about for each in DOCUMENTS},
 }
 """Every kind that ``argosy schema`` knows, with its sentence."""
@@ -105,10 +107,33 @@ KINDS: Mapping[str, str] = {
 
 def json_schema(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind."""
-    documents = {each.kind: each for each in DOCUMENTS}
-    found = _input_schema(INPUTS[kind]) if kind in INPUTS else document_schema(documents[kind])
-    properties = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": kind}, **found["properties"]}
+    api_version, found = _schema_of(kind)
+    properties = {"apiVersion": {"const": api_version}, "kind": {"const": kind}, **found["properties"]}
     return {"$schema": DIALECT, "title": kind, **found, "properties": properties}
+
+
+def _schema_of(kind: str) -> tuple[str, Shape]:
+    """Return the apiVersion of a kind, and the schema of what stands beside it."""
+    if kind in INPUTS:
+        return ARGOSY_API_VERSION, _input_schema(INPUTS[kind])
+    if kind in KARMADA_KINDS:
+        found = karmada_kinds()[kind]
+        return found.api_version, _karmada_schema(found)
+    return ARGOSY_API_VERSION, document_schema(next(each for each in DOCUMENTS if each.kind == kind))
+
+
+def _field_of(kind: KarmadaKind, path: str) -> Field | None:
+    """Return the sentence about a field; there is none about the items of a list or a map."""
+    is_item = path.endswith(("[]", ".*"))
+    return None if is_item or not kind.sentence(path) else Field(kind.sentence(path))
+
+
+def _karmada_schema(kind: KarmadaKind) -> Shape:
+    shape = _bare_schema(kind.schema, "", lambda path: _field_of(kind, path.removeprefix(".")))
+    metadata = {**shape["properties"]["metadata"], "additionalProperties": True}
+    required = ["apiVersion", "kind", *shape["required"]]
+    properties = {**shape["properties"], "metadata": metadata}
+    return {"description": kind.about, **shape, "properties": properties, "required": required}
 
 
 def _input_schema(kind: InputKind) -> Shape:
@@ -131,7 +156,8 @@ def node_schema(node: Node, path: str, told: Told) -> Shape:
     shape, field = _bare_schema(node, path, told), told(path)
     if field is None:
         return shape
-    default = {} if field.default is None else {"default": field.default}
+    known = field.default if field.default is not None else getattr(node, "default", None)
+    default = {} if known is None else {"default": known}
     return {"description": field.about, **shape, **default}
 
 
@@ -159,7 +185,8 @@ def _bare_schema(node: Node, path: str, told: Told) -> Shape:
 
 
 def _text_schema(node: Text) -> Shape:
-    shape: Shape = {"type": "string", "enum": list(node.choices)} if node.choices else {"type": "string"}
+    words = [*node.choices, *(former for former, _ in node.former)]
+    shape: Shape = {"type": "string", "enum": words} if words else {"type": "string"}
     lengths = {"minLength": node.min_length, "maxLength": node.max_length}
     return {**shape, **{name: length for name, length in lengths.items() if length}}
 

@@ -25,23 +25,25 @@ def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]
 
 KINDS = (
     *plain_kinds("apps.karmada.io", "WorkloadRebalancer", is_namespaced=False),
-    *plain_kinds("autoscaling.karmada.io", "CronFederatedHPA FederatedHPA", is_namespaced=True),
+    *plain_kinds("autoscaling.karmada.io", "CronFederatedHPA", is_namespaced=True, short_names=("cronfhpa",)),
+    *plain_kinds("autoscaling.karmada.io", "FederatedHPA", is_namespaced=True, short_names=("fhpa",)),
     *plain_kinds("cluster.karmada.io", "Cluster", is_namespaced=False),
-    *plain_kinds(
-        "config.karmada.io",
-        "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration",
-        is_namespaced=False,
-    ),
+    *plain_kinds("config.karmada.io", "ResourceInterpreterCustomization", is_namespaced=False, short_names=("ric",)),
+    *plain_kinds("config.karmada.io", "ResourceInterpreterWebhookConfiguration", is_namespaced=False),
     *plain_kinds("config.karmada.io", "KarmadaInitConfig", is_namespaced=False, not_written="it is no object"),
-    *plain_kinds("networking.karmada.io", "MultiClusterIngress MultiClusterService", is_namespaced=True),
-    *plain_kinds("policy.karmada.io", "FederatedResourceQuota OverridePolicy PropagationPolicy", is_namespaced=True),
-    *plain_kinds(
-        "policy.karmada.io", "ClusterOverridePolicy ClusterPropagationPolicy ClusterTaintPolicy", is_namespaced=False
-    ),
+    *plain_kinds("networking.karmada.io", "MultiClusterIngress", is_namespaced=True, short_names=("mci",)),
+    *plain_kinds("networking.karmada.io", "MultiClusterService", is_namespaced=True, short_names=("mcs",)),
+    *plain_kinds("policy.karmada.io", "FederatedResourceQuota", is_namespaced=True),
+    *plain_kinds("policy.karmada.io", "OverridePolicy", is_namespaced=True, short_names=("op",)),
+    *plain_kinds("policy.karmada.io", "PropagationPolicy", is_namespaced=True, short_names=("pp",)),
+    *plain_kinds("policy.karmada.io", "ClusterOverridePolicy", is_namespaced=False, short_names=("cop",)),
+    *plain_kinds("policy.karmada.io", "ClusterPropagationPolicy", is_namespaced=False, short_names=("cpp",)),
+    *plain_kinds("policy.karmada.io", "ClusterTaintPolicy", is_namespaced=False),
     *plain_kinds("remedy.karmada.io", "Remedy", is_namespaced=False),
     *plain_kinds("search.karmada.io", "ResourceRegistry", is_namespaced=False),
-    *plain_kinds("work.karmada.io", "ResourceBinding Work", is_namespaced=True),
-    *plain_kinds("work.karmada.io", "ClusterResourceBinding", is_namespaced=False),
+    *plain_kinds("work.karmada.io", "ResourceBinding", is_namespaced=True, short_names=("rb",)),
+    *plain_kinds("work.karmada.io", "Work", is_namespaced=True, short_names=("wk",)),
+    *plain_kinds("work.karmada.io", "ClusterResourceBinding", is_namespaced=False, short_names=("crb",)),
     *plain_kinds(ARGOSY_GROUP, "ClusterFacts Fleet HelmChart PolicyTest Source", is_namespaced=False),
     BuiltInKind(
         group="multicluster.x-k8s.io",

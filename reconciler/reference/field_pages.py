@@ -1,0 +1,203 @@
+"""Fields of a kind as ``kubectl explain`` shows them: a path such as ``pp.spec.placement``, without any server."""
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from reconciler.names.kinds import spellings
+from reconciler.names.subjects import unknown_name
+from render.admission.schema import Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
+from render.model import ARGOSY_API_VERSION, ObjectRef, group_of
+
+from .karmada import karmada_kinds
+from .schemas import INPUTS
+
+_WIDTH = 80
+_INDENT = " " * 4
+
+
+class DescribedKind(NamedTuple):
+    """A kind whose fields are known: its schema below the root, and the sentence about the field at a path."""
+
+    api_version: str
+    kind: str
+    about: str
+    schema: Record
+    sentence: Callable[[str], str]
+
+
+class DescribedField(NamedTuple):
+    """A field: the kind that it is of, its path, and its schema."""
+
+    kind: DescribedKind
+    path: str
+    node: Node
+
+    @property
+    def about(self) -> str:
+        """The sentence about it."""
+        return self.kind.sentence(self.path) if self.path else self.kind.about
+
+
+@cache
+def _kinds() -> Mapping[str, DescribedKind]:
+    """Return the kinds by every name that people type for them, in lower case."""
+    described = [
+        DescribedKind(each.api_version, name, each.about, each.schema, each.sentence)
+        for name, each in karmada_kinds().items()
+    ]
+    for name, each in INPUTS.items():
+        fields = each.fields
+        schema = Record({"metadata": Record({"name": Text()}), "spec": each.spec})
+
+        def sentence(path: str, fields: Mapping[str, object] = fields) -> str:
+            return str(getattr(fields.get(path), "about", ""))
+
+        described.append(DescribedKind(ARGOSY_API_VERSION, name, each.about, schema, sentence))
+    found: dict[str, DescribedKind] = {}
+    for kind in described:
+        group, _, version = kind.api_version.rpartition("/")
+        for word in spellings(ObjectRef(group, kind.kind, "", ""), version, {}):
+            found.setdefault(word, kind)
+    return found
+
+
+def is_field_path(words: tuple[str, ...]) -> bool:
+    """Say whether what was typed is the path of a field of a known kind, or the kind alone."""
+    return len(words) == 1 and "/" not in words[0] and words[0].lower().partition(".")[0] in _kinds()
+
+
+def described_field(text: str) -> DescribedField:
+    """Return the field of a path; UnknownName says what there is instead.
+
+    >>> described_field("pp.spec.placement.clusterAffinity.exclude").about
+    'The names of clusters that are not selected, whatever else says.'
+    """
+    noun, *names = text.split(".")
+    kind = _kinds()[noun.lower()]
+    path, node = "", kind.schema
+    found: Node = node
+    for name in filter(None, names):
+        fields = _fields_of(found)
+        if name not in fields:
+            where = f"{kind.kind}.{path}" if path else kind.kind
+            raise unknown_name(f"{where} has no field {name!r}", name, list(fields))
+        suffix = _item_suffix(found)
+        path, found = f"{path}{suffix}.{name}".removeprefix("."), fields[name]
+    return DescribedField(kind, path, found)
+
+
+def _item_suffix(node: Node) -> str:
+    match node:
+        case ListOf():
+            return f"[]{_item_suffix(node.items)}"
+        case MapOf():
+            return f".*{_item_suffix(node.values)}"
+    return ""
+
+
+def _fields_of(node: Node) -> Mapping[str, Node]:
+    """Return the fields below a node: those of its items, where it is a list or a map."""
+    match node:
+        case Record():
+            return {name.removesuffix("!"): each for name, each in node.fields.items()}
+        case ListOf():
+            return _fields_of(node.items)
+        case MapOf():
+            return _fields_of(node.values)
+    return {}
+
+
+def _is_required(node: Node, name: str) -> bool:
+    match node:
+        case Record():
+            return f"{name}!" in node.fields
+        case ListOf():
+            return _is_required(node.items, name)
+        case MapOf():
+            return _is_required(node.values, name)
+    return False
+
+
+def type_word(node: Node) -> str:
+    """Return the type of a field, as kubectl writes it.
+
+    >>> type_word(ListOf(Text())), type_word(MapOf(Quantity())), type_word(Record({}))
+    ('[]string', 'map[string]Quantity', 'Object')
+    """
+    match node:
+        case ListOf():
+            return f"[]{type_word(node.items)}"
+        case MapOf():
+            return f"map[string]{type_word(node.values)}"
+    simple: Mapping[type[Node], str] = {
+        Text: "string",
+        Whole: "integer",
+        Flag: "boolean",
+        Quantity: "Quantity",
+        Record: "Object",
+    }
+    return simple.get(type(node), "any")
+
+
+def field_page(field: DescribedField, *, is_recursive: bool = False) -> str:
+    """Return the page about a field, with the fields below it; ``is_recursive``: with all below these, by name."""
+    return "\n".join([*_head(field), *(_tree(field) if is_recursive else _children(field))]).rstrip() + "\n"
+
+
+def _head(field: DescribedField) -> Iterator[str]:
+    kind, name = field.kind, field.path.rpartition(".")[2].removesuffix("[]")
+    yield f"GROUP:      {group_of(kind.api_version)}"
+    yield f"KIND:       {kind.kind}"
+    yield f"VERSION:    {kind.api_version.rpartition('/')[2]}"
+    yield ""
+    if name:
+        yield f"FIELD: {name} <{type_word(field.node)}>"
+        yield from _limits(field.node, "")
+        yield ""
+    yield "DESCRIPTION:"
+    yield from _wrapped(field.about, _INDENT)
+    yield ""
+
+
+def _children(field: DescribedField) -> Iterator[str]:
+    fields = {**_ROOT, **_fields_of(field.node)} if not field.path else _fields_of(field.node)
+    if not fields:
+        return
+    yield "FIELDS:"
+    for name, node in sorted(fields.items()):
+        yield f"  {name}\t<{type_word(node)}>{' -required-' if _is_required(field.node, name) else ''}"
+        yield from _limits(node, "  ")
+        about = _ABOUT_ROOT.get(name, "") if not field.path and name in _ROOT else ""
+        path = f"{field.path}{_item_suffix(field.node)}.{name}".removeprefix(".")
+        yield from _wrapped(about or field.kind.sentence(path), _INDENT)
+        yield ""
+
+
+_ROOT: Mapping[str, Node] = {"apiVersion": Text(), "kind": Text()}
+_ABOUT_ROOT = {"apiVersion": "The group and the version of the kind.", "kind": "The kind."}
+
+
+def _tree(field: DescribedField) -> Iterator[str]:
+    yield "FIELDS:"
+    yield from _branch(field.node, "  ")
+
+
+def _branch(node: Node, indent: str) -> Iterator[str]:
+    for name, child in sorted(_fields_of(node).items()):
+        yield f"{indent}{name}\t<{type_word(child)}>{' -required-' if _is_required(node, name) else ''}"
+        yield from _branch(child, f"{indent}  ")
+
+
+def _limits(node: Node, indent: str) -> Iterator[str]:
+    inner = node.items if isinstance(node, ListOf) else node
+    if isinstance(inner, Text) and inner.choices:
+        yield f"{indent}enum: {', '.join(inner.choices)}"
+    default = getattr(node, "default", None)
+    if default is not None:
+        yield f"{indent}default: {str(default).lower() if isinstance(default, bool) else default}"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text or "-", _WIDTH, initial_indent=indent, subsequent_indent=indent)
