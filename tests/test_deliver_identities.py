@@ -42,7 +42,7 @@ TOLD = [
 
 @each_row("case", TOLD, ids=lambda case: case.why)
 def test_twins(case: Told) -> None:
-    identities = Identities(recorded=case.recorded, told=dict(case.before))
+    identities = Identities(recorded=case.recorded, observed=dict(case.before))
     assert identities.twins(case.member, case.uid) == case.twins
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.ledger.branch_file import BranchFile, says_the_same, without_version
+from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.table import changed_files, kind_at, kinds
-from reconciler.ledger.told import Told
 from reconciler.reference.topics import topic
 from render.documents import emit, parse_documents
 from render.errors import GitError
@@ -234,7 +234,7 @@ def test_a_pass_refuses_a_file_of_a_newer_argosy_and_leaves_it_as_it_is(path: st
     fleet.write({written: with_version(content, 99)})
     fleet.repository.commit({"a.yaml": a_config_map("a", color="blue"), "b.yaml": a_config_map("b")})
     ended = fleet.reconcile()
-    if kind is Told:  # a pass has nothing to tell
+    if kind is NoticeRecord:  # a pass has nothing to tell
         assert ended.code == 0
     else:
         assert (ended.code, f"{written} on the status branch {NEWER}" in ended.err) == (4, True), ended.err

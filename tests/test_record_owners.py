@@ -5,8 +5,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reconciler.ledger.cluster import FAILING, UNSEEN_HINT, ClusterRecord, ClusterState
+from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.ledger.told import Told
 from reconciler.record.owners import REASONS
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_changes import StatusInputs, status_files
@@ -111,5 +111,5 @@ def test_every_recorded_reason_is_in_the_table_with_its_end() -> None:
     metadata = parse_documents(replace(words, state=state).content())[0].value["metadata"]
     assert {FAILING, UNSEEN_HINT} <= metadata["annotations"].keys() <= REASONS.keys()
     conditions = {f"condition {each}" for each in (READY, OBSERVED, REPORTING)}
-    assert {*conditions, SourceRefusal.PATH, Told.PATH, "deviations"} <= REASONS.keys()
+    assert {*conditions, SourceRefusal.PATH, NoticeRecord.PATH, "deviations"} <= REASONS.keys()
     assert [name for name, each in REASONS.items() if not (each.owner and each.ends)] == []

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from reconciler.branches.publication import Publication
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
-from reconciler.ledger.told import MOST_TRIES, CommitState, Notice, SourceVerdict, Told, Unsent
+from reconciler.ledger.notices import MOST_TRIES, CommitState, Notice, NoticeRecord, SourceVerdict, Unsent
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.repository import open_repository
 from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
@@ -115,15 +115,15 @@ def test_drift_that_was_healed_is_told_of_each_pass() -> None:
 
 
 def test_a_record_that_no_pass_wrote_is_none() -> None:
-    assert Told.read_or_none(b"conditions: [1]") == Told()
-    assert Told.read_or_none(b"{") == Told()
-    assert Told.read_or_none(b"conditions: {a: b, c: 3}\nunsent: [{id: 3}]") == Told()
+    assert NoticeRecord.read_or_none(b"conditions: [1]") == NoticeRecord()
+    assert NoticeRecord.read_or_none(b"{") == NoticeRecord()
+    assert NoticeRecord.read_or_none(b"conditions: {a: b, c: 3}\nunsent: [{id: 3}]") == NoticeRecord()
 
 
 def test_a_record_that_a_newer_argosy_wrote_is_left_alone() -> None:
     """Else people would be told of everything once more, and what that one has yet to send would be lost."""
     with pytest.raises(GitError) as raised:
-        Told.read_or_none(b"conditions: {a: b}\nversion: 2\n")
+        NoticeRecord.read_or_none(b"conditions: {a: b}\nversion: 2\n")
     newer = "has version 2, and this Argosy knows 1 at most: a newer Argosy wrote it"
     assert raised.value.message == f"told.yaml on the status branch {newer}"
 
@@ -141,13 +141,13 @@ A_MESSAGE = Unsent(
 
 
 def test_a_record_is_read_back_as_it_was_written() -> None:
-    told = Told(conditions={"a": "b"}, verdicts={"github token": "c"}, unsent=(A_MESSAGE,))
-    assert Told.read_or_none(told.content()) == told
+    told = NoticeRecord(conditions={"a": "b"}, verdicts={"github token": "c"}, unsent=(A_MESSAGE,))
+    assert NoticeRecord.read_or_none(told.content()) == told
     assert told.next_try == 70
 
 
 def test_a_message_is_claimed_by_one_put_off_and_given_up() -> None:
-    told, mine = Told(unsent=(A_MESSAGE,)).claiming(69, ["slack hook"])
+    told, mine = NoticeRecord(unsent=(A_MESSAGE,)).claiming(69, ["slack hook"])
     assert (told.unsent, mine) == ((A_MESSAGE,), ())
     told, mine = told.claiming(70, ["slack hook"])
     assert (mine, told.claiming(70, ["slack hook"])[1]) == (told.unsent, ())
@@ -155,8 +155,8 @@ def test_a_message_is_claimed_by_one_put_off_and_given_up() -> None:
     assert told.after(mine, lambda _: False, 75).unsent == (replace(A_MESSAGE, tries=3, next_try=75 + 120),)
     assert told.after(mine, lambda _: True, 75).unsent == ()
     last = replace(A_MESSAGE, tries=MOST_TRIES)
-    assert Told(unsent=(last,)).after([last], lambda _: False, 75).unsent == ()
-    assert Told(unsent=(A_MESSAGE,)).claiming(70, ["teams hook"])[0].unsent == ()
+    assert NoticeRecord(unsent=(last,)).after([last], lambda _: False, 75).unsent == ()
+    assert NoticeRecord(unsent=(A_MESSAGE,)).claiming(70, ["teams hook"])[0].unsent == ()
 
 
 def test_tries_are_later_each_time_and_all_within_a_day_or_so() -> None:
@@ -167,7 +167,7 @@ def test_tries_are_later_each_time_and_all_within_a_day_or_so() -> None:
 
 def test_a_channel_that_takes_nothing_keeps_the_newest() -> None:
     others = replace(A_MESSAGE, channel="teams hook", id="t")
-    told = Told(unsent=(others,)).adding(replace(A_MESSAGE, id=str(number)) for number in range(50))
+    told = NoticeRecord(unsent=(others,)).adding(replace(A_MESSAGE, id=str(number)) for number in range(50))
     assert [each.id for each in told.unsent] == ["t", *map(str, range(30, 50))]
 
 
@@ -277,7 +277,7 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
 def test_events_that_nobody_takes_are_tried_again(opened: OpenCluster, why: str, tmp_path: Path) -> None:
     clock, channel = Clock(), Channel(kind=ChannelKind.EVENTS, context="hub")
     with telling(tmp_path, channel, clock=clock) as process:
-        report = replace(process, send=partial(sent, open_cluster=opened)).told(WEST_LOST)
+        report = replace(process, send=partial(sent, open_cluster=opened)).report_after_sending(WEST_LOST)
     assert isinstance(process.log.stream, io.StringIO)
     said = process.log.stream.getvalue()
     assert "no Event could be written: " in said
@@ -382,7 +382,7 @@ def subjects(folder: Path) -> list[str]:
 
 def test_of_two_that_saw_the_same_one_tells_it(tmp_path: Path) -> None:
     with receiving() as receiver, telling(tmp_path, a_hook(tmp_path, receiver), clock=Clock()) as process:
-        reports = [process.told(each) for each in (WEST_LOST, WEST_LOST, ALL_WELL)]
+        reports = [process.report_after_sending(each) for each in (WEST_LOST, WEST_LOST, ALL_WELL)]
     assert [dict(report.notified) for report in reports] == [{"webhook ok": 1}, {}, {"webhook ok": 1}]
     assert [report.next_notice for report in reports] == [None, None, None]
     assert receiver.texts == ["cluster west does not answer", "cluster west does not answer"]
@@ -407,7 +407,7 @@ def test_a_channel_that_is_down_is_told_once_it_is_back_and_once_only(tmp_path: 
         due, counts = list[float](), list[dict[str, int]]()
         for report in (WEST_LOST, unchanged, unchanged, WEST_LOST):
             with telling(tmp_path, *channels, clock=clock) as process:
-                ended = process.told(report)
+                ended = process.report_after_sending(report)
             due.append((ended.next_notice or 0) - clock.now)
             counts.append(dict(ended.notified))
             clock.now = ended.next_notice or 0
@@ -416,7 +416,7 @@ def test_a_channel_that_is_down_is_told_once_it_is_back_and_once_only(tmp_path: 
         down.status, seen = 200, len(down.received)
         for _ in range(3):
             with telling(tmp_path, *channels, clock=clock) as process:
-                assert process.told(unchanged).next_notice is None
+                assert process.report_after_sending(unchanged).next_notice is None
     assert (seen, len(down.received), len(other.received)) == (4, 5, 1)
     assert len({headers["x-argosy-delivery"] for headers, _ in down.received}) == 1
     assert {body for _, body in down.received} == {body for _, body in other.received}
@@ -431,12 +431,12 @@ def test_a_process_that_was_killed_while_it_sent_is_followed_by_another(tmp_path
     with receiving() as receiver:
         channel = a_hook(tmp_path, receiver)
         with telling(tmp_path, channel, clock=clock) as process, pytest.raises(KeyboardInterrupt):
-            replace(process, send=killed).told(WEST_LOST)
+            replace(process, send=killed).report_after_sending(WEST_LOST)
         with telling(tmp_path, channel, clock=clock) as process:
-            assert process.told(WEST_LOST).next_notice == clock.now + 60
+            assert process.report_after_sending(WEST_LOST).next_notice == clock.now + 60
             assert receiver.texts == []
             clock.now += 60
-            assert process.told(replace(WEST_LOST, is_unchanged=True)).next_notice is None
+            assert process.report_after_sending(replace(WEST_LOST, is_unchanged=True)).next_notice is None
     assert receiver.texts == ["cluster west does not answer"]
 
 
@@ -466,7 +466,7 @@ def test_a_forge_has_the_status_of_the_source(words: Words, tmp_path: Path) -> N
         remote = "https://bot:secret@git.example.com/team/fleet.git"
         with telling(tmp_path, channel, clock=Clock(), remote=remote) as process:
             for report in (RENDERED, RENDERED, replace(WEST_LOST, rendered="d" * 40), unplaced):
-                process.told(report)
+                process.report_after_sending(report)
     assert receiver.paths == [f"{words.path}/{'a' * 40}"] * 3
     bodies = [json.loads(body) for _, body in receiver.received]
     assert [body["state"] for body in bodies] == ["success", "pending", words.bad]
@@ -485,9 +485,11 @@ def test_a_state_that_gitlab_has_already_is_taken(tmp_path: Path) -> None:
         api = receiver.address.replace("/hook?x=1", "/api")
         channel = Channel(kind=ChannelKind.GITLAB, file=str(tmp_path / "token"), api=api, project="team/fleet")
         with telling(tmp_path, channel, clock=Clock()) as process:
-            assert dict(process.told(RENDERED).notified) == {"gitlab ok": 1}
+            assert dict(process.report_after_sending(RENDERED).notified) == {"gitlab ok": 1}
             receiver.answer = b'{"message": "ref is missing"}'
-            assert dict(process.told(replace(RENDERED, source="e" * 40)).notified) == {"gitlab failed": 1}
+            assert dict(process.report_after_sending(replace(RENDERED, source="e" * 40)).notified) == {
+                "gitlab failed": 1
+            }
 
 
 def test_channels_are_told_apart_by_the_names_of_their_files(tmp_path: Path) -> None:
@@ -541,7 +543,7 @@ def test_what_a_channel_did_not_take_is_sent_by_the_next_controller(tmp_path: Pa
             assert argosy.ended() == 0
         assert len(receiver.paths) == 1
         receiver.status = 201
-        due = Told.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n")
+        due = NoticeRecord.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n")
         soon = replace(due, unsent=tuple(replace(each, next_try=1) for each in due.unsent))
         rewritten(bare, soon.content())
         with controller(tmp_path, "--settings", str(settings)) as argosy:
@@ -549,7 +551,9 @@ def test_what_a_channel_did_not_take_is_sent_by_the_next_controller(tmp_path: Pa
             argosy.says("pass cause=drift", times=2)
             assert argosy.ended() == 0
     assert receiver.paths == [f"/repos/team/fleet/statuses/{work.git('rev-parse', 'HEAD')}"] * 2
-    assert Told.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n").unsent == ()
+    assert (
+        NoticeRecord.read_or_none(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n").unsent == ()
+    )
 
 
 def rewritten(bare: Path, told: bytes) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.ledger.told import Notice
+from reconciler.ledger.notices import Notice
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.run.notices.channels import Channel, ChannelKind, sent
 from reconciler.run.notices.conditions import Message

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.emission.tool_reports import PartReport, ToldObject, ToolReport, parse_tool_reports
+from reconciler.emission.tool_reports import PartReport, ReportedObject, ToolReport, parse_tool_reports
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.tool_files import ToolFiles
@@ -58,8 +58,8 @@ def an_object(deployer: Deployer, cluster: str, spec: dict[str, Any], status: di
     return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec, "status": status}
 
 
-def both(**words: Any) -> tuple[ToldObject, ...]:
-    return tuple(ToldObject(ref=ref, version="v1", **words) for ref in (SETTINGS, WEB))
+def both(**words: Any) -> tuple[ReportedObject, ...]:
+    return tuple(ReportedObject(ref=ref, version="v1", **words) for ref in (SETTINGS, WEB))
 
 
 def resources(*statuses: str, **more: Any) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def resources(*statuses: str, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-class Told(NamedTuple):
+class NoticeRecord(NamedTuple):
     why: str
     found: dict[str, Any]
     want: dict[str, Any]
@@ -79,19 +79,19 @@ class Told(NamedTuple):
 FAILED: dict[str, Any] = {"phase": "Failed", "message": "one or more tasks failed", "syncResult": {"revision": COMMIT}}
 FAILED["syncResult"] |= {"resources": [{**resources("", "SyncFailed")[1], "message": "web is invalid"}]}
 TOLD = [
-    Told("a Kustomization that nobody looked at tells nothing", a_kustomization(), {}),
-    Told(
+    NoticeRecord("a Kustomization that nobody looked at tells nothing", a_kustomization(), {}),
+    NoticeRecord(
         "one that is ready has applied all, and all is healthy",
         a_kustomization(ready="True ReconciliationSucceeded", lastAppliedRevision=FLUX_COMMIT),
         {"commit": COMMIT, "outcome": "Converged", "objects": both()},
     ),
-    Told("one that is under way tells nothing", a_kustomization(ready="Unknown Progressing"), {}),
-    Told(
+    NoticeRecord("one that is under way tells nothing", a_kustomization(ready="Unknown Progressing"), {}),
+    NoticeRecord(
         "one that was changed since tells nothing",
         {**a_kustomization(ready="True X"), "metadata": a_kustomization()["metadata"] | {"generation": 3}},
         {},
     ),
-    Told(
+    NoticeRecord(
         "what is not healthy is applied, and the message names it",
         a_kustomization(
             ready="False HealthCheckFailed timeout waiting for: [Deployment/default/web status: 'InProgress']"
@@ -100,28 +100,28 @@ TOLD = [
             "commit": COMMIT,
             "outcome": "Converged",
             "objects": (
-                ToldObject(ref=SETTINGS, version="v1", health=""),
-                ToldObject(ref=WEB, version="v1", health="Unhealthy", message="its health check failed"),
+                ReportedObject(ref=SETTINGS, version="v1", health=""),
+                ReportedObject(ref=WEB, version="v1", health="Unhealthy", message="its health check failed"),
             ),
         },
     ),
-    Told(
+    NoticeRecord(
         "what cannot be applied leaves it incomplete",
         a_kustomization(ready="False ReconciliationFailed web is invalid"),
         {"commit": COMMIT, "outcome": "Incomplete", "message": "web is invalid", "objects": both(health="")},
     ),
-    Told(
+    NoticeRecord(
         "a folder that cannot be built is a failure",
         a_kustomization(ready="False BuildFailed no such file"),
         {"commit": COMMIT, "outcome": "BuildFailed", "message": "no such file", "objects": both(health="")},
     ),
-    Told("an Application that nobody looked at tells nothing", an_application(), {}),
-    Told(
+    NoticeRecord("an Application that nobody looked at tells nothing", an_application(), {}),
+    NoticeRecord(
         "one that is synced has applied all; it tells the health of each",
         an_application(sync="Synced", resources=resources("Synced", "Synced", health={"status": "Healthy"})),
         {"commit": COMMIT, "outcome": "Converged", "objects": both()},
     ),
-    Told(
+    NoticeRecord(
         "one that keeps the health of each elsewhere tells that of all together",
         an_application(
             sync="Synced",
@@ -131,7 +131,7 @@ TOLD = [
         ),
         {"commit": COMMIT, "outcome": "Converged", "objects": both(health="")},
     ),
-    Told(
+    NoticeRecord(
         "and if all is well together, each is",
         an_application(
             sync="Synced",
@@ -141,7 +141,7 @@ TOLD = [
         ),
         {"commit": COMMIT, "outcome": "Converged", "objects": both()},
     ),
-    Told(
+    NoticeRecord(
         "an operation that failed leaves it incomplete, with the message of each object",
         an_application(sync="OutOfSync", resources=resources("Synced", "OutOfSync"), operationState=FAILED),
         {
@@ -149,17 +149,17 @@ TOLD = [
             "outcome": "Incomplete",
             "message": "one or more tasks failed",
             "objects": (
-                ToldObject(ref=SETTINGS, version="v1"),
-                ToldObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
+                ReportedObject(ref=SETTINGS, version="v1"),
+                ReportedObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
             ),
         },
     ),
-    Told(
+    NoticeRecord(
         "a commit that was compared and not synced yet is under way",
         an_application(sync="OutOfSync", operationState={"phase": "Running"}),
         {},
     ),
-    Told(
+    NoticeRecord(
         "an operation that is tried again has failed",
         an_application(
             sync="OutOfSync",
@@ -171,12 +171,12 @@ TOLD = [
             "outcome": "Incomplete",
             "message": "one or more tasks failed",
             "objects": (
-                ToldObject(ref=SETTINGS, version="v1"),
-                ToldObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
+                ReportedObject(ref=SETTINGS, version="v1"),
+                ReportedObject(ref=WEB, version="v1", is_applied=False, message="web is invalid"),
             ),
         },
     ),
-    Told(
+    NoticeRecord(
         "what differs once it was synced is drift",
         an_application(
             sync="OutOfSync",
@@ -188,12 +188,12 @@ TOLD = [
             "outcome": "Incomplete",
             "message": "OutOfSync: 1 of 2 objects differ",
             "objects": (
-                ToldObject(ref=SETTINGS, version="v1"),
-                ToldObject(ref=WEB, version="v1", is_applied=False, message="OutOfSync"),
+                ReportedObject(ref=SETTINGS, version="v1"),
+                ReportedObject(ref=WEB, version="v1", is_applied=False, message="OutOfSync"),
             ),
         },
     ),
-    Told(
+    NoticeRecord(
         "what has left the folder stays where nothing is pruned, and all else is applied",
         {
             **an_application(
@@ -205,12 +205,12 @@ TOLD = [
         },
         {"commit": COMMIT, "outcome": "Converged", "objects": both()},
     ),
-    Told(
+    NoticeRecord(
         "what cannot be compared is a failure",
         an_application(sync="Unknown", conditions=[{"type": "ComparisonError", "message": "no such cluster"}]),
         {"commit": COMMIT, "outcome": "ComparisonError", "message": "no such cluster"},
     ),
-    Told(
+    NoticeRecord(
         "what has other shapes counts as not told",
         {**an_application(sync="Synced", revision=["x"], resources=[7, {"kind": 3}]), "extra": None},
         {"outcome": "Converged"},
@@ -219,7 +219,7 @@ TOLD = [
 
 
 @each_row("row", TOLD, ids=[row.why for row in TOLD])
-def test_what_an_object_of_a_tool_tells(row: Told) -> None:
+def test_what_an_object_of_a_tool_tells(row: NoticeRecord) -> None:
     deployer = Deployer.FLUX if row.found["kind"] == "Kustomization" else Deployer.ARGO_CD
     heard = NOON if row.found["status"] else ""
     want = PartReport(name="argosy-eu", heard=heard, **row.want)

@@ -50,9 +50,9 @@ def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> I
 
 def _reasons(record: ClusterRecord, failed: list[ObjectReason]) -> str:
     more = len(failed) - _MOST_OBJECTS
-    told = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
-    told += [f"and {counted(more, 'object')} more"] if more > 0 else []
-    return "".join(f"; {each}" for each in (*([record.message] if record.message else []), *told))
+    lines = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
+    lines += [f"and {counted(more, 'object')} more"] if more > 0 else []
+    return "".join(f"; {each}" for each in (*([record.message] if record.message else []), *lines))
 
 
 def _agent(name: str, state: str, hint: str) -> Check:

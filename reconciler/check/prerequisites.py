@@ -95,11 +95,11 @@ def printed_checks(checks: Iterable[Check]) -> Iterator[Check]:
         if not member:
             yield from found
             continue
-        told = [check for check in found if check.is_warning or not check.is_well]
-        well = [check for check in found if check not in told]
-        if well and all(check.is_well for check in told):
+        unwell = [check for check in found if check.is_warning or not check.is_well]
+        well = [check for check in found if check not in unwell]
+        if well and all(check.is_well for check in unwell):
             yield replace(well[0], name=f"member {member}", state=", ".join(check.state for check in well))
-        yield from (replace(check, name=f"member {member}: {check.name}") for check in told)
+        yield from (replace(check, name=f"member {member}: {check.name}") for check in unwell)
 
 
 def _checks_of_members(check_members: CheckMembers, desired: Desired) -> Iterable[Check]:

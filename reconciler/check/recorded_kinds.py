@@ -28,9 +28,12 @@ class RecordedKinds(Struct, frozen=True, kw_only=True):
 def kinds_recorded_of(desired: ClusterDesired, held: Iterable[ObjectRef], status: Manifest) -> RecordedKinds:
     """Return the kinds of a tree, and of objects that earlier commits left, as a cluster of this status serves them."""
     definitions = (item.manifest for item in desired.objects if item.ref.group_kind == CRD)
-    told = [*_kinds_of_status(status), *(kind for manifest in definitions for kind in defined_kinds(manifest))]
-    known = {(each.group, each.kind): each for each in told}
-    resources = {(each.api_version, each.kind): each for each in told}
+    resources_found = [
+        *_kinds_of_status(status),
+        *(kind for manifest in definitions for kind in defined_kinds(manifest)),
+    ]
+    known = {(each.group, each.kind): each for each in resources_found}
+    resources = {(each.api_version, each.kind): each for each in resources_found}
     guessed = {}
     for api_version, kind, is_namespaced in _used(desired, held):
         guess = _guess(api_version, kind, is_namespaced=is_namespaced)

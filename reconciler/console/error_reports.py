@@ -59,8 +59,8 @@ def _form(arguments: Sequence[str]) -> str:
 
 def _sarif(message: str, code: int) -> str:
     """Return a SARIF log without results, of a run that did not succeed."""
-    told = {"level": "error", "message": {"text": cleaned(message or f"exit code {code}")}}
-    invocation = {"executionSuccessful": False, "exitCode": code, "toolExecutionNotifications": [told]}
+    notification = {"level": "error", "message": {"text": cleaned(message or f"exit code {code}")}}
+    invocation = {"executionSuccessful": False, "exitCode": code, "toolExecutionNotifications": [notification]}
     driver = {"name": "argosy", "version": VERSION, "rules": []}
     run = {"tool": {"driver": driver}, "results": [], "invocations": [invocation]}
     return as_json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})

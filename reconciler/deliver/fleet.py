@@ -133,29 +133,31 @@ class _FleetRun:
         self._visits = Visits(self._visit_cluster, ordered, limit=options.max_parallel, clock=options.clock)
 
     def reports(self) -> Iterator[ClusterReport]:
-        is_told = False
+        is_caller_informed = False
         while not self._visits.are_over:
-            self._leave_out(is_told=is_told)
-            slow_at = math.inf if is_told or self._is_anybody_waiting() else self._slow_at()
-            asked_at = self._options.clock() + STOPPING_SECONDS if self._visits.waiting or is_told else math.inf
+            self._leave_out(is_caller_informed=is_caller_informed)
+            slow_at = math.inf if is_caller_informed or self._is_anybody_waiting() else self._slow_at()
+            asked_at = (
+                self._options.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
+            )
             visit = self._visits.next(min([slow_at, asked_at, *(self._end(each) for each in self._under_way())]))
             if visit is not None and visit.result is not None:
                 yield visit.result
             now = self._options.clock()
             if visit is None and slow_at <= now:
-                is_told = True
+                is_caller_informed = True
                 self._options.on_slow(tuple(sorted(self._visits.under_way)))
             for each in self._under_way():
                 if self._end(each) <= now:
                     self._visits.give_up(each)
                     yield self._overdue(each.name)
 
-    def _leave_out(self, *, is_told: bool) -> None:
+    def _leave_out(self, *, is_caller_informed: bool) -> None:
         """Leave out the clusters that are not to be begun, or waited for, any more."""
         is_making_way = self._options.is_making_way() and bool(self._visits.begun)
         if is_making_way or self._options.is_stopping():
             self._visits.waiting.clear()
-        for each in self._under_way() if is_making_way and is_told else ():
+        for each in self._under_way() if is_making_way and is_caller_informed else ():
             self._visits.give_up(each)
 
     def _under_way(self) -> tuple[Visit[ClusterReport], ...]:

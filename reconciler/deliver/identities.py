@@ -11,10 +11,10 @@ from msgspec import Struct, field
 
 
 class Identities(Struct, kw_only=True):
-    """The UIDs of members: those that are recorded, and those that members ``told`` that are not."""
+    """The UIDs of members: those that are recorded, and those that were observed and are not."""
 
     recorded: Mapping[str, str] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
+    observed: dict[str, str] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def twins(self, member: str, uid: str) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ class Identities(Struct, kw_only=True):
         of members that are not recorded and told nobody before, those that ask later have a twin.
         """
         with self.turn:
-            self.told.setdefault(member, uid)
+            self.observed.setdefault(member, uid)
             is_recorded = self.recorded.get(member) == uid
-            known = self.recorded if is_recorded else {**self.told, **self.recorded}
+            known = self.recorded if is_recorded else {**self.observed, **self.recorded}
             return tuple(sorted(name for name, its in known.items() if its == uid != "" and name != member))

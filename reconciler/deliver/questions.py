@@ -31,8 +31,8 @@ def asked_plan(client: Client, plan: Plan) -> Plan:
     open_questions = [item for item in plan.objects if item.is_asked]
     if plan.refusal or not open_questions:
         return plan
-    told = in_parallel(lambda item: asked_object(client, item, plan), open_questions, limit=client.concurrency)
-    by_ref = {item.ref: item for item in told}
+    answered = in_parallel(lambda item: asked_object(client, item, plan), open_questions, limit=client.concurrency)
+    by_ref = {item.ref: item for item in answered}
     return replace(plan, objects=tuple(by_ref.get(item.ref, item) for item in plan.objects))
 
 

@@ -124,8 +124,8 @@ def of_both_rounds(first: ClusterResult, second: ClusterResult) -> ClusterResult
     """Return the result of two rounds: what the first wrote and the second found as it should be was written."""
     written = {result.ref: result for result in first.results if result.action in _DONE}
     results = [_of_both(written.get(result.ref), result) for result in second.results]
-    told: Container[ObjectRef] = {result.ref for result in second.results}
-    gone = [result for result in first.results if result.action in _DONE and result.ref not in told]
+    results_of_second: Container[ObjectRef] = {result.ref for result in second.results}
+    gone = [result for result in first.results if result.action in _DONE and result.ref not in results_of_second]
     return replace(second, results=(*results, *gone))
 
 

@@ -16,9 +16,9 @@ from reconciler.plans.answers import (
     answer_digest,
     applied_digest,
     changed_values,
+    differences_to_report,
     left_as_it_is,
     rewritten_fields,
-    told_differences,
 )
 from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
 from reconciler.plans.context import PlanContext
@@ -283,7 +283,7 @@ def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, c
     found = differences(planned.manifest, live, fields)
     if not found:
         return replace(result, applied=applied)
-    changes = field_changes(planned.manifest, live, told_differences(planned.manifest, found), {context.manager})
+    changes = field_changes(planned.manifest, live, differences_to_report(planned.manifest, found), {context.manager})
     return replace(
         result,
         applied=applied,

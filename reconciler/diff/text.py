@@ -36,7 +36,7 @@ from .words import (
 MORE = " (-v names them)"
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
 FEW = 10
-"""The most objects that are told one by one though the same is said of them."""
+"""The most objects that are shown one by one though the same is said of them."""
 Item = TypeVar("Item")
 
 
@@ -112,12 +112,12 @@ def _together(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
 
 
 def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    told = (each for each in difference.objects if not is_number(each))
+    shown = (each for each in difference.objects if not is_number(each))
 
     def said(change: ObjectChange) -> tuple[object, ...]:
         return (*_said_of_object(change), cause_words(difference, change.ref))
 
-    for group in group_items(told, said, is_full=is_full):
+    for group in group_items(shown, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
         where = cluster_words(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""

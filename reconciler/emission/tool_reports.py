@@ -22,7 +22,7 @@ _HEALTHY = "Healthy"
 _LONGEST = 4000
 
 
-class ToldObject(Struct, frozen=True, kw_only=True):
+class ReportedObject(Struct, frozen=True, kw_only=True):
     """An object that a tool told of: whether it is applied, its health ("": not told) and why, in the tool's words."""
 
     ref: ObjectRef
@@ -43,7 +43,7 @@ class PartReport(Struct, frozen=True, kw_only=True):
     outcome: str = ""
     message: str = ""
     heard: str = ""
-    objects: tuple[ToldObject, ...] = ()
+    objects: tuple[ReportedObject, ...] = ()
 
 
 class ToolReport(Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class ToolReport(Struct, frozen=True, kw_only=True):
         return min(self.parts, key=lambda part: ranks.get(part.outcome, 0), default=None)
 
     @property
-    def objects(self) -> Mapping[ObjectRef, ToldObject]:
+    def objects(self) -> Mapping[ObjectRef, ReportedObject]:
         """Everything that parts told of."""
         return {each.ref: each for part in self.parts for each in part.objects}
 
@@ -142,7 +142,7 @@ def _flux_part(found: Manifest) -> PartReport:
     return _with(part, attempted or applied, outcome, message, _inventory(status, "", ""))
 
 
-def _inventory(status: Manifest, health: str, message: str) -> Iterator[ToldObject]:
+def _inventory(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
     """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
     for entry in as_list(_at(status, "inventory", "entries")):
         parts = _text(as_mapping(entry).get("id")).split("_", 1)
@@ -152,7 +152,7 @@ def _inventory(status: Manifest, health: str, message: str) -> Iterator[ToldObje
         # Flux writes a colon in a name as two underscores, which no name has.
         ref = ObjectRef(rest[0], rest[1], parts[0], name.replace("__", ":"))
         is_named = "/".join(filter(None, (ref.kind, ref.namespace, ref.name))) + " " in message
-        yield ToldObject(
+        yield ReportedObject(
             ref=ref,
             version=_text(as_mapping(entry).get("v")),
             health="Unhealthy" if is_named else health,
@@ -196,26 +196,26 @@ def _is_only_kept(found: Manifest, status: Manifest) -> bool:
     return is_kept and bool(differs) and all(each.get("requiresPruning") is True for each in differs)
 
 
-def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]:
+def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ReportedObject]:
     """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
     failed = {
         _ref(each): _text(each.get("message"))
         for each in map(as_mapping, as_list(_at(operation, "syncResult", "resources")))
         if str(each.get("status")) in {"SyncFailed", "PruneSkipped"}
     }
-    is_told = status.get("resourceHealthSource") != "appTree"
+    has_health = status.get("resourceHealthSource") != "appTree"
     whole = _text(_at(status, "health", "status"))
     for each in map(as_mapping, as_list(status.get("resources"))):
         ref, health = _ref(each), as_mapping(each.get("health"))
         if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
             continue
         is_synced = each.get("status") == "Synced"
-        untold = _HEALTHY if is_told or whole == _HEALTHY else ""
-        yield ToldObject(
+        health_unless_known = _HEALTHY if has_health or whole == _HEALTHY else ""
+        yield ReportedObject(
             ref=ref,
             version=_text(each.get("version")),
             is_applied=is_synced,
-            health=_text(health.get("status")) or untold,
+            health=_text(health.get("status")) or health_unless_known,
             message=_text(health.get("message")) if is_synced else failed.get(ref, "") or _text(each.get("status")),
         )
 
@@ -223,7 +223,7 @@ def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ToldObject]
 _PART_OF = {Deployer.FLUX: _flux_part, Deployer.ARGO_CD: _argo_part}
 
 
-def _with(part: PartReport, commit: str, outcome: str, message: str, objects: Iterable[ToldObject]) -> PartReport:
+def _with(part: PartReport, commit: str, outcome: str, message: str, objects: Iterable[ReportedObject]) -> PartReport:
     return PartReport(
         name=part.name, heard=part.heard, commit=commit, outcome=outcome, message=message, objects=tuple(objects)
     )

@@ -97,8 +97,8 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
         explanation = replace(explanation, facts=_recorded_at(decided or replay, observed))
     if decided is not None:
         past = decided.outcome
-        told = object_explanation(ref, past.source.desired, past.rendered)
-        earlier = with_new_names(told, names_of_now(outcome))
+        explained = object_explanation(ref, past.source.desired, past.rendered)
+        earlier = with_new_names(explained, names_of_now(outcome))
         explanation = replace(
             explanation,
             decision=earlier.decision,

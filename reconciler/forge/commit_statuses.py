@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from reconciler.ledger.told import CommitState
+from reconciler.ledger.notices import CommitState
 from render.errors import GitError
 from render.settings.rendered import ForgeKind
 

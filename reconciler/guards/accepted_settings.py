@@ -121,8 +121,8 @@ def _place_of_setting(change: SettingChange, path: str) -> str:
 
 def settings_line(changes: Iterable[SettingChange]) -> str:
     """Return changes of settings on one line, without passwords in addresses; empty where there are none."""
-    told = "; ".join(map(str, changes))
-    return masked(f"settings: {told}") if told else ""
+    changed_settings = "; ".join(map(str, changes))
+    return masked(f"settings: {changed_settings}") if changed_settings else ""
 
 
 def _read_acceptance(path: Path) -> Acceptance:

@@ -32,8 +32,8 @@ def resolved_chart(source: ExternalSource, downloads: Downloads) -> Mapping[str,
     entry = exact or next(entry for entry in listed if entry["version"] == version)
     url = address_from(base, entry["urls"][0])
     data = downloads.get(url, most_bytes=MOST_BYTES).content
-    digest, told = f"sha256:{hashlib.sha256(data).hexdigest()}", str(entry.get("digest") or "")
-    if told and told.removeprefix("sha256:") != digest.removeprefix("sha256:"):
+    digest, digest_in_index = f"sha256:{hashlib.sha256(data).hexdigest()}", str(entry.get("digest") or "")
+    if digest_in_index and digest_in_index.removeprefix("sha256:") != digest.removeprefix("sha256:"):
         raise UnavailableSource(f"{shown(url)} does not match the digest in {where}")
     return {"version": version, "url": url, "digest": digest}
 

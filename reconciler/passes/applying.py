@@ -193,9 +193,11 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def _identities(self, inventories: Mapping[str, Inventory]) -> Identities:
         """Return who the fleet's members are, as recorded or as they answered."""
         names = {member.name for member in self.context.members}
-        told = self.record.observation.uids if self.record is not None else {}
+        observed = self.record.observation.uids if self.record is not None else {}
         recorded = {name: known.uid for name, known in inventories.items() if known.uid and name in names}
-        return Identities(recorded=recorded, told={name: uid for name, uid in told.items() if name not in recorded})
+        return Identities(
+            recorded=recorded, observed={name: uid for name, uid in observed.items() if name not in recorded}
+        )
 
     def _to_announce(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, str]:
         """Return who the chosen members are that may get other objects than those they are known to hold.
@@ -220,8 +222,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     def _uids(self, identities: Identities) -> dict[str, str]:
         """Return who the chosen members are; those that did not answer are left out, and those that have twins."""
-        told = {**identities.told, **identities.recorded}
-        uids = {member.name: told[member.name] for member in self.delivery.members if member.name in told}
+        known = {**identities.observed, **identities.recorded}
+        uids = {member.name: known[member.name] for member in self.delivery.members if member.name in known}
         return {name: uid for name, uid in uids.items() if not identities.twins(name, uid)}
 
     def _late_observations(self) -> dict[str, AwaitObservation]:

@@ -51,8 +51,8 @@ class EndedRender(Struct, frozen=True, kw_only=True):
         if outcome.rendered.held:
             return
         problems, proposed = problems_of(outcome), None
-        told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
-        contents = contents_of(outcome, seen.folder, told.union(seen.turned or ()))
+        noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
+        contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
         if seen.turned is None:
             contents = replace(contents, digests=[])
         if self.proposed:

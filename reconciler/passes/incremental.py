@@ -24,15 +24,15 @@ from render.timing import written
 from .time_and_health import objects_concerned, waits_of
 
 
-def contents_of(outcome: Outcome, facts: bytes | None, told: frozenset[ObjectRef]) -> PassContents:
-    """Return what a pass saw, to be written down; ``told`` are other objects that the next pass has to look at."""
+def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[ObjectRef]) -> PassContents:
+    """Return what a pass saw, to be written down; ``noteworthy`` are others that the next pass looks at."""
     desired, rendered = outcome.source.desired, outcome.rendered
     failover, tally = rendered.built.failover, rendered.tally
     volatile = {binding.ref for binding in rendered.built.bindings if is_volatile(binding)}
     return PassContents(
         source_digest=desired.source_digest,
         digests=[[*_words(template.ref), template.digest] for template in desired.templates],
-        volatile=sorted(map(_words, volatile | failover.restless | told)),
+        volatile=sorted(map(_words, volatile | failover.restless | noteworthy)),
         facts=(facts or b"").hex(),
         tally={
             "objects": dict(tally.objects),

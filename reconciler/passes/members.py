@@ -117,7 +117,7 @@ def observe_and_connect(
 ) -> ReachedMembers:
     """Observe the members a pass is for."""
     context = FleetContext.of(desired.fleet, desired, publication)
-    if desired.fleet.is_told_by_tools:
+    if desired.fleet.is_reported_by_tools:
         context = replace(context, tools=options.delivery)
     members: tuple[Cluster, ...] = ()
     # Where nothing says how members are reached, the pass is for what agents tell alone.

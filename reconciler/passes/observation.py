@@ -90,15 +90,19 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def pending(self) -> PendingByCluster:
         """The replicas that the observed members cannot start; one that does not tell is believed to start all."""
-        told = {each.cluster: each.pending for each in self.members if not isinstance(each.pending, Failure)}
+        pending_by_cluster = {
+            each.cluster: each.pending for each in self.members if not isinstance(each.pending, Failure)
+        }
         return {
-            member.cluster: with_skew(told.get(member.cluster) or {}, self.words.get(member.cluster, AgentWord()).ahead)
+            member.cluster: with_skew(
+                pending_by_cluster.get(member.cluster) or {}, self.words.get(member.cluster, AgentWord()).ahead
+            )
             for member in self.members
         }
 
     @property
     def uids(self) -> dict[str, str]:
-        """The UIDs of members that were not known before, and told them."""
+        """The UIDs of members that were not known before, as they gave them."""
         return {member.cluster: member.uid for member in self.members if member.uid}
 
     @property
@@ -248,9 +252,9 @@ def observe_members(
 ) -> Observation:
     """Observe the members that a pass is for; of others their agents tell, or the tools that apply to them."""
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
-    is_told = context.tools is not None or any(map(is_pulling, context.members))
+    is_reported_by_others = context.tools is not None or any(map(is_pulling, context.members))
     tip = context.status.tip()
-    recorded = read_recorded(context.status, tip, () if is_told else _OF_CLUSTERS)
+    recorded = read_recorded(context.status, tip, () if is_reported_by_others else _OF_CLUSTERS)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)

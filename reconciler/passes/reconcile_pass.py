@@ -170,8 +170,8 @@ def _warn_of_ended_delivery(
 def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
     """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
     desired = inputs.source.desired
-    is_told = desired.fleet.is_told_by_tools or any(map(is_pulling, desired.clusters))
-    if is_reaching(desired.fleet, options) or (not options.dry_run and is_told):
+    is_reported_by_others = desired.fleet.is_reported_by_tools or any(map(is_pulling, desired.clusters))
+    if is_reaching(desired.fleet, options) or (not options.dry_run and is_reported_by_others):
         from .members import observe_and_connect
 
         return observe_and_connect(inputs.source.desired, inputs.publication, options, log)

@@ -26,7 +26,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
     """A member as a pass left it at rest: its answers, the rendered commit it holds, and what the pass reported of it.
 
     ``works`` is the id of its folder on the status branch ("": none), ``until`` is when a status there may have to be
-    written ("": never). ``unchanged`` counts its objects that there is nothing to tell of, ``told`` are the others.
+    written ("": never). ``unchanged`` counts its objects without a deviation, ``deviating`` are the others.
     """
 
     UNSHOWN = ("told",)
@@ -36,7 +36,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
     works: str
     until: str = ""
     unchanged: int = 0
-    told: tuple[ObjectResult, ...] = ()
+    deviating: tuple[ObjectResult, ...] = ()
 
     @property
     def cluster(self) -> str:
@@ -47,10 +47,10 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
     def of(cls, report: ClusterReport, answers: MemberAtRest, works: str, until: str) -> "RestingMember":
         """Return a member by the report of a pass that found it as it has to be."""
         results = report.applied.results if report.applied else ()
-        told = tuple(map(_repeatable, (each for each in results if each.yielded or each.foreign)))
+        deviating = tuple(map(_repeatable, (each for each in results if each.yielded or each.foreign)))
         commit = report.applied.commit if report.applied else ""
-        unchanged = len(results) - len(told)
-        return cls(answers=answers, commit=commit, works=works, until=until, unchanged=unchanged, told=told)
+        unchanged = len(results) - len(deviating)
+        return cls(answers=answers, commit=commit, works=works, until=until, unchanged=unchanged, deviating=deviating)
 
     def is_recorded(self, inventory: Inventory, works: str, now: str) -> bool:
         """Return whether the status branch has of the member what the pass left there, and need not be written yet."""
@@ -62,7 +62,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
         applied = ClusterResult(
             cluster=self.cluster,
             commit=commit,
-            results=self.told,
+            results=self.deviating,
             resting=self.unchanged,
             outcome=ApplyOutcome.CONVERGED,
         )

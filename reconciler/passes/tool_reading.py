@@ -47,7 +47,7 @@ _SOURCES = Resource(
 _TOOLS = {Deployer.ARGO_CD: ("argocd", _APPLICATIONS), Deployer.FLUX: ("flux-system", _KUSTOMIZATIONS)}
 
 
-class _Told(Struct, kw_only=True):
+class _ReportsOfTools(Struct, kw_only=True):
     """The reports of tools by cluster, and those whose tool could not be asked; ``warnings`` say why."""
 
     reports: dict[str, ToolReport] = field(default_factory=dict)
@@ -81,23 +81,23 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
             for cluster in _served_members(fleet, context.members, self.options)
             if cluster.name in folders and agents.files.get(ClusterRecord.at(cluster.name)) is None
         ]
-        told = _Told()
+        collected = _ReportsOfTools()
         for settings in fleet.emit if served else ():
             if settings.status is not None:
-                self._ask(settings, served, told)
+                self._ask(settings, served, collected)
         made = ToolFiles(commits=commits, tip=tip, recorded=recorded, now=now, grace=AGENT_GRACE)
         first = next((each.deployer for each in fleet.emit if each.status is not None), Deployer.FLUX)
         files = dict(agents.files)
         for name in served:
-            if name in told.reports:
-                files |= made.files([told.reports[name]])
-            elif name in told.unasked:
-                files |= made.unheard(name, told.unasked[name])
+            if name in collected.reports:
+                files |= made.files([collected.reports[name]])
+            elif name in collected.unasked:
+                files |= made.unheard(name, collected.unasked[name])
             else:
                 files |= made.files([ToolReport(cluster=name, deployer=first)])
-        return replace(agents, files=files, untold=tuple(told.warnings))
+        return replace(agents, files=files, untold=tuple(collected.warnings))
 
-    def _ask(self, settings: EmissionSettings, served: list[str], told: _Told) -> None:
+    def _ask(self, settings: EmissionSettings, served: list[str], collected: _ReportsOfTools) -> None:
         """Ask one tool about all clusters."""
         fleet, is_hub = self.context.fleet, settings.placing is Placing.HUB
         places = [HUB] if is_hub else served
@@ -112,12 +112,12 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         for place, answer in zip(places, answers, strict=True):
             names = served if is_hub else [place]
             if isinstance(answer, Failure):
-                told.warnings.append(f"{settings.deployer} in {place}: {answer.kind}: {answer.message}")
-                told.unasked |= {name: settings.deployer for name in names if name not in told.unasked}
+                collected.warnings.append(f"{settings.deployer} in {place}: {answer.kind}: {answer.message}")
+                collected.unasked |= {name: settings.deployer for name in names if name not in collected.unasked}
                 continue
             for report in parse_tool_reports(settings.deployer, answer, branches, fleet.branch_prefix):
                 if report.cluster in names:
-                    told.reports.setdefault(report.cluster, report)
+                    collected.reports.setdefault(report.cluster, report)
 
     def _rendered_place(self, settings: EmissionSettings, cluster: str) -> RenderedPlace:
         options = EmissionOptions(placing=settings.placing)

@@ -39,8 +39,10 @@ class Released(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         keep = "keeps" if len(self.clusters) == 1 else "keep"
-        told = f"{self.ref} is released: no policy selects it, so {listed(self.clusters, _LISTED)} {keep} it as it is"
-        return f"{told}, though its template or its overrides have changed" if self.is_outdated else told
+        sentence = (
+            f"{self.ref} is released: no policy selects it, so {listed(self.clusters, _LISTED)} {keep} it as it is"
+        )
+        return f"{sentence}, though its template or its overrides have changed" if self.is_outdated else sentence
 
 
 def released_lines(released: Iterable[Released]) -> tuple[str, ...]:

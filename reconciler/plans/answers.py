@@ -88,7 +88,7 @@ def _digest(parts: Any) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]).decode()
 
 
-def told_differences(want: Manifest, found: Iterable[FieldDifference]) -> tuple[FieldDifference, ...]:
+def differences_to_report(want: Manifest, found: Iterable[FieldDifference]) -> tuple[FieldDifference, ...]:
     """Return the differences that somebody may have made by rewriting what was applied.
 
     Of what is only filled in these are pieces of Kubernetes' own kinds that have more than is wanted and than servers

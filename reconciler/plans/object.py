@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reconciler.members.masking import HIDDEN, ConcealedManifest
 from render.model import Manifest
 
-from .answers import UNPROVEN, answer_digest, applied_digest, left_as_it_is, told_differences
+from .answers import UNPROVEN, answer_digest, applied_digest, differences_to_report, left_as_it_is
 from .applyset import PART_OF, ApplySet, member_of
 from .conflicts import (
     DecidedConflicts,
@@ -253,7 +253,7 @@ def _known(base: PlannedObject, found: tuple[FieldDifference, ...], context: Pla
     if answer_id not in context.answered:
         return None
     ours = {context.options.applyset.manager}
-    changes = field_changes(want, base.live, told_differences(want, found), ours)
+    changes = field_changes(want, base.live, differences_to_report(want, found), ours)
     return left_as_it_is(replace(base, changes=changes), context.admission, answer_id)
 
 

@@ -61,7 +61,7 @@ def owner_of(cluster: Cluster, fleet: Fleet, record: ClusterRecord) -> ReasonOwn
     """Return who says how a member is."""
     if is_pulling(cluster):
         return ReasonOwner.AGENT
-    return ReasonOwner.TOOL if record.deployer and fleet.is_told_by_tools else ReasonOwner.PASSES
+    return ReasonOwner.TOOL if record.deployer and fleet.is_reported_by_tools else ReasonOwner.PASSES
 
 
 def as_owned(record: ClusterRecord, owner: ReasonOwner, *, has_reported: bool) -> ClusterRecord:

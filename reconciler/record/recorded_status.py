@@ -16,9 +16,9 @@ from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.member_schemas import MemberSchemas
+from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import entries, is_as_written
-from reconciler.ledger.told import Told
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -147,7 +147,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
-    files = status.files(commit, folders or {"README.md", *entries()} - {Told.PATH})
+    files = status.files(commit, folders or {"README.md", *entries()} - {NoticeRecord.PATH})
     time = status.repository.commit_info(commit).time if commit else 0
     return RecordedStatus(files=files, time=time, _parsed=ParsedFiles.of_repository(status.repository))
 

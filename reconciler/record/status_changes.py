@@ -259,8 +259,8 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     }
     health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending, runs=runs)
     if not fleet.is_karmada_compatible:
-        told = frozenset(each.name for each in filter(is_pulling, members))
-        health = with_own_times(health, recorded.health(), told, inputs.now)
+        clusters_with_agents = frozenset(each.name for each in filter(is_pulling, members))
+        health = with_own_times(health, recorded.health(), clusters_with_agents, inputs.now)
     file = HealthFile.of_health(health)
     return {HealthFile.PATH: file.content() if file else None}
 
@@ -353,8 +353,8 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
     names = sorted({*ready, *ended, *facts, *schemas, *objects})
-    told = {"facts": facts, "schemas": schemas}
-    lines = [f"{name}: {', '.join(_words(name, (ready, ended), told, objects))}" for name in names]
+    clusters_with_agents = {"facts": facts, "schemas": schemas}
+    lines = [f"{name}: {', '.join(_words(name, (ready, ended), clusters_with_agents, objects))}" for name in names]
     more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
 
@@ -390,9 +390,12 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _words(
-    name: str, words: Iterable[Mapping[str, str]], told: Mapping[str, Sequence[str]], objects: Mapping[str, int]
+    name: str,
+    words: Iterable[Mapping[str, str]],
+    clusters_with_agents: Mapping[str, Sequence[str]],
+    objects: Mapping[str, int],
 ) -> Iterable[str]:
     yield from (word_by_cluster[name] for word_by_cluster in words if name in word_by_cluster)
-    yield from (word for word, names in told.items() if name in names)
+    yield from (word for word, names in clusters_with_agents.items() if name in names)
     if name in objects:
         yield counted(objects[name], "object")

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reconciler.branches.status_branch import Files
 from reconciler.console.text import one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ToldObject, ToolReport
+from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ReportedObject, ToolReport
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.conditions import condition
 from reconciler.ledger.work import WorkFile
@@ -58,14 +58,14 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
     _paths: dict[str, list[str]] = field(default_factory=dict)
 
     def files(self, reports: Iterable[ToolReport]) -> Files:
-        """Return the files of every cluster that is told of."""
+        """Return the files of every cluster that a tool reports."""
         files: dict[str, bytes | None] = {}
         for report in reports:
             before = self._before(report.cluster)
             if not report.parts and before.outcome and not before.deployer:
                 # Somebody else applies to it, by whom it is told.
                 continue
-            after, commit = self._after(_as_told(before, report), report)
+            after, commit = self._after(_record_of_tool(before, report), report)
             files[ClusterRecord.at(report.cluster)] = self._with_silence(after, before, report).content()
             files |= self._work_files(report, commit) if commit else {}
         return files
@@ -93,13 +93,15 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             message = f"{name} has {worst.commit[:12]}, which is no commit of the rendered branch"
             return self._ended(known, "UnknownCommit", message, f"see what the {kind} reads"), ""
         reason, fault = report.source_fault
-        is_told = report.is_over and (worst.outcome != CONVERGED or self._agree(report, commit))
-        after = self._told(known, report, worst, commit) if is_told else known
+        is_to_be_recorded = report.is_over and (worst.outcome != CONVERGED or self._agree(report, commit))
+        after = self._record_after_run(known, report, worst, commit) if is_to_be_recorded else known
         if reason and not self._asks_the_same(report.cluster, after.applied, self.tip):
             return self._ended(known, reason, self._safe(report.cluster, self.tip, fault)), ""
-        return after, commit if is_told and worst.outcome in _FINISHED else ""
+        return after, commit if is_to_be_recorded and worst.outcome in _FINISHED else ""
 
-    def _told(self, known: ClusterRecord, report: ToolReport, worst: PartReport, commit: str) -> ClusterRecord:
+    def _record_after_run(
+        self, known: ClusterRecord, report: ToolReport, worst: PartReport, commit: str
+    ) -> ClusterRecord:
         """Return the record of a cluster with how the tool ended; a commit that asks the same is no other one."""
         after = self._ended(known, worst.outcome, self._safe(report.cluster, commit, worst.message))
         if worst.outcome not in _FINISHED or self._asks_the_same(report.cluster, known.applied, commit):
@@ -145,8 +147,8 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
 
     def _with_silence(self, after: ClusterRecord, before: ClusterRecord, report: ToolReport) -> ClusterRecord:
         """Return a record that is unknown where its tool has said nothing for too long of something new."""
-        told = {after.applied, *(self._rendered(part.commit) for part in report.parts if part.outcome)}
-        if any(self._asks_the_same(report.cluster, each, self.tip) for each in told):
+        reported = {after.applied, *(self._rendered(part.commit) for part in report.parts if part.outcome)}
+        if any(self._asks_the_same(report.cluster, each, self.tip) for each in reported):
             return after
         now, heard = _seconds(self.now), _seconds(report.heard)
         asked = self._asked_since(report.cluster, after.applied)
@@ -176,13 +178,13 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
     def _work_files(self, report: ToolReport, commit: str) -> Files:
         """Return the Works of everything that a cluster must hold; those of what it need not hold any more go."""
         tree = self.commits.commit(commit).tree
-        folder, told = tree.clusters.get(report.cluster), report.objects
-        by_path = {"/".join(object_path(ref)): each for ref, each in told.items()}
+        folder, reported = tree.clusters.get(report.cluster), report.objects
+        by_path = {"/".join(object_path(ref)): each for ref, each in reported.items()}
         paths = ["/".join(path) for path, _ in tree.trees.files(folder)] if folder else []
         files: dict[str, bytes | None] = dict.fromkeys(self._recorded_works().get(report.cluster, ()))
         for below in paths:
             path = f"works/{report.cluster}/{below}"
-            files[path] = self._work(path, by_path.get(below) or _untold(below))
+            files[path] = self._work(path, by_path.get(below) or _unreported_object(below))
         return files
 
     def _recorded_works(self) -> Mapping[str, list[str]]:
@@ -192,12 +194,12 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
                 self._paths.setdefault(path.split("/", 2)[1], []).append(path)
         return self._paths
 
-    def _work(self, path: str, told: ToldObject) -> bytes:
+    def _work(self, path: str, reported: ReportedObject) -> bytes:
         before = self.recorded.files.get(path)
-        key = told, before
+        key = reported, before
         if key not in self._works:
             recorded = self.recorded.manifest(path)
-            after = work_after(recorded, work_manifest(_work_status(told)), self.now)
+            after = work_after(recorded, work_manifest(_work_status(reported)), self.now)
             self._works[key] = (
                 after,
                 before if after is recorded and before is not None else emit(WorkFile.with_version(after)),
@@ -207,7 +209,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         return content
 
 
-def _as_told(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
+def _record_of_tool(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
     """Return what is kept of a record: what passes or an agent recorded of the cluster ends where a tool delivers."""
     known = ClusterRecord(state=ClusterState(name=report.cluster), deployer=report.deployer.value)
     if not before.deployer:
@@ -216,25 +218,25 @@ def _as_told(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
     return replace(known, **words)
 
 
-def _untold(path: str) -> ToldObject:
-    """Return an object of the folder that no part told of."""
+def _unreported_object(path: str) -> ReportedObject:
+    """Return an object of the folder that no part lists."""
     message = "the tool that applies the folder does not list it"
-    return ToldObject(ref=ref_of_path(path), is_applied=False, message=message)
+    return ReportedObject(ref=ref_of_path(path), is_applied=False, message=message)
 
 
-def _work_status(told: ToldObject) -> WorkStatus:
+def _work_status(reported: ReportedObject) -> WorkStatus:
     """Return the status of an object, whose messages are an API server's as the tool repeats them."""
-    message = safe_message(told.message, {"kind": told.ref.kind})
-    if not told.is_applied:
+    message = safe_message(reported.message, {"kind": reported.ref.kind})
+    if not reported.is_applied:
         applied = condition(APPLIED, "False", "AppliedFailed", message)
         healthy, health = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be"), None
     else:
         applied = condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
-        status, health = _HEALTH.get(told.health, ("False", Health.UNHEALTHY))
-        reason, why = (told.health, message) if told.health else ("NotTold", _NOT_TOLD)
+        status, health = _HEALTH.get(reported.health, ("False", Health.UNHEALTHY))
+        reason, why = (reported.health, message) if reported.health else ("NotTold", _NOT_TOLD)
         healthy = condition(HEALTHY, status, one_line(reason), why)
     return WorkStatus(
-        ref=told.ref, version=told.version, conditions=(applied, healthy), health=health or Health.UNKNOWN
+        ref=reported.ref, version=reported.version, conditions=(applied, healthy), health=health or Health.UNKNOWN
     )
 
 

@@ -199,8 +199,8 @@ def _has_turned(before: Manifest, observed: Manifest) -> bool:
     is_same = _without_volatile(before["status"].get("conditions") or ()) == _without_volatile(
         observed["status"]["conditions"]
     )
-    is_told = [_entry(each["status"]).get("status") is not None for each in (before, observed)]
-    is_same = is_same and is_told[0] == is_told[1]
+    has_status = [_entry(each["status"]).get("status") is not None for each in (before, observed)]
+    is_same = is_same and has_status[0] == has_status[1]
     return not is_same or seen != _seen(observed) or _finding_keys(before) != _finding_keys(observed)
 
 

@@ -13,10 +13,12 @@ from render.failover.health import is_unseen
 from render.failover.tasks import UNKNOWN_HEALTH
 
 
-def with_own_times(health: ObservedHealth, before: ObservedHealth, told: Collection[str], now: str) -> ObservedHealth:
+def with_own_times(
+    health: ObservedHealth, before: ObservedHealth, reported_by_agents: Collection[str], now: str
+) -> ObservedHealth:
     """Return health with the times of the passes' own looks, given that of the last pass.
 
-    ``told`` are the clusters whose agents tell of them, with times of their own clocks.
+    ``reported_by_agents`` are the clusters whose agents tell of them, with times of their own clocks.
     """
     known = {ref: {each.cluster: each for each in found} for ref, found in before.workloads.items()}
     unseen = frozenset(name for name, found in health.conditions.items() if is_unseen(found))
@@ -24,7 +26,7 @@ def with_own_times(health: ObservedHealth, before: ObservedHealth, told: Collect
     def timed(each: ReportedHealth, last: ReportedHealth | None) -> ReportedHealth:
         if each.cluster in unseen:
             each = replace(each, health=UNKNOWN_HEALTH, since="")
-        elif each.cluster in told:
+        elif each.cluster in reported_by_agents:
             each = replace(each, since="")
         if last is None:
             return replace(each, since=each.since or now)

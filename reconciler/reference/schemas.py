@@ -18,7 +18,7 @@ from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
 
 Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-Told = Callable[[str], Field | None]
+FieldAt = Callable[[str], Field | None]
 """Return what there is to say about the field at a path."""
 RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("A name for people; nothing depends on it.", "default"),
@@ -46,7 +46,7 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "spec.webhook.secrets[].provider": Field("The sender of webhooks."),
     "spec.webhook.secrets[].file": Field("The file of the secret, which is read for every webhook."),
     "spec.inside": Field("The address of `/metrics`, `/healthz` and `/readyz`: a port, or a host and a port."),
-    "spec.notifications": Field("The channels by which people are told once what changed."),
+    "spec.notifications": Field("The channels by which people are field_at once what changed."),
     "spec.notifications[].kind": Field("The form of a channel."),
     "spec.notifications[].file": Field("The file with the address of a channel, or with the token of a forge."),
     "spec.notifications[].context": Field("The context of the cluster that Events are written to (kind: events)."),
@@ -151,9 +151,9 @@ def _input_schema(kind: InputKind) -> Shape:
     }
 
 
-def node_schema(node: Node, path: str, told: Told) -> Shape:
+def node_schema(node: Node, path: str, field_at: FieldAt) -> Shape:
     """Return the JSON Schema of a node, with what there is to say about the field at its path."""
-    shape, field = _bare_schema(node, path, told), told(path)
+    shape, field = _bare_schema(node, path, field_at), field_at(path)
     if field is None:
         return shape
     known = field.default if field.default is not None else getattr(node, "default", None)
@@ -168,19 +168,19 @@ _SIMPLE: Mapping[type[Node], Shape] = {
 }
 
 
-def _bare_schema(node: Node, path: str, told: Told) -> Shape:
+def _bare_schema(node: Node, path: str, field_at: FieldAt) -> Shape:
     match node:
         case Text():
             return _text_schema(node)
         case Whole():
             return {"type": "integer"} if node.minimum is None else {"type": "integer", "minimum": node.minimum}
         case ListOf():
-            shape = {"type": "array", "items": node_schema(node.items, f"{path}[]", told)}
+            shape = {"type": "array", "items": node_schema(node.items, f"{path}[]", field_at)}
             return {**shape, "minItems": node.min_items} if node.min_items else shape
         case MapOf():
-            return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", told)}
+            return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", field_at)}
         case Record():
-            return _struct_schema(node, path, told)
+            return _struct_schema(node, path, field_at)
     return dict(_SIMPLE[type(node)])
 
 
@@ -191,9 +191,9 @@ def _text_schema(node: Text) -> Shape:
     return {**shape, **{name: length for name, length in lengths.items() if length}}
 
 
-def _struct_schema(node: Record, path: str, told: Told) -> Shape:
+def _struct_schema(node: Record, path: str, field_at: FieldAt) -> Shape:
     fields = {name.removesuffix("!"): each for name, each in node.fields.items()}
-    properties = {name: node_schema(each, f"{path}.{name}", told) for name, each in fields.items()}
+    properties = {name: node_schema(each, f"{path}.{name}", field_at) for name, each in fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
     shape: Shape = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**shape, "required": required} if required else shape

@@ -48,7 +48,7 @@ from .stumbles import rendered_or_refused
 
 _LONGEST_SUBJECT = 200
 _MOST_BEHIND = 60
-"""The seconds by which the clocks of machines that run passes may differ before a person is told."""
+"""The seconds by which the clocks of machines that run passes may differ before a person is warned."""
 _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
 """The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
@@ -350,5 +350,5 @@ def _message(outcome: Outcome, source: CommitInfo) -> str:
     total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
-    told = (what, "; ".join(renamed), settings_line(filter(is_recorded, outcome.new_settings)))
-    return "\n\n".join(filter(None, [subject, *(each[:2000] for each in told)]))
+    parts = (what, "; ".join(renamed), settings_line(filter(is_recorded, outcome.new_settings)))
+    return "\n\n".join(filter(None, [subject, *(each[:2000] for each in parts)]))

@@ -124,8 +124,8 @@ def _mirror_folder(address: str, environment: Mapping[str, str], purpose: str = 
     if not Path(home).is_absolute():
         raise GitError("XDG_CACHE_HOME is not an absolute path", hint="set it to a folder such as ~/.cache")
     name = _UNSAFE.sub("-", address.partition("://")[2] or address).strip("-.")[-_LONGEST_NAME:].lstrip("-.")
-    told = f"{address}\0{purpose}" if purpose else address
-    digest = hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    key = f"{address}\0{purpose}" if purpose else address
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     folder = Path(home) / "argosy" / f"{name}-{digest}.git"
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -57,14 +57,14 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ReadSettings = Callable[[], RunSettings]
 
 
-class _LeaseTold(Struct, frozen=True):
+class _LeadershipChange(Struct, frozen=True):
     """The word of a Lease whether this process leads; it counts while the settings still name that Lease."""
 
     leadership_number: int
     is_leading: bool
 
 
-_Item = tuple[FleetRun, Event | PassReport] | signal.Signals | _LeaseTold
+_Item = tuple[FleetRun, Event | PassReport] | signal.Signals | _LeadershipChange
 
 
 class Controller:
@@ -130,7 +130,7 @@ class Controller:
             lease,
             holder,
             lambda seconds: members.open(lease.cluster, time.monotonic() + seconds),
-            lambda is_leading: self._queue.put(_LeaseTold(number, is_leading)),
+            lambda is_leading: self._queue.put(_LeadershipChange(number, is_leading)),
             self._log,
         )
 
@@ -210,7 +210,7 @@ class Controller:
         if isinstance(item, signal.Signals):
             self._take_signal(item)
             return
-        if isinstance(item, _LeaseTold):
+        if isinstance(item, _LeadershipChange):
             is_news = item.is_leading or self._is_leading
             if is_news and item.leadership_number == self._leadership_number:
                 self._take_leadership(LeadershipChanged(item.is_leading))

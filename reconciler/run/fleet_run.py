@@ -55,7 +55,7 @@ class FleetRun(Struct, kw_only=True):
             folder = None
         if folder is not None and self.watch is None:
             self.watch = RefWatch(folder, self.wake, self.log)
-        self.pace = self.settings.pace(is_told=folder is not None)
+        self.pace = self.settings.pace(is_notified=folder is not None)
 
     def close(self) -> None:
         """Listen no more, and stop what is under way."""

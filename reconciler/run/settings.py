@@ -61,7 +61,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
                     f"two channels are called {channel.name!r}", hint="give their files names that differ"
                 )
 
-    def pace(self, *, is_told: bool) -> Pace:
-        """Return the pace of a fleet; ``is_told``: somebody says when its source changes."""
-        polled = inf if is_told or self.webhook is not None else POLL_SECONDS
+    def pace(self, *, is_notified: bool) -> Pace:
+        """Return the pace of a fleet; ``is_notified``: somebody says when its source changes."""
+        polled = inf if is_notified or self.webhook is not None else POLL_SECONDS
         return Pace(poll=polled if self.poll is None else self.poll, drift=self.drift)

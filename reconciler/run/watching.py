@@ -23,7 +23,7 @@ class RefWatch:
         self._wake = wake
         self._log = log
         self._closed = threading.Event()
-        self._is_told = False
+        self._is_warned = False
         # What HEAD is about stands in the work tree's own git folder; branches are shared with linked work trees.
         tables = folder.common_dir / "reftable"
         self._start(tables if tables.is_dir() else folder.common_dir / "refs", is_deep=True)
@@ -63,8 +63,8 @@ class RefWatch:
                 self._wake()
 
     def _tell(self, path: Path, error: Exception) -> None:
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_warned:
+            self._is_warned = True
             self._log.warning(f"{path} cannot be watched, and is looked at every {_AGAIN:g} s: {error}")
 
 

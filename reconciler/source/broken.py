@@ -67,7 +67,7 @@ def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "")
     return Broken(problem=problem, files=tuple(sorted(inputs)), ignore=ignore)
 
 
-def told_by_source(broken: Iterable[Broken]) -> tuple[Broken, ...]:
+def with_what_lacks_them(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     """Return the same, in which all that lacks the content of one Source, or a Cluster, has one problem, the first.
 
     One command, or one file, mends all of it, so that a line for each object would say nothing more.
@@ -77,11 +77,11 @@ def told_by_source(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     for each in every:
         if each.problem.hint.startswith(TOLD_ONCE):
             lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
-    told = {problem: _told_of_all(found) for found in lacking.values() for problem in found}
-    return tuple(replace(each, problem=told.get(each.problem, each.problem)) for each in every)
+    message_by_problem = {problem: _naming_all(found) for found in lacking.values() for problem in found}
+    return tuple(replace(each, problem=message_by_problem.get(each.problem, each.problem)) for each in every)
 
 
-def _told_of_all(found: Collection[Problem]) -> Problem:
+def _naming_all(found: Collection[Problem]) -> Problem:
     first = min(found)
     if len(found) == 1:
         return first

@@ -148,8 +148,8 @@ def _files(
     made: dict[str, list[tuple[Manifest, str]]] = {}
     for each in written(conversion, prefix=f"{federation.name}-"):
         key, subject = each.sources[0]
-        told = "; ".join(remarked.notes.get(key, ()))
-        words = f"{subject or places[key].manifest['kind']} of {federation.title}" + (f": {told}" if told else "")
+        notes = "; ".join(remarked.notes.get(key, ()))
+        words = f"{subject or places[key].manifest['kind']} of {federation.title}" + (f": {notes}" if notes else "")
         made.setdefault(key, []).append((each.manifest, words))
     inputs = tuple(dict.fromkeys(one for key in sorted(taken) for one in inputs_of(places[key].file)))
     for key, documents in made.items():

@@ -97,7 +97,7 @@ def _read_included(
     return BuiltSource(
         files=(file,),
         contents={file.id: output},
-        problems=tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults),
+        problems=tuple(place.problem("", _message_of(fault), hint=fault.hint) for fault in faults),
         warnings=(place.problem("", message),) if decided else (),
         implied=inner.built.implied,
     )
@@ -114,7 +114,7 @@ def _broken(inner: ReadFiles) -> Iterator[Problem]:
         yield replace(found.problem, path=found.place.file.path)
 
 
-def _told(problem: Problem) -> str:
+def _message_of(problem: Problem) -> str:
     return str(replace(problem, hint=""))
 
 

@@ -31,7 +31,7 @@ from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
 from render.words import listed
 
-from .broken import Broken, broken_by, told_by_source
+from .broken import Broken, broken_by, with_what_lacks_them
 from .checks import (
     DuplicateTemplates,
     absent_clusters,
@@ -198,7 +198,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     keep_encrypted_texts(parts.templates, read)
     defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
     parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
-    broken = told_by_source([*_broken_of_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
+    broken = with_what_lacks_them([*_broken_of_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
     parts = replace(parts, checked=_check_schemas(parts, lookup.facts, caches.right))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
@@ -367,8 +367,8 @@ def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
     files = (*parts.selection.files, *([parts.lock.file] if parts.lock.file else []))
     placed = (*parts.templates.placed, *parts.templates.variants)
     digest = source_digest_of(files, parts.contents, placed, parts.home.path)
-    told = sorted(kind for kind in kinds if kind not in BUILT_IN)
-    if not told:
+    custom_kinds = sorted(kind for kind in kinds if kind not in BUILT_IN)
+    if not custom_kinds:
         return digest
-    scopes = "".join(f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in told)
+    scopes = "".join(f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in custom_kinds)
     return hashlib.sha256(f"{digest}\n{scopes}".encode("utf-8", "surrogateescape")).hexdigest()

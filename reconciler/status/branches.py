@@ -125,8 +125,8 @@ def _asked_of_agents(
 ) -> Mapping[str, str]:
     """Return the commits that clusters have which pull or a tool applies to, and that ask the same of them as this."""
     records = recorded.clusters()
-    told = [cluster for cluster in clusters if cluster.name in records]
-    pulling = [each.name for each in told if is_pulling(each) or records[each.name].deployer]
+    recorded_clusters = [cluster for cluster in clusters if cluster.name in records]
+    pulling = [each.name for each in recorded_clusters if is_pulling(each) or records[each.name].deployer]
     commits = RenderedCommits(repository, clusters)
     applied = {name: records[name].applied for name in pulling}
     return {

@@ -56,7 +56,7 @@ def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
     if member.sync_mode == "Pull":
         return NO_AGENT
     reached = fleet.source.desired.fleet.reached
-    if fleet.source.desired.fleet.is_told_by_tools and reached is not None and cluster not in reached:
+    if fleet.source.desired.fleet.is_reported_by_tools and reached is not None and cluster not in reached:
         return NOT_TOLD
     if has_status and reached and cluster not in reached:
         return NOT_REACHED

@@ -83,7 +83,7 @@ def progress_of_members(
 def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
         return MemberProgress(reason="NoAgent", message=NO_AGENT, hint=NO_AGENT_HINT, is_known=False)
-    if fleet.is_told_by_tools and fleet.reached is not None and member.name not in fleet.reached:
+    if fleet.is_reported_by_tools and fleet.reached is not None and member.name not in fleet.reached:
         return MemberProgress(reason="NotTold", message=NOT_TOLD, is_known=False)
     if fleet.reached and member.name not in fleet.reached:
         return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
@@ -93,7 +93,7 @@ def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
 def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
     """Return the progress of a member with what to do where it was applied to, and argosy.yaml lists others by now."""
     is_left = bool(fleet.reached) and member.name not in (fleet.reached or ())
-    if not is_left or progress.reason != "Behind" or is_pulling(member) or fleet.is_told_by_tools:
+    if not is_left or progress.reason != "Behind" or is_pulling(member) or fleet.is_reported_by_tools:
         return progress
     hint = (
         f"argosy.yaml lists other clusters and not this one: list it there, or run argosy apply --cluster {member.name}"
@@ -147,11 +147,11 @@ def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
 
 def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
-    is_told = ready.get("status") != "True"
+    is_reported = ready.get("status") != "True"
     since = record.state.failing_since or str(ready.get("lastTransitionTime") or "")
-    why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_told else ""
+    why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_reported else ""
     return MemberProgress(
-        reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
+        reason=str(ready.get("reason") or "NotReady") if is_reported else "NotReady",
         message=f"the last look at it failed{_age_of_first_failure(since, now)}{why}",
         hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else "argosy doctor",
         since=since,

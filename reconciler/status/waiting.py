@@ -209,7 +209,7 @@ def _obstacle_of_branches(branches: RecordedFleet) -> Obstacle | None:
     if branches.recorded.files:
         return None
     desired = branches.fleet.source.desired
-    if branches.is_applied_by_passes or desired.fleet.is_told_by_tools or any(map(is_pulling, desired.clusters)):
+    if branches.is_applied_by_passes or desired.fleet.is_reported_by_tools or any(map(is_pulling, desired.clusters)):
         return Obstacle(text="no pass has recorded anything yet", reason="NotRecorded")
     text = "no pass has recorded anything, and argosy.yaml says of no cluster how it is reached: it is only rendered"
     return Obstacle(text=text, reason=ONLY_RENDERED, hint="list clusters in argosy.yaml, or run argosy apply")

@@ -147,10 +147,10 @@ def _decision_mismatches(path: str, expected: Expectation, binding: Binding, ren
         yield _mismatch(f"{path}.clusters", list(expected.clusters), clusters)
     if expected.replicas is not None and dict(expected.replicas) != replicas:
         yield _mismatch(f"{path}.replicas", dict(sorted(expected.replicas.items())), replicas)
-    yield from _told(path, expected, binding)
+    yield from _mismatches_of_message(path, expected, binding)
 
 
-def _told(path: str, expected: Expectation, binding: Binding) -> Iterator[Mismatch]:
+def _mismatches_of_message(path: str, expected: Expectation, binding: Binding) -> Iterator[Mismatch]:
     """Yield what differs in the Scheduled condition."""
     condition = next((each for each in binding.conditions if each.type == SCHEDULED), None)
     reason, message = (condition.reason, condition.message) if condition else ("", "")
@@ -160,8 +160,8 @@ def _told(path: str, expected: Expectation, binding: Binding) -> Iterator[Mismat
         yield _mismatch(f"{path}.message", expected.message, message)
     pattern = expected.message_matches
     if pattern is not None and not matches_whole(part_pattern(pattern), message):
-        told = f"want a match of {pattern}, got {in_words(message)}"
-        yield Mismatch(field=f"{path}.messageMatches", message=told, got=WITHHELD)
+        difference = f"want a match of {pattern}, got {in_words(message)}"
+        yield Mismatch(field=f"{path}.messageMatches", message=difference, got=WITHHELD)
 
 
 def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:

@@ -170,11 +170,11 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             found = self._sought(operation, kind)
             if not self.webhooks:
                 self._known[operation, kind] = found
-        if found[0] is Layer.SCALE and not self._is_told_by_scale(operation, manifest, self.scales[kind]):
+        if found[0] is Layer.SCALE and not self._is_read_through_scale(operation, manifest, self.scales[kind]):
             return _NOBODY
         return found
 
-    def _is_told_by_scale(self, operation: Operation, manifest: Manifest, scale: ScaleSubresource) -> bool:
+    def _is_read_through_scale(self, operation: Operation, manifest: Manifest, scale: ScaleSubresource) -> bool:
         """Say whether the number of a scale subresource is the number that an operation is about."""
         if operation is Operation.AGGREGATE_STATUS:
             return True

@@ -14,7 +14,7 @@ from .rebalancing import NOT_FOUND, NamedWorkload, ObservedWorkload, RebalancerS
 _ANSWERS: Mapping[Any, RequestOutcome] = {str(each): each for each in RequestOutcome if each}
 
 
-def told_status(manifest: Manifest) -> RebalancerStatus:
+def recorded_request_status(manifest: Manifest) -> RebalancerStatus:
     """Return what a rebalancer's own status says of the workloads that it names, as far as they are done with.
 
     The whole of a request that finished is done with, but for what was added to it since then.
@@ -29,7 +29,7 @@ def told_status(manifest: Manifest) -> RebalancerStatus:
 
 def unfinished_workloads(manifest: Manifest) -> list[Mapping[str, Any]]:
     """Return the workloads of a rebalancer that a control plane has not yet rescheduled, as it names them."""
-    done = {each.workload for each in told_status(manifest).observed}
+    done = {each.workload for each in recorded_request_status(manifest).observed}
     return [each for each in as_mapping(manifest.get("spec")).get("workloads") or () if workload(each) not in done]
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import Manifest
-from render.rebalancers.finished import told_status
+from render.rebalancers.finished import recorded_request_status
 from render.rebalancers.rebalancing import (
     NamedWorkload,
     Rebalancer,
@@ -30,21 +30,21 @@ from render.timing import FIRST
 class RescheduleRequest(Struct, frozen=True, kw_only=True):
     """A WorkloadRebalancer of the source: the name that bindings record, its workloads, and where it stands.
 
-    ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever). ``told`` is what the status in
-    its file says of workloads that a control plane is done with: they are not rescheduled again.
+    ``ttl_seconds`` is for how long it may stay once it has finished (None: for ever). ``recorded`` is what the status
+    in its file says of workloads that a control plane is done with: they are not rescheduled again.
     """
 
     name: str
     workloads: tuple[NamedWorkload, ...]
     ttl_seconds: int | None = None
-    told: RebalancerStatus = field(default_factory=RebalancerStatus)
+    recorded: RebalancerStatus = field(default_factory=RebalancerStatus)
     path: str = ""
     document: int = 0
 
     @property
     def asked_for(self) -> tuple[NamedWorkload, ...]:
         """The workloads that are to be rescheduled."""
-        done = {each.workload for each in self.told.observed}
+        done = {each.workload for each in self.recorded.observed}
         return tuple(each for each in self.workloads if each not in done)
 
 
@@ -56,7 +56,7 @@ def reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0)
         name=f"{metadata['name']}@{created}" if created else metadata["name"],
         workloads=tuple(map(workload, manifest["spec"]["workloads"])),
         ttl_seconds=manifest["spec"].get("ttlSecondsAfterFinished"),
-        told=told_status(manifest),
+        recorded=recorded_request_status(manifest),
         path=path,
         document=document,
     )
@@ -89,7 +89,7 @@ def answered(
             return RequestOutcome.FAILED
         return RequestOutcome.SUCCESSFUL if request.name in binding.answered_requests else RequestOutcome.PENDING
 
-    done = {each.workload: each for each in request.told.observed}
+    done = {each.workload: each for each in request.recorded.observed}
     known = tuple(
         each
         for each in status.observed
@@ -97,7 +97,7 @@ def answered(
         and (each.outcome is not RequestOutcome.FAILED or outcome(each.workload) is RequestOutcome.FAILED)
     )
     observed = in_order((*known, *done.values()))
-    status = replace(status, observed=observed, finished=status.finished or request.told.finished)
+    status = replace(status, observed=observed, finished=status.finished or request.recorded.finished)
     rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
     return rebalanced(rebalancer, status, now, outcome)
 

@@ -98,8 +98,8 @@ def explanations(
     for binding, cycle, decision in _steps(scheduler, tuple(bindings), context or BatchContext()):
         if cycle is None or binding.ref not in among:
             continue
-        told = cycle if cycle.trigger is not Trigger.NONE else _supposed(scheduler, binding)
-        yield explanation_of(told, decision, scheduler.state)
+        explained_cycle = cycle if cycle.trigger is not Trigger.NONE else _supposed(scheduler, binding)
+        yield explanation_of(explained_cycle, decision, scheduler.state)
 
 
 def _supposed(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:

@@ -275,7 +275,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
         return None if self.kubeconfigs or OTHERS in listed else listed
 
     @property
-    def is_told_by_tools(self) -> bool:
+    def is_reported_by_tools(self) -> bool:
         """True where passes read what other tools did."""
         return any(each.status is not None for each in self.emit)
 

@@ -101,8 +101,10 @@ class HelmReleases(NamedTuple):
         """Say whether the repository of a chart is this one: its folder is here, or nothing tells of another."""
         kind, name = str(reference.get("kind")), str(reference.get("name"))
         ref = ObjectRef(REPOSITORIES, kind, str(reference.get("namespace") or namespace), name)
-        is_told = kind == "GitRepository" and name != INSTALLED and bool(self.repositories.get(ref, {}).get("url"))
-        return not is_told or self.places.has_chart(posixpath.normpath(chart.removeprefix("/")))
+        is_address_known = (
+            kind == "GitRepository" and name != INSTALLED and bool(self.repositories.get(ref, {}).get("url"))
+        )
+        return not is_address_known or self.places.has_chart(posixpath.normpath(chart.removeprefix("/")))
 
     def _repository(self, field: str, reference: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
         """Return the spec of a repository that a release refers to."""

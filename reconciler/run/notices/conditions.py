@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from reconciler.ledger.told import CommitState, Notice, SourceVerdict
+from reconciler.ledger.notices import CommitState, Notice, SourceVerdict
 from reconciler.run.pass_job import PassReport
 from render.words import counted, listed
 
@@ -51,9 +51,9 @@ def verdict_of(report: PassReport) -> SourceVerdict | None:
     return SourceVerdict(state=CommitState.SUCCESS, text=text) if report.code == 0 else None
 
 
-def conditions_after(told: Mapping[str, str], report: PassReport) -> dict[str, str]:
+def conditions_after(known: Mapping[str, str], report: PassReport) -> dict[str, str]:
     """Return the conditions that hold after a pass; what it did not look at is as it was told."""
-    found = {key: text for key, text in told.items() if not _is_looked_at(key, report)}
+    found = {key: text for key, text in known.items() if not _is_looked_at(key, report)}
     for name, end in sorted(report.clusters.items()):
         if end.unseen:
             found[f"cluster/{name}"] = f"cluster {name} cannot be seen: {end.unseen}"
@@ -76,14 +76,14 @@ def _is_looked_at(key: str, report: PassReport) -> bool:
     return kind == _SOURCE or report.code not in _REFUSED
 
 
-def notices_between(told: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
+def notices_between(known: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
     """Return what to tell: conditions that began, another source that is refused, and conditions that are over."""
     began = [
         Notice(text=text)
         for key, text in sorted(now.items())
-        if key not in told or (key == _SOURCE and told[key] != text)
+        if key not in known or (key == _SOURCE and known[key] != text)
     ]
-    over = [Notice(text=text, is_solved=True) for key, text in sorted(told.items()) if key not in now]
+    over = [Notice(text=text, is_solved=True) for key, text in sorted(known.items()) if key not in now]
     return (*began, *over)
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.status_branch import Files, StatusBranch
 from reconciler.console.log import Log
-from reconciler.ledger.told import MOST_TRIES, Notice, Told, Unsent
+from reconciler.ledger.notices import MOST_TRIES, Notice, NoticeRecord, Unsent
 from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 
@@ -36,36 +36,36 @@ class Telling(Struct, frozen=True, kw_only=True):
     send: Send
     clock: Callable[[], float] = time.time
 
-    def told(self, report: PassReport) -> PassReport:
+    def report_after_sending(self, report: PassReport) -> PassReport:
         """Tell people what a pass changed, and what waits for another try; return its report with what was sent.
 
         A failure here is none of the pass.
         """
         try:
-            told, mine = self._record_notices(report)
+            record, mine = self._record_notices(report)
             if mine:
                 faults = self._sent(mine)
-                told = self._recorded_as_sent(mine, faults)
+                record = self._recorded_as_sent(mine, faults)
                 report = replace(report, notified=self._counts(mine, faults))
         except ReconcileError as error:
             self.log.warning(f"nobody was told what changed: {error.message}")
             return report
-        return replace(report, next_notice=told.next_try)
+        return replace(report, next_notice=record.next_try)
 
-    def _record_notices(self, report: PassReport) -> tuple[Told, tuple[Unsent, ...]]:
+    def _record_notices(self, report: PassReport) -> tuple[NoticeRecord, tuple[Unsent, ...]]:
         """Record what there is to tell, and return the record with what is ours to send."""
-        now, found = int(self.clock()), [(Told(), tuple[Unsent, ...]())]
+        now, found = int(self.clock()), [(NoticeRecord(), tuple[Unsent, ...]())]
 
         def made(tip: str | None) -> Files:
             before = self._read(tip)
-            told = self._with_news(before, report, tip or "")
-            found[0] = told.claiming(now, (each.name for each in self.channels))
-            return {Told.PATH: found[0][0].content()} if found[0][0] != before else {}
+            record = self._with_news(before, report, tip or "")
+            found[0] = record.claiming(now, (each.name for each in self.channels))
+            return {NoticeRecord.PATH: found[0][0].content()} if found[0][0] != before else {}
 
         self.status.commit(made, lambda _files: _subject("Tell", found[0][1]), time=now)
         return found[0]
 
-    def _with_news(self, before: Told, report: PassReport, tip: str) -> Told:
+    def _with_news(self, before: NoticeRecord, report: PassReport, tip: str) -> NoticeRecord:
         """Return the record with what a pass found; one that found nothing new is not looked at."""
         if report.is_unchanged:
             return before
@@ -120,9 +120,9 @@ class Telling(Struct, frozen=True, kw_only=True):
             faults = list(pool.map(fault_of, mine))
         return {message.id: fault for message, fault in zip(mine, faults, strict=True) if fault}
 
-    def _recorded_as_sent(self, mine: Sequence[Unsent], faults: Mapping[str, str]) -> Told:
+    def _recorded_as_sent(self, mine: Sequence[Unsent], faults: Mapping[str, str]) -> NoticeRecord:
         """Record what was taken, and the others' next try, which the log names the first time and the last."""
-        now, told, is_any_taken = int(self.clock()), [Told()], len(faults) < len(mine)
+        now, record, is_any_taken = int(self.clock()), [NoticeRecord()], len(faults) < len(mine)
         for message in mine:
             if message.id in faults and message.tries in {1, MOST_TRIES}:
                 what = "given up" if message.tries == MOST_TRIES else "not taken, and tried again later"
@@ -130,14 +130,14 @@ class Telling(Struct, frozen=True, kw_only=True):
 
         def made(tip: str | None) -> Files:
             before = self._read(tip)
-            told[0] = before.after(mine, lambda each: each.id not in faults, now)
-            return {Told.PATH: told[0].content()} if told[0] != before else {}
+            record[0] = before.after(mine, lambda each: each.id not in faults, now)
+            return {NoticeRecord.PATH: record[0].content()} if record[0] != before else {}
 
         self.status.commit(made, lambda _files: _subject("Told" if is_any_taken else "Could not tell", mine), time=now)
-        return told[0]
+        return record[0]
 
-    def _read(self, tip: str | None) -> Told:
-        return Told.read_or_none(self.status.files(tip, {Told.PATH}).get(Told.PATH, b""))
+    def _read(self, tip: str | None) -> NoticeRecord:
+        return NoticeRecord.read_or_none(self.status.files(tip, {NoticeRecord.PATH}).get(NoticeRecord.PATH, b""))
 
     def _counts(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
         kinds = {each.name: each.kind for each in self.channels}

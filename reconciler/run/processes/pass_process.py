@@ -175,7 +175,7 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
                 is_unchanged=True,
                 next_wall=repeated.next_wall,
             )
-            return _told_again(report, job, repository, repeated.names, log) if job.has_unsent else report
+            return _with_unsent_notices(report, job, repository, repeated.names, log) if job.has_unsent else report
         from reconciler.branches.status_branch import StatusBranch
         from reconciler.passes.pass_lines import commit_line, warning_lines
         from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
@@ -194,10 +194,10 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
         else:
             fleet, report = result.good.fleet, _report_of_refusal(result)
             publication = publication_of(repository, fleet)
-        return _told(report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log)
+        return _with_notices(report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log)
 
 
-def _told_again(
+def _with_unsent_notices(
     report: PassReport, job: PassJob, repository: "Repository", names: "BranchNames", log: Log
 ) -> PassReport:
     """Tell what waits for another try, where nothing is new."""
@@ -206,10 +206,10 @@ def _told_again(
 
     publication = Publication(repository=repository, remote=names.publish_remote)
     branch = names.status_ref.removeprefix("refs/heads/")
-    return _told(report, job, StatusBranch(publication=publication, branch=branch), log)
+    return _with_notices(report, job, StatusBranch(publication=publication, branch=branch), log)
 
 
-def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
+def _with_notices(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
     from reconciler.branches.publication import source_address
@@ -220,7 +220,9 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
     channels = [Channel.parse(each) for each in job.channels]
     send = partial(sent, open_cluster=openable_clusters(job.delivery).open)
     remote = source_address(status.repository)
-    return Telling(fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send).told(report)
+    return Telling(
+        fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send
+    ).report_after_sending(report)
 
 
 def _report_of_result(result: "PassResult", log: Log) -> PassReport:

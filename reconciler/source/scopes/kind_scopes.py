@@ -83,9 +83,9 @@ class Scopes(Struct, frozen=True, kw_only=True):
 
     def _known_scope(self, group: str, kind: str) -> bool | None:
         key = group, kind
-        for told in (SCOPES, self.defined):
-            if key in told:
-                return told[key]
+        for table in (SCOPES, self.defined):
+            if key in table:
+                return table[key]
         for look in (self.elsewhere, self.observed, _well_known):
             scope = look().get(key)
             if scope is not None:

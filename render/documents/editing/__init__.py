@@ -46,10 +46,10 @@ def _made(data: bytes, index: int, edit: Edit) -> bytes:
     page = Page.of(data, index)
     result = page.with_edit(edit, documents[index].value)
     try:
-        told = [emit(each.value) for each in parse_documents(result)]
+        written = [emit(each.value) for each in parse_documents(result)]
     except DocumentErrors:
-        told = []
-    if told != wanted:
+        written = []
+    if written != wanted:
         raise page.refusal(page.root.start, "it is written in a way that does not allow this change", BY_HAND)
     return result
 

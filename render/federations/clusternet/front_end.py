@@ -195,7 +195,7 @@ class _Subscriptions:
 
     def _orders(self, subscription: Placed, objects: Sequence[Placed]) -> list[FeedOrder]:
         inventory = self._inventories.get(subscription.key)
-        told = (
+        replicas_by_key = (
             {feed_key(each): each.get("desiredReplicas") for each in (inventory.spec.get("feeds") or ())}
             if inventory
             else {}
@@ -203,7 +203,7 @@ class _Subscriptions:
         orders = []
         for each in objects:
             key = feed_key({"apiVersion": each.manifest["apiVersion"], "kind": each.kind, **_place(each)})
-            orders.append(FeedOrder(key=key, replicas=told.get(key, _replicas_of(each))))
+            orders.append(FeedOrder(key=key, replicas=replicas_by_key.get(key, _replicas_of(each))))
         return orders
 
     def _member(self, document: Placed) -> Manifest:

@@ -98,7 +98,9 @@ def _workspace(template: Placed) -> Placed:
 def _types(federated: Sequence[Placed]) -> list[Placed]:
     """Return the types of KubeSphere's kinds that no FederatedTypeConfig among the documents tells."""
     kinds = {each.kind.removeprefix("Federated") for each in federated}
-    told = {(each.spec.get("targetType") or {}).get("kind") for each in federated if each.kind == "FederatedTypeConfig"}
+    configured_kinds = {
+        (each.spec.get("targetType") or {}).get("kind") for each in federated if each.kind == "FederatedTypeConfig"
+    }
     return [
         Placed(
             manifest={
@@ -110,7 +112,7 @@ def _types(federated: Sequence[Placed]) -> list[Placed]:
             origin=_ENABLED_TYPE,
         )
         for kind, (group, version, scope) in _TYPES.items()
-        if kind in kinds - told
+        if kind in kinds - configured_kinds
     ]
 
 

@@ -78,8 +78,10 @@ def _none_in_all(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> U
         "labelSelector": replace(_ANY, label_selector=affinity.label_selector),
         "fieldSelector": replace(_ANY, field_selector=affinity.field_selector),
     }
-    told = [f"{name} matches {index.matching(part).bit_count()}" for name, part in parts.items() if part != _ANY]
-    return Unmet(field=path, message=f"matches none of {total}", hint=f"each for itself, {', '.join(told)}")
+    matches_by_part = [
+        f"{name} matches {index.matching(part).bit_count()}" for name, part in parts.items() if part != _ANY
+    ]
+    return Unmet(field=path, message=f"matches none of {total}", hint=f"each for itself, {', '.join(matches_by_part)}")
 
 
 def _unmet_labels(selector: LabelSelector | None, index: ClusterIndex, path: str) -> Iterator[Unmet]:

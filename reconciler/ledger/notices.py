@@ -72,7 +72,7 @@ class Unsent(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return replace(self, next_try=now + min(_FIRST_RETRY << min(self.tries - 1, 20), _LONGEST_RETRY))
 
 
-class Told(BranchFile, frozen=True, kw_only=True):
+class NoticeRecord(BranchFile, frozen=True, kw_only=True):
     """The record: conditions that people were told of, the last verdict of each channel, and what is to be sent."""
 
     PATH: ClassVar[str] = "told.yaml"
@@ -95,7 +95,7 @@ class Told(BranchFile, frozen=True, kw_only=True):
         return {**super().plain(), "conditions": self.conditions}
 
     @classmethod
-    def read_or_none(cls, content: bytes) -> "Told":
+    def read_or_none(cls, content: bytes) -> "NoticeRecord":
         """Read the record back; one that Argosy did not write is as good as none, but a newer one is a GitError."""
         try:
             return cls.of(object_in(content)) if content else cls()
@@ -104,14 +104,14 @@ class Told(BranchFile, frozen=True, kw_only=True):
                 raise fault.at(cls.PATH) from fault
             return cls()
 
-    def adding(self, new: Iterable[Unsent]) -> "Told":
+    def adding(self, new: Iterable[Unsent]) -> "NoticeRecord":
         """Return the record with more to send; a channel that takes nothing keeps only the newest."""
         unsent = (*self.unsent, *new)
         names = {each.channel for each in unsent}
         kept = {id(each) for name in names for each in [one for one in unsent if one.channel == name][-_MOST_UNSENT:]}
         return replace(self, unsent=tuple(each for each in unsent if id(each) in kept))
 
-    def claiming(self, now: int, channels: Iterable[str]) -> "tuple[Told, tuple[Unsent, ...]]":
+    def claiming(self, now: int, channels: Iterable[str]) -> "tuple[NoticeRecord, tuple[Unsent, ...]]":
         """Return the record with all that is due put off, and what is ours to send: due, and for one of the channels.
 
         What waits for another channel is forgotten, for nobody has that any more.
@@ -121,7 +121,7 @@ class Told(BranchFile, frozen=True, kw_only=True):
         unsent = tuple(claimed.get(each.id, each) for each in self.unsent if each.channel in known)
         return replace(self, unsent=unsent), tuple(claimed.values())
 
-    def after(self, tried: Iterable[Unsent], is_taken: Callable[[Unsent], bool], now: int) -> "Told":
+    def after(self, tried: Iterable[Unsent], is_taken: Callable[[Unsent], bool], now: int) -> "NoticeRecord":
         """Return the record after tries: what was taken is gone, and so is what was tried too often."""
         over = {each.id for each in tried if is_taken(each) or each.tries >= MOST_TRIES}
         failed = {each.id for each in tried} - over
