@@ -49,6 +49,19 @@ def test_an_unchanged_work_tree_is_its_commit(tmp_path: Path) -> None:
     assert opened.dirty_paths() == ()
 
 
+def test_a_submodule_is_listed_as_its_commit_lists_it(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    commit = source.git("rev-parse", "HEAD")
+    for path in ("vendor/sub", "vendor/gone"):
+        source.git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
+        source.git("commit", "-q", "-m", path)
+    (source.path / "vendor/sub").mkdir(parents=True)
+    (source.path / "vendor/sub/x.yaml").write_text("a: 1\n")
+    opened = open_repository(source.path)
+    assert opened.worktree_snapshot().files == opened.snapshot("HEAD").files
+    assert files(source)["vendor/sub"] == (0o160000, bytes.fromhex(commit))
+
+
 def test_changes_are_seen_as_git_sees_them(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     source.write({"argosy.yaml": "a: 2\n", "apps/web.yaml": None, "new/x.yaml": "x", "run.sh": "#!", "x.log": "no"})

@@ -52,6 +52,27 @@ def text_of(problems: Iterable[Problem]) -> str:
     return "\n".join(map(str, problems))
 
 
+KUBECONFIG = "apiVersion: v1\nkind: Config\nusers: [{name: a, user: {token: hunter2}}]\n"
+
+
+@pytest.mark.parametrize("secrets", ["Allow", "Refuse"])
+def test_credentials_of_a_tool_are_named_and_never_cached(secrets: str) -> None:
+    fleet = f"apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {{secrets: {secrets}}}\n"
+    cache = Memory()
+    loaded = load({"argosy.yaml": fleet, "access.yaml": KUBECONFIG, "a.yaml": CONFIG}, cache=cache)
+    warned = (
+        "access.yaml: not read: the configuration of a tool, with credentials in clear text for everyone who can read"
+        " the repository"
+    )
+    refused = (
+        "access.yaml: holds credentials in clear text, and argosy.yaml says secrets: Refuse\n"
+        "  hint: take it out of Git, and have the credentials changed"
+    )
+    said = (text_of(loaded.problems), text_of(loaded.desired.warnings))
+    assert said == (("", warned) if secrets == "Allow" else (refused, ""))
+    assert "hunter2" not in repr(cache.values)
+
+
 def quickstart() -> dict[str, Content]:
     files = (path for path in QUICKSTART.rglob("*") if path.is_file())
     return {path.relative_to(QUICKSTART).as_posix(): path.read_bytes() for path in files}

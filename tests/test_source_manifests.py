@@ -25,6 +25,12 @@ class Case(NamedTuple):
     skipped: Reason | None = None
 
 
+KUBECONFIG = "apiVersion: v1\nkind: Config\nclusters: []\nusers:\n- name: a\n  user: {%s}\n"
+KUBEADM = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nbootstrapTokens: [{token: abcdef.0123}]\n"
+ENCRYPTING = (
+    "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n"
+    "- providers: [{aescbc: {keys: [{name: a, secret: c2VjcmV0}]}}]\n"
+)
 CASES = [
     Case("one document", MAP % "a", [(0, 0, "", a_map("a"))]),
     Case(
@@ -72,6 +78,23 @@ CASES = [
     Case("data sources of Grafana", "apiVersion: 1\ndatasources: []\n", [], Reason.NO_MANIFEST),
     Case("a pipeline", "kind: pipeline\nname: web\nsteps: []\n", [], Reason.NO_MANIFEST),
     Case("a kubeconfig", "apiVersion: v1\nkind: Config\nclusters: []\n", [], Reason.NO_OBJECT),
+    *(
+        Case(f"a kubeconfig with {word}", KUBECONFIG % text, [], reason)
+        for word, text, reason in (
+            ("a token", "token: hunter2", Reason.CREDENTIALS),
+            ("a password", "password: hunter2", Reason.CREDENTIALS),
+            ("a key", "client-key-data: aHVudGVyMg==", Reason.CREDENTIALS),
+            ("a token of a provider", "auth-provider: {config: {refresh-token: hunter2}}", Reason.CREDENTIALS),
+            ("a token in a file", "tokenFile: /var/run/token", Reason.NO_OBJECT),
+            ("a program to log in by", "exec: {command: login, args: [--token]}", Reason.NO_OBJECT),
+            ("a certificate alone", "client-certificate-data: Y2VydA==", Reason.NO_OBJECT),
+            ("a token that is filled in", "token: '${TOKEN}'", Reason.NO_OBJECT),
+            ("an encrypted token", "token: 'ENC[AES256_GCM,data:x]'", Reason.NO_OBJECT),
+            ("an empty token", "token: ''", Reason.NO_OBJECT),
+        )
+    ),
+    Case("a file for kubeadm with a token", KUBEADM, [], Reason.CREDENTIALS),
+    Case("the keys that a server encrypts with", ENCRYPTING, [], Reason.CREDENTIALS),
     Case(
         "a file for kind, though it has a name",
         "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nmetadata: {name: x}\n",

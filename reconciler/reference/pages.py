@@ -285,7 +285,9 @@ FILES = (
             Entry("A file without apiVersion and kind", "It is skipped and counted."),
             Entry("A document without them beside others that have them", "It is a problem."),
             Entry(
-                "A configuration file of a tool", "It is skipped: a kubeconfig, a file for kind or kubeadm, and so on."
+                "A configuration file of a tool",
+                "It is skipped: a kubeconfig, a file for kind or kubeadm, and so on. A warning names one with"
+                " credentials.",
             ),
             Entry("A file with templates in {{ }}", "It is not read, and a warning says so."),
             Entry("A list", "A kind that ends in `List` and has `items` is read as its items."),

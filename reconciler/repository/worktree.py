@@ -25,7 +25,7 @@ Wanted = Callable[[str, int], bool]
 UNREAD = b""
 """The id of a file whose content was not wanted."""
 
-_LINK = 0o120000
+_LINK, _SUBMODULE = 0o120000, 0o160000
 _OTHER = b"? "
 """The beginning of a record of a file that is not in the index."""
 _LINE = re.compile(rb"([^?]) ([0-7]+) ([0-9a-f]+) [0-3]\t(.+)", re.DOTALL)
@@ -80,7 +80,10 @@ class WorkTree(DiscreetStruct, frozen=True, kw_only=True):
 
 
 def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
-    """Return the files of a work tree; one that a sparse checkout left out is the one in the index."""
+    """Return the files of a work tree; one that a sparse checkout left out is the one in the index.
+
+    So is a submodule, whatever its folder holds: it is listed as a commit lists it, for the reader to pass over.
+    """
     records = git.run("ls-files", "-t", "-s", "-o", "-z", "--exclude-standard").stdout.split(b"\0")
     others = [_text(record[len(_OTHER) :]) for record in records if record.startswith(_OTHER)]
     entries = _entries(records)
@@ -92,7 +95,10 @@ def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
             file = reader.file(root, name)
             files += [file] if file else []
     present = {file.path for file in files}
-    absent = {name: entry for name, entry in entries.items() if entry.sparse and name not in present}
+    absent = {name: entry for name, entry in entries.items() if name not in present}
+    submodules = {name for name, entry in absent.items() if entry.mode == _SUBMODULE}
+    files += [File(name, _SUBMODULE, absent[name].id, 0) for name in submodules]
+    absent = {name: entry for name, entry in absent.items() if entry.sparse and name not in submodules}
     files += _sparse_files(git, absent)
     return WorkTree(files=tuple(sorted(files, key=lambda file: os.fsencode(file.path))), contents=reader.contents)
 

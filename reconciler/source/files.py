@@ -53,6 +53,7 @@ class Reason(StrEnum):
     NO_MANIFEST = "no document in it has apiVersion and kind"
     HALF_MANIFEST = "a document in it has apiVersion or kind, but none has both"
     NO_OBJECT = "no Kubernetes object, but the configuration of a tool"
+    CREDENTIALS = "the configuration of a tool, with credentials in clear text for everyone who can read the repository"
     TEMPLATE = "a template; what stands in {{ }} is not filled in"
     YTT = "a template of ytt, which is not run: commit what it makes"
     ENCRYPTED = "encrypted as a whole by SOPS, so that nothing tells what it is"
@@ -77,6 +78,7 @@ WARNED = frozenset(
         Reason.SUBMODULE,
         Reason.LFS,
         Reason.HALF_MANIFEST,
+        Reason.CREDENTIALS,
         Reason.TEMPLATE,
         Reason.YTT,
         Reason.ENCRYPTED,

@@ -49,6 +49,14 @@ _CONFIGURATION_GROUPS = frozenset(
 _KUBERNETES_KINDS = frozenset(
     kind for group, kind in BUILT_IN if group != ARGOSY_GROUP and not group.endswith(".karmada.io")
 )
+_LOGIN_GROUPS = frozenset({"apiserver.config.k8s.io", "client.authentication.k8s.io", "kubeadm.k8s.io"})
+_CREDENTIALS = frozenset(
+    {
+        *("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret"),
+        *("clientKeyData", "certificateKey", "secret"),
+    }
+)
+"""Fields that hold credentials in configurations that log in somewhere, or that keep keys."""
 _ENCRYPTED = "ENC["
 _TEMPLATE = "{{"
 
@@ -65,8 +73,31 @@ def foreign_reason(manifest: Any, *, is_built_in: bool) -> Reason | None:
     if any(_TEMPLATE in text for text in (api_version, kind, *_name_and_namespace(metadata))):
         return Reason.TEMPLATE
     if group_of(api_version) in _CONFIGURATION_GROUPS or _is_kubeconfig(manifest):
-        return Reason.NO_OBJECT
+        return Reason.CREDENTIALS if holds_credentials(manifest) else Reason.NO_OBJECT
     return Reason.NO_OBJECT if metadata is None and not is_built_in else None
+
+
+def holds_credentials(value: Any) -> bool:
+    """Say whether a document is the configuration of a tool and holds credentials that everybody can read."""
+    if not isinstance(value, dict) or not {"apiVersion", "kind"} <= value.keys():
+        return False
+    is_login = group_of(str(value["apiVersion"])) in _LOGIN_GROUPS or _is_kubeconfig(value)
+    return is_login and _has_credentials(value)
+
+
+def _has_credentials(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_has_credentials, value))
+    if not isinstance(value, dict):
+        return False
+    return any(
+        (key in _CREDENTIALS and isinstance(inner, str) and _is_in_clear_text(inner)) or _has_credentials(inner)
+        for key, inner in value.items()
+    )
+
+
+def _is_in_clear_text(text: str) -> bool:
+    return bool(text) and not any(mark in text for mark in (_ENCRYPTED, _TEMPLATE, "${"))
 
 
 def is_half_manifest(value: Any) -> bool:

@@ -49,7 +49,7 @@ from .desired import Desired
 from .digests import source_digest_of
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
 from .facts import FactsOf, no_facts, with_facts
-from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
+from .files import MAX_FILE_SIZE, WARNED, FileSelection, Reason, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .gate_warnings import idle_gates, warnings_beside
 from .idle_kinds import idle_templates
@@ -327,15 +327,25 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
 def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
     left_out = _unreadable_files(parts.contents)
     unreadable = (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
-    return (*parts.lock.problems, *unreadable)
+    return (*parts.lock.problems, *unreadable, *_refused_credentials(parts))
+
+
+def _refused_credentials(parts: _Parts) -> Iterator[Problem]:
+    """Yield a problem for each file of credentials in clear text, where argosy.yaml refuses what can be read."""
+    if parts.home.fleet.secrets is Permission.REFUSE:
+        for each in parts.contents.skipped:
+            if each.reason is Reason.CREDENTIALS:
+                message = "holds credentials in clear text, and argosy.yaml says secrets: Refuse"
+                yield Problem(each.path, 0, "", message, "take it out of Git, and have the credentials changed")
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
     if not parts.contents.every and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
     yield from unlisted_warnings(parts.selection.skipped)
+    refused = parts.home.fleet.secrets is Permission.REFUSE
     for each in (*parts.selection.skipped, *parts.contents.skipped):
-        if each.reason in WARNED:
+        if each.reason in WARNED and not (refused and each.reason is Reason.CREDENTIALS):
             yield Problem(each.path, 0, "", f"not read: {each.reason}")
 
 

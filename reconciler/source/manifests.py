@@ -23,7 +23,7 @@ from render.words import counted
 from .built_files import BuiltFile
 from .ciphertext import APART, BESIDE, documents_of_one_signature, may_hold_ciphertext, misplaced_ciphertext
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
-from .foreign_documents import foreign_reason, is_half_manifest, is_wholly_encrypted
+from .foreign_documents import foreign_reason, holds_credentials, is_half_manifest, is_wholly_encrypted
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -301,7 +301,9 @@ def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentEr
 def may_be_secret(content: bytes, values: Iterable[Any]) -> bool:
     """Say whether a file holds secrets, which must not stand in a cache as well; most lack even a word for one."""
     lower = content.lower()
-    return any(word in lower for word in _SECRET_WORDS) and any(map(holds_secrets, values))
+    if not any(word in lower for word in _SECRET_WORDS):
+        return False
+    return any(holds_secrets(value) or holds_credentials(value) for value in values)
 
 
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
