@@ -100,8 +100,9 @@ class Cluster(Struct, frozen=True, kw_only=True):
     """A cluster.karmada.io/v1alpha1 Cluster of the source, its status replaced by observed facts where there are any.
 
     ``api_enablements`` is the set of served ``(apiVersion, kind)``; None means nothing is recorded. ``is_terminating``:
-    it has a deletionTimestamp. ``sync_mode`` is ``Push`` or ``Pull``. ``former_names`` are those it had before it was
-    renamed, the last one last. ``kubernetes_version``: such as ``v1.33.1``; "" where nothing tells.
+    it has a deletionTimestamp. ``scales`` are the scale subresources recorded of its custom kinds, as plain data.
+    ``sync_mode`` is ``Push`` or ``Pull``. ``former_names`` are those it had before it was renamed, the last one last.
+    ``kubernetes_version``: such as ``v1.33.1``; "" where nothing tells.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
     taints: tuple[Taint, ...] = ()
     resource_models: tuple[ResourceModel, ...] = ()
     api_enablements: frozenset[tuple[str, str]] | None = None
+    scales: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     resource_summary: ResourceSummary | None = None
     is_terminating: bool = False
     sync_mode: str = ""

@@ -207,13 +207,15 @@ class FakeCluster:
         groups: dict[str, dict[str, list[Any]]] = {}
         for api_version, kind, plural, is_namespaced in self._kinds():
             group, _, version = api_version.rpartition("/")
-            entry = {
+            entry: dict[str, Any] = {
                 "resource": plural,
                 "singularResource": kind.lower(),
                 "responseKind": {"kind": kind},
                 "verbs": VERBS,
             }
             entry["scope"] = "Namespaced" if is_namespaced else "Cluster"
+            is_scaled = self._has_scale(version, f"{plural}.{group}")
+            entry["subresources"] = [{"subresource": "scale"}] if is_scaled else []
             if bool(group) == (path == "/apis"):
                 groups.setdefault(group, {}).setdefault(version, []).append(entry)
         items = [
@@ -235,6 +237,11 @@ class FakeCluster:
                     names = spec["names"]
                     is_namespaced = spec["scope"] == "Namespaced"
                     yield f"{spec['group']}/{version['name']}", names["kind"], names["plural"], is_namespaced
+
+    def _has_scale(self, version: str, definition: str) -> bool:
+        crd = self.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", definition), {})
+        versions = crd.get("spec", {}).get("versions", ())
+        return any(each["name"] == version and "scale" in each.get("subresources", {}) for each in versions)
 
     def _kind(self, api_version: str, plural: str) -> tuple[str, str, str, bool] | None:
         return next((kind for kind in self._kinds() if kind[0] == api_version and kind[2] == plural), None)

@@ -35,7 +35,7 @@ from reconciler.passes.observation import Observation, PassRecord, observe_membe
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import open_branches, open_repository
-from reconciler.source.scopes.kind_scopes import kinds_to_observe
+from reconciler.source.scopes.kind_scopes import kinds_to_observe, kinds_to_scale
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 
@@ -151,6 +151,7 @@ class MemoryFleet:
                 fleet=fleet,
                 members=members,
                 kinds=kinds_to_observe(source.desired),
+                scaled_kinds=kinds_to_scale(source.desired),
             )
             observing = ObserveOptions(open_client=self.open)
             chosen = tuple(member for member in members if only is None or member.name in only)

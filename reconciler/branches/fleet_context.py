@@ -32,7 +32,8 @@ if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
 class FleetContext(Struct, frozen=True, kw_only=True):
     """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks.
 
-    ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded). ``tools`` are
+    ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded), and
+    ``scaled_kinds`` those whose scale subresource is asked for as well. ``tools`` are
     the options by which Argo CD and Flux are asked what they did (None: they are not). ``waiting`` are the settings
     that a newer source changes and nobody has accepted, so that the fleet is as before. ``reporting`` is the branch on
     which an agent reports on its own cluster (None: a pass looks at the members).
@@ -43,6 +44,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     members: tuple[Cluster, ...]
     interpreter: "Interpreter | None" = None
     kinds: frozenset[KindVersion] | None = None
+    scaled_kinds: frozenset[KindVersion] | None = None
     tools: AccessOptions | None = None
     waiting: tuple[SettingChange, ...] = ()
     reporting: StatusBranch | None = None
@@ -75,11 +77,18 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     def of(cls, fleet: Fleet, desired: "Desired", publication: Publication) -> "FleetContext":
         """Return the context of a fleet with the members of a source."""
         from reconciler.members.webhooks import calling_interpreter
-        from reconciler.source.scopes.kind_scopes import kinds_to_observe
+        from reconciler.source.scopes.kind_scopes import kinds_to_observe, kinds_to_scale
 
         interpreter = calling_interpreter(desired)
         kinds = frozenset() if fleet.validation is TemplateValidation.OFF else kinds_to_observe(desired)
-        return cls(publication=publication, fleet=fleet, members=desired.clusters, interpreter=interpreter, kinds=kinds)
+        return cls(
+            publication=publication,
+            fleet=fleet,
+            members=desired.clusters,
+            interpreter=interpreter,
+            kinds=kinds,
+            scaled_kinds=kinds_to_scale(desired),
+        )
 
 
 def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext, Desired, str]":

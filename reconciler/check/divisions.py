@@ -24,7 +24,7 @@ def division_problems(
 ) -> Iterator[Problem]:
     """Yield a warning for each number that is divided in vain or alone, given the policies that claim templates."""
     index = ClusterIndex(with_facts(desired.clusters, observed.facts))
-    interpreter = interpreter_of(desired, Recording(observed.answers).send)
+    interpreter = interpreter_of(desired, Recording(observed.answers).send, members=index.clusters)
     found = source_division_warnings(desired, claims, index, interpreter)
     template_by_ref = {template.ref: template for template in desired.templates}
     yield from _undivided([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)

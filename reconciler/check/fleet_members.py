@@ -14,6 +14,7 @@ from reconciler.plans.model import ClusterDesired
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
+from reconciler.source.scopes.kind_scopes import kinds_to_scale
 from reconciler.status.blind_spots import wrong_clocks
 from render.cluster import is_pulling
 
@@ -37,10 +38,12 @@ def checks_of_members(
     members = chosen_members(desired.fleet, desired.clusters, access, log)
     tip = publication.known_tip(desired.fleet.rendered_branch)
     commits = RenderedCommits(repository)
+    scaled_kinds = kinds_to_scale(desired)
     questions = [
         MemberQuestion(
             desired=commits.desired(member.name, tip) if tip else ClusterDesired(cluster=member.name),
             inventory=inventories.get(member.name),
+            scaled_kinds=scaled_kinds,
         )
         for member in members
     ]

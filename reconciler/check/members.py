@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.inventory import Inventory
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
@@ -46,10 +47,14 @@ _GRANT = "grant the user of this context what is missing: argosy rbac --cluster 
 
 
 class MemberQuestion(Struct, frozen=True, kw_only=True):
-    """A member to check: everything it must hold, and the inventory that is recorded for it (None: there is none)."""
+    """A member to check: everything it must hold, and the inventory that is recorded for it (None: there is none).
+
+    ``scaled_kinds`` are those whose definitions tell how many replicas an object has.
+    """
 
     desired: ClusterDesired
     inventory: Inventory | None = None
+    scaled_kinds: frozenset[KindVersion] = frozenset()
 
     @property
     def uid(self) -> str:
@@ -216,7 +221,7 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
         yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
         return
     yield _kinds(question.desired, discovery)
-    permissions = tuple(_permissions(client, question.desired, discovery, applyset))
+    permissions = tuple(_permissions(client, question, discovery, applyset))
     yield from permissions
     is_granted = all(check.is_well for check in permissions)
     yield from _objects(client, question, applyset, is_granted=is_granted)
@@ -244,11 +249,12 @@ def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is
             yield Check(name="objects", is_well=False, state=state, hint=failure.hint)
 
 
-def _permissions(client: Client, desired: ClusterDesired, discovery: Discovery, applyset: ApplySet) -> Iterator[Check]:
+def _permissions(client: Client, question: MemberQuestion, discovery: Discovery, applyset: ApplySet) -> Iterator[Check]:
     """Ask for all rights at once: those that a pass needs, and those by which it sees more."""
     namespace = read_object(client, NAMESPACES, ObjectRef("", "Namespace", "", applyset.namespace))
-    needs = needs_of(desired, discovery, applyset, has_namespace=isinstance(namespace, dict))
-    seen = seeing_needs(desired, discovery)
+    needs = needs_of(question.desired, discovery, applyset, has_namespace=isinstance(namespace, dict))
+    scaled = (kind for kind in question.scaled_kinds if (each := discovery.resource(*kind)) and each.is_scaled)
+    seen = seeing_needs(question.desired, discovery, scaled)
     answer = missing_permissions(client, {*needs, *(need for seeing in seen for need in seeing.needs)})
     if isinstance(answer, Failure):
         state = f"it does not say what is allowed: {answer.kind}: {answer.message}"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure, Request
 from reconciler.members.parallel import in_parallel
@@ -30,6 +31,13 @@ APPLYING = ("list", "get", "create", "patch", "delete")
 IDENTITY = "kube-system"
 """The namespace by whose UID a cluster is known."""
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubject{}reviews"
+_DEFINITIONS = Resource(
+    group="apiextensions.k8s.io",
+    version="v1",
+    kind="CustomResourceDefinition",
+    plural="customresourcedefinitions",
+    is_namespaced=False,
+)
 _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
 
 
@@ -106,8 +114,13 @@ def _own_needs(applyset: ApplySet, *, has_namespace: bool) -> Iterator[Need]:
         yield from (Need.of(NAMESPACES, verb, name=space) for verb in ("create", "patch"))
 
 
-def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing, ...]:
-    """Return what an observation asks beside the kinds of the tree; without it everything is applied all the same."""
+def seeing_needs(
+    desired: ClusterDesired, discovery: Discovery, scaled_kinds: Iterable[KindVersion] = ()
+) -> tuple[Seeing, ...]:
+    """Return what an observation asks beside the kinds of the tree; without it everything is applied all the same.
+
+    ``scaled_kinds`` are those whose definitions tell how many replicas an object has.
+    """
     workloads = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind in WORKLOADS} - {""})
     deployed = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind == "Deployment.apps"})
     replica_sets = discovery.preferred_resource("apps", "ReplicaSet")
@@ -139,6 +152,16 @@ def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing,
             needs=tuple(Need.of(each, "list") for each in intercepting),
             loss="so that what a webhook or policy rewrote is not set right once that is gone",
         ),
+        _seeing_definitions(discovery, scaled_kinds),
+    )
+
+
+def _seeing_definitions(discovery: Discovery, kinds: Iterable[KindVersion]) -> Seeing:
+    served = (each for kind in sorted(kinds) if (each := discovery.resource(*kind)) is not None)
+    return Seeing(
+        check="definitions",
+        needs=tuple(Need.of(_DEFINITIONS, "get", name=f"{each.plural}.{each.group}") for each in served),
+        loss="so that these kinds are not divided by what their scale subresource tells",
     )
 
 

@@ -10,6 +10,7 @@ from reconciler.console.log import Log
 from reconciler.deliver.orphans import with_trusted_objects
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.inventory import Inventory
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery
 from reconciler.names.subjects import check_clusters
 from reconciler.plans.applyset import ApplySet
@@ -46,10 +47,14 @@ class RightsOptions(Struct, frozen=True, kw_only=True):
 
 
 class _TreeThere(Struct, frozen=True, kw_only=True):
-    """A member's tree, what earlier commits may have left there, its kinds and the ApplySet."""
+    """A member's tree, what earlier commits may have left there, its kinds and the ApplySet.
+
+    ``scaled_kinds`` are those whose definitions tell how many replicas an object has.
+    """
 
     desired: ClusterDesired
     held: frozenset[ObjectRef]
+    scaled_kinds: frozenset[KindVersion]
     discovery: Discovery
     applyset: ApplySet
 
@@ -92,6 +97,7 @@ def _tree_there(
     return _TreeThere(
         desired=desired,
         held=held,
+        scaled_kinds=context.scaled_kinds or frozenset(),
         discovery=kinds.discovery,
         applyset=ApplySet.of_fleet(context.fleet.name, repository.first_commit(commit)),
     )
@@ -99,7 +105,8 @@ def _tree_there(
 
 def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
     needs = set(needs_of(member.desired, member.discovery, member.applyset, has_namespace=True))
-    needs |= {need for seeing in seeing_needs(member.desired, member.discovery) for need in seeing.needs}
+    seeings = seeing_needs(member.desired, member.discovery, member.scaled_kinds)
+    needs |= {need for seeing in seeings for need in seeing.needs}
     needs |= set(rights_needs(member.desired))
     for ref in member.held:
         resource = member.discovery.preferred_resource(ref.group, ref.kind)

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from msgspec import field
 from msgspec.structs import replace
 
 from reconciler.console.text import one_line
 from reconciler.ledger.cluster import ClusterState
 from reconciler.ledger.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure, FailureKind
 from render.cluster import Cluster, ClusterCondition
@@ -52,7 +54,7 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
     why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds. ``pending``
     are the replicas that it cannot start, where that was asked (None: it was not). ``ahead`` are the seconds by which
-    its clock was ahead of the one here (None: it does not tell).
+    its clock was ahead of the one here (None: it does not tell). ``scales`` are the scale subresources of custom kinds.
     """
 
     UNSHOWN = ("nodes", "pods", "pending")
@@ -68,6 +70,7 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     schemas: SchemaObservation | None = None
     pending: Pending | Failure | None = None
     ahead: float | None = None
+    scales: Mapping[KindVersion, Manifest] = field(default_factory=dict)
 
     @property
     def silence(self) -> Failure | None:
@@ -97,7 +100,7 @@ def state_after(
     status = {
         **old,
         "kubernetesVersion": observed.version or old.get("kubernetesVersion"),
-        "apiEnablements": _api_enablements(observed.discovery, old.get("apiEnablements") or ()),
+        "apiEnablements": _api_enablements(observed, old.get("apiEnablements") or ()),
         **_capacity(cluster, observed),
     }
     ready = probe_result(is_online=True, is_healthy=True)
@@ -195,11 +198,16 @@ def _complete_apis_condition(discovery: Discovery | None) -> dict[str, str]:
     return condition(COMPLETE, "True", "Complete", "collected complete APIEnablements from the cluster")
 
 
-def _api_enablements(discovery: Discovery | None, before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return what is served, sorted, each resource with its scope; groups that did not answer stay as they were."""
-    served: dict[str, list[dict[str, Any]]] = {}
+def _api_enablements(observed: MemberObservation, before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return what is served, sorted, each resource with its scope; groups that did not answer stay as they were.
+
+    A custom kind that only its scale subresource interprets has that as well.
+    """
+    discovery, served = observed.discovery, dict[str, list[dict[str, Any]]]()
     for item in discovery.resources.values() if discovery else ():
-        entry = {"name": item.plural, "kind": item.kind, "namespaced": item.is_namespaced}
+        entry: dict[str, Any] = {"name": item.plural, "kind": item.kind, "namespaced": item.is_namespaced}
+        if scale := observed.scales.get((item.api_version, item.kind)):
+            entry["scale"] = scale
         served.setdefault(item.api_version, []).append(entry)
     listed: dict[str, Mapping[str, Any]] = {
         version: {"groupVersion": version, "resources": sorted(items, key=lambda item: str(item["name"]))}

@@ -19,11 +19,13 @@ from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.plans.cluster import another_cluster
 from reconciler.source.schemas.observed import ObservedSchemas
+from render.model import Manifest
 from render.values import DiscreetStruct
 
 from .cluster_status import MemberObservation
 from .objects import read_uid
 from .pending_pods import observe_pending
+from .scales import observe_scales
 from .schemas import observe_schemas
 
 MOST_SECONDS = 60.0
@@ -50,7 +52,8 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
     Those with recorded ``uids`` have to be the cluster that is recorded, or nothing that they say counts.
     ``kinds`` are those whose schemas are asked for (None: as the last time), ``schemas`` those that are recorded.
-    ``has_descheduler``: members are asked which replicas they cannot start.
+    ``has_descheduler``: members are asked which replicas they cannot start. ``scaled_kinds`` are the custom kinds that
+    nothing but a scale subresource can interpret (None: as the last time), ``scales`` those recorded of each member.
     """
 
     UNSHOWN = ("schemas",)
@@ -64,6 +67,8 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     kinds: frozenset[KindVersion] | None = None
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_descheduler: bool = False
+    scaled_kinds: frozenset[KindVersion] | None = None
+    scales: Mapping[str, Mapping[KindVersion, Manifest]] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
 
 
@@ -196,6 +201,7 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
     observation = _with_schemas(heard, _with_pending(heard, observe_member(heard, name), options), options)
+    observation = _with_scales(heard, observation, options)
     is_new = name not in options.identified and name not in options.uids
     uid = read_uid(heard) if is_new and observation.failure is None else ""
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
@@ -240,6 +246,16 @@ def _with_schemas(client: Client, observation: MemberObservation, options: Obser
     known = options.schemas.by_cluster.get(observation.cluster, MemberSchemas())
     kinds = known.kinds if options.kinds is None else options.kinds
     return replace(observation, schemas=observe_schemas(client, observation.discovery, kinds, known))
+
+
+def _with_scales(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:
+    """Add the scale subresources of the kinds that are asked for."""
+    if observation.failure is not None or observation.discovery is None:
+        return observation
+    known = options.scales.get(observation.cluster, {})
+    kinds = known.keys() if options.scaled_kinds is None else options.scaled_kinds
+    scales = observe_scales(client, observation.discovery, kinds, known)
+    return replace(observation, scales=scales)
 
 
 def observe_member(client: Client, name: str) -> MemberObservation:

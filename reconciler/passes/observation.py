@@ -36,6 +36,7 @@ from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster, is_pulling
 from render.model import ObjectRef
+from render.parsing.clusters import recorded_scales
 from render.settings.fleet import Fleet
 from render.timing import utc
 from render.words import listed
@@ -196,16 +197,19 @@ class PassRecord(Struct, frozen=True, kw_only=True):
         ``observation`` is another one than that of the members which answered in time.
         """
         from reconciler.record.status_changes import StatusInputs
-        from reconciler.source.desired import interpreter_of
+        from reconciler.source.desired import interpreter_of, known_scales
+        from reconciler.source.facts import with_facts
 
         observation = observation or self.observation
+        interpreter = observation.context.interpreter or interpreter_of(self.desired)
+        scales = known_scales(self.desired, with_facts(self.desired.clusters, observation.facts))
         return StatusInputs(
             now=observation.now,
             members=frozenset(cluster.name for cluster in self.desired.clusters),
             commit=commit,
             bindings=bindings,
             templates={template.ref: template for template in self.desired.templates},
-            interpreter=observation.context.interpreter or interpreter_of(self.desired),
+            interpreter=interpreter.with_scales(scales),
             states=observation.states,
             turned=observation.turned,
             facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
@@ -258,12 +262,9 @@ def observe_members(
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
-    observing = replace(
-        _with_record(observing, recorded),
-        kinds=context.kinds,
-        schemas=schemas,
-        has_descheduler=context.fleet.descheduler.is_enabled,
-    )
+    observing = replace(_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
+    has_descheduler = context.fleet.descheduler.is_enabled
+    observing = replace(observing, has_descheduler=has_descheduler, scaled_kinds=context.scaled_kinds)
     observed = observe_fleet([cluster.name for cluster in members if not is_pulling(cluster)], observing)
     behind = clock_error(observed.in_time)
     now = utc(clock() + behind)
@@ -309,10 +310,15 @@ def _with_accounts_of_tools(
 
 
 def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:
-    """Return the options with what the status branch says of the last pass: who failed, and whose UID is known."""
+    """Return the options with what the status branch says of the last pass.
+
+    It has who failed, whose UID is known, and how custom kinds are scaled.
+    """
     records = recorded.clusters().items()
+    scales = {name: recorded_scales(record.state.status) for name, record in records}
     failed = frozenset(name for name, record in records if record.state.failing_since or record.outcome in UNREACHABLE)
-    return replace(observing, failed=failed, identified=frozenset(recorded.identified()), uids=recorded.uids())
+    identified, uids = frozenset(recorded.identified()), recorded.uids()
+    return replace(observing, failed=failed, identified=identified, uids=uids, scales=scales)
 
 
 def _with_answers(

@@ -7,11 +7,11 @@ from overrides.matching import priority_of
 from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy
 from reconciler.source.desired import Desired
-from reconciler.source.scopes.definitions import defined_scopes
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.divisions import DividedTemplate, DivisionContext, DivisionRule, DivisionWarning, division_warnings
 from render.interpreter import Interpreter
+from render.interpreter.scale import defined_kinds
 from render.model import ObjectRef, Template
 from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
@@ -77,12 +77,12 @@ def _division_of(binding: Binding, template: Template) -> DividedTemplate:
 def _warnings(
     divisions: Iterable[DividedTemplate], delivered: Iterable[Template], desired: Desired, interpreter: Interpreter
 ) -> tuple[DivisionWarning, ...]:
-    crds = [each.manifest for each in desired.crds]
+    defined = defined_kinds(each.manifest for each in desired.crds)
     context = DivisionContext(
         interpreter=interpreter,
         is_overridden=partial(_is_overridden, desired.override_policies),
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
-        may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined_scopes(crds),
+        may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
     )
     return division_warnings(divisions, delivered, context)
 

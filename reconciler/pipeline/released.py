@@ -63,7 +63,7 @@ def released_objects(
     template_by_ref = {template.ref: template for template in desired.templates}
     work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
-        interpreter=interpreter_of(desired),
+        interpreter=interpreter_of(desired, members=index.clusters),
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     fleet = TreeContext(index=index, previous=before)

@@ -164,7 +164,7 @@ def _built(inputs: Inputs) -> Built:
     tainted = with_taints(with_facts(desired.clusters, inputs.facts), desired, inputs.failover)
     index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
-    interpreter = interpreter_of(desired, webhooks.send)
+    interpreter = interpreter_of(desired, webhooks.send, members=tainted.clusters)
     cron = _scaled_templates(inputs, interpreter, before)
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}

@@ -1,6 +1,6 @@
 """The value of a source: everything a commit says, checked and defaulted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import field
 
@@ -13,9 +13,9 @@ from render.errors import Problem
 from render.interpretation.operations import Operation
 from render.interpreter import Interpreter
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
-from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, scales_of
+from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, defined_kinds, scales_of, scales_of_members
 from render.interpreter.webhooks import Send, webhooks_of
-from render.model import ObjectRef, Template
+from render.model import ObjectRef, Template, group_of
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
@@ -104,17 +104,23 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 
 
-def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
-    """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked)."""
+def interpreter_of(desired: Desired, send: Send | None = None, *, members: Iterable[Cluster] = ()) -> Interpreter:
+    """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked).
+
+    ``members`` are its clusters as their facts describe them.
+    """
     extensions = (each.manifest for each in (*desired.customizations, *desired.webhooks))
-    return Interpreter.of(extensions, send=send, scales=scales_of_source(desired))
+    return Interpreter.of(extensions, send=send, scales=known_scales(desired, members))
 
 
-def scales_of_source(desired: Desired) -> Scales:
-    """Return the scale subresources that the definitions of a source tell, unless its settings leave them alone."""
+def known_scales(desired: Desired, members: Iterable[Cluster]) -> Scales:
+    """Return the scale subresources that count: those that the source defines go before those that members have."""
     if not desired.fleet.interprets_scale:
         return {}
-    return {**REPLICATION_CONTROLLERS, **scales_of(each.manifest for each in desired.crds)}
+    definitions = [each.manifest for each in desired.crds]
+    of_members, defined = scales_of_members(each.scales for each in members), defined_kinds(definitions)
+    left = {kind: scale for kind, scale in of_members.items() if (group_of(kind[0]), kind[1]) not in defined}
+    return {**REPLICATION_CONTROLLERS, **left, **scales_of(definitions)}
 
 
 def interprets(extension: Template, api_version: str, kind: str) -> bool:

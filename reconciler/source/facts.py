@@ -33,6 +33,7 @@ def _with_facts(cluster: Cluster, facts: ClusterFacts) -> Cluster:
         cluster,
         taints=_with_health_taint(cluster.taints, facts),
         api_enablements=cluster.api_enablements if observed.api_enablements is None else observed.api_enablements,
+        scales=observed.scales or cluster.scales,
         kubernetes_version=observed.kubernetes_version or cluster.kubernetes_version,
         resource_summary=cluster.resource_summary if summary is None else replace(summary, is_declared=False),
     )

@@ -74,6 +74,10 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             customized = customized_kinds(manifests)
         return cls(customized=customized, webhooks=webhooks_of(manifests), send=send, scales=scales or {})
 
+    def with_scales(self, scales: Scales) -> Self:
+        """Return the interpreter with these scale subresources in place of its own."""
+        return type(self)(customized=self.customized, webhooks=self.webhooks, send=self.send, scales=scales)
+
     def has(self, operation: Operation, manifest: Manifest) -> bool:
         """Say whether any layer has the operation for this kind."""
         return self.layer(operation, manifest) is not Layer.NONE
@@ -181,7 +185,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
         if self.has(Operation.INTERPRET_COMPONENT, manifest):
             return False
         if operation is Operation.INTERPRET_REPLICA or self.layer(Operation.INTERPRET_REPLICA, manifest) is Layer.SCALE:
-            return scale.replicas(manifest) is not None
+            return scale.is_ambiguous or scale.replicas(manifest) is not None
         try:
             read = self.replicas(manifest)
         except InterpreterError:

@@ -21,20 +21,26 @@ Path = tuple[str, ...]
 Scales = Mapping[tuple[str, str], "ScaleSubresource"]
 """The scale subresources of kinds, by apiVersion and kind."""
 
+_AMBIGUOUS = (
+    "the definitions that members have of its kind say in different fields how many replicas it has; add the one to go"
+    " by to the source"
+)
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 class ScaleSubresource(Struct, frozen=True, kw_only=True):
     """The paths of a scale subresource, as keys.
 
-    ``default`` is the number of replicas of an object that does not say any (None: nothing tells).
-    ``label_selector`` is empty where the kind reports none.
+    ``default`` is the number of replicas of an object that does not say any (None: nothing tells). ``label_selector``
+    is empty where the kind reports none, and ``status_replicas`` where members do not agree. ``is_ambiguous``: they do
+    not agree on where replicas stand.
     """
 
     spec_replicas: Path
     status_replicas: Path
     label_selector: Path = ()
     default: int | None = None
+    is_ambiguous: bool = False
 
     def replicas(self, manifest: Manifest) -> int | None:
         """Return the replicas that an object asks for; None where it says none that a server would take."""
@@ -94,6 +100,8 @@ def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
 
 
 def _replicas(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
+    if scale.is_ambiguous:
+        raise InterpreterError(_AMBIGUOUS)
     replicas = scale.replicas(manifest)
     return None if replicas is None else Replicas(replicas=replicas)
 
@@ -101,6 +109,12 @@ def _replicas(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
 def scales_of(manifests: Iterable[Manifest]) -> dict[tuple[str, str], ScaleSubresource]:
     """Return the scale subresources that CustomResourceDefinitions among manifests define, by version and kind."""
     return {kind: scale for manifest in manifests for kind, scale in _scales_in(manifest)}
+
+
+def defined_kinds(manifests: Iterable[Manifest]) -> frozenset[tuple[str, str]]:
+    """Return the groups and kinds that CustomResourceDefinitions define, with or without the subresource."""
+    specs = [as_mapping(each.get("spec")) for each in manifests]
+    return frozenset((str(spec.get("group")), str(as_mapping(spec.get("names")).get("kind"))) for spec in specs)
 
 
 def _scales_in(manifest: Manifest) -> Iterator[tuple[tuple[str, str], ScaleSubresource]]:
@@ -124,6 +138,55 @@ def scale_in(written: Any) -> ScaleSubresource | None:
         return None
     return ScaleSubresource(
         spec_replicas=spec, status_replicas=status, label_selector=_keys(paths.get("labelSelectorPath"))
+    )
+
+
+def plain_scale(scale: ScaleSubresource) -> dict[str, Any]:
+    """Return a scale subresource as a definition writes it, with the default of its replicas."""
+    selector = {"labelSelectorPath": _path(scale.label_selector)} if scale.label_selector else {}
+    default = {} if scale.default is None else {"default": scale.default}
+    return {
+        "specReplicasPath": _path(scale.spec_replicas),
+        "statusReplicasPath": _path(scale.status_replicas),
+        **selector,
+        **default,
+    }
+
+
+def _path(keys: Path) -> str:
+    return f".{'.'.join(keys)}"
+
+
+def recorded_scale(plain: Any) -> ScaleSubresource | None:
+    """Return the scale subresource that ``plain_scale`` wrote; None for anything else."""
+    scale, default = scale_in(plain), as_mapping(plain).get("default")
+    return replace(scale, default=default) if scale is not None and type(default) is int else scale
+
+
+def scales_of_members(
+    recorded: Iterable[Mapping[tuple[str, str], Manifest]],
+) -> dict[tuple[str, str], ScaleSubresource]:
+    """Return the scale subresources that are recorded of members: what some say otherwise is left out of it.
+
+    A kind whose members do not agree on where its replicas stand is *ambiguous*: nothing is known, and nothing may
+    change by that.
+    """
+    found: dict[tuple[str, str], ScaleSubresource] = {}
+    for plain_scales in recorded:
+        for kind, plain in plain_scales.items():
+            if scale := recorded_scale(plain):
+                known = found.get(kind, scale)
+                found[kind] = known if known == scale else _common_scale(known, scale)
+    return found
+
+
+def _common_scale(one: ScaleSubresource, other: ScaleSubresource) -> ScaleSubresource:
+    return ScaleSubresource(
+        spec_replicas=one.spec_replicas,
+        status_replicas=one.status_replicas if one.status_replicas == other.status_replicas else (),
+        label_selector=one.label_selector if one.label_selector == other.label_selector else (),
+        default=one.default if one.default == other.default else None,
+        is_ambiguous=one.is_ambiguous or other.is_ambiguous or one.spec_replicas != other.spec_replicas,
     )
 
 

@@ -24,6 +24,7 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         taints=tuple(map(taint, spec.get("taints") or ())),
         resource_models=_resource_models(spec.get("resourceModels") or ()),
         api_enablements=_api_enablements(status.get("apiEnablements")),
+        scales=recorded_scales(status),
         resource_summary=_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
         sync_mode=spec.get("syncMode") or "",
@@ -75,6 +76,16 @@ def _api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, s
         for enablement in plain
         for resource in enablement.get("resources") or ()
     )
+
+
+def recorded_scales(status: Manifest) -> Mapping[tuple[str, str], Manifest]:
+    """Return the scale subresources that are recorded in the status of a cluster, by apiVersion and kind."""
+    return {
+        (enablement["groupVersion"], resource["kind"]): resource["scale"]
+        for enablement in status.get("apiEnablements") or ()
+        for resource in enablement.get("resources") or ()
+        if isinstance(resource.get("scale"), dict)
+    }
 
 
 def _resource_summary(plain: Manifest | None) -> ResourceSummary | None:

@@ -211,7 +211,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
         bool,
         FleetSetting(
             "interpretScale",
-            "Where nothing else interprets a custom kind, the scale subresource of its CustomResourceDefinition tells"
+            "Where nothing else interprets a custom kind, the scale subresource that the source or members define tells"
             " how many replicas an object has, and where a cluster's share is written.",
             in_karmada="Karmada divides such a kind only by a ResourceInterpreterCustomization or a webhook",
             karmada=False,

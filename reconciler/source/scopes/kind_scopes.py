@@ -25,7 +25,8 @@ from msgspec import Struct, field
 
 from reconciler.ledger.facts import Facts
 from reconciler.ledger.member_schemas import KindVersion
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, interpreter_of
+from render.interpreter import Interpreter, Operation
 from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
 from render.settings.fleet import Fleet
@@ -138,3 +139,17 @@ def kinds_to_observe(desired: Desired) -> frozenset[KindVersion]:
     }
     defined = BUILT_IN.keys() | defined_scopes(each.manifest for each in desired.crds).keys()
     return frozenset(each for each in used if (group_of(each[0]), each[1]) not in defined)
+
+
+def kinds_to_scale(desired: Desired) -> frozenset[KindVersion]:
+    """Return the kinds of which only a scale subresource could tell the replicas, or take a share of them."""
+    if not desired.fleet.interprets_scale:
+        return frozenset()
+    interpreter = interpreter_of(desired)
+    return frozenset(each for each in kinds_to_observe(desired) if _is_uninterpreted(each, interpreter))
+
+
+def _is_uninterpreted(kind: KindVersion, interpreter: Interpreter) -> bool:
+    stub = {"apiVersion": kind[0], "kind": kind[1]}
+    is_whole = interpreter.has(Operation.INTERPRET_REPLICA, stub) and interpreter.has(Operation.REVISE_REPLICA, stub)
+    return not is_whole and not interpreter.has(Operation.INTERPRET_COMPONENT, stub)
