@@ -274,7 +274,7 @@ def object_paths(space: str) -> tuple[str, ...]:
 
 @pytest.mark.cluster
 def test_exactly_these_rights_are_enough_for_whole_passes(granted: Granted, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything is created, the Namespace that came with its Role taken over, changed, pruned, and at rest again."""
+    """Everything is created, the Namespace that came with its Role taken over, changed, pruned, and idle again."""
     space, member, repository = granted.space, granted.member, granted.repository
     ended = granted.run(capsys, "reconcile")
     assert (ended.code, "may not" in ended.err, "forbidden" in ended.err) == (0, False, False), ended

@@ -1,4 +1,4 @@
-"""Passes over a fleet at rest: they ask for lists alone, and whatever changed is seen as by a whole pass."""
+"""Passes over an idle fleet: they ask for lists alone, and whatever changed is seen as by a whole pass."""
 
 import json
 import secrets

@@ -140,9 +140,9 @@ def test_a_refusal_says_what_is_left_when_all_others_are_served() -> None:
 
 
 def test_what_rests_holds_its_room() -> None:
-    resting = a_binding(7, a_placement(DYNAMIC), targets(a=7), name="released", policy="")
+    unscheduled = a_binding(7, a_placement(DYNAMIC), targets(a=7), name="released", policy="")
     batch = schedule_all(
-        (a_binding(5, a_placement(DYNAMIC)),), declared(a=10), context=BatchContext(resting=(resting,))
+        (a_binding(5, a_placement(DYNAMIC)),), declared(a=10), context=BatchContext(unscheduled=(unscheduled,))
     )
     assert not batch.decisions[0].is_scheduled
     assert [decision.ref.name for decision in batch.decisions] == ["web"]

@@ -38,7 +38,7 @@ POLLED = Pace(poll=30.0, drift=300.0)
 AT_REST = FleetState(tip="a", looked_at=0.0, pass_at=390.0, cause=PassCause.DRIFT)
 LOOKING = replace(AT_REST, activity=Activity.LOOKING, looked_at=100.0)
 PASSING = replace(AT_REST, activity=Activity.PASSING, pass_at=inf)
-RESTING = Activity.RESTING
+WAITING = Activity.WAITING
 NOW = TimeNow(now=100.0, wall=5000.0, chance=1.0)
 
 
@@ -63,69 +63,69 @@ STEPS = [
         "and has it looked at once more",
         replace(LOOKING, is_woken=True),
         Looked("a"),
-        replace(LOOKING, activity=RESTING, look_at=101.0),
+        replace(LOOKING, activity=WAITING, look_at=101.0),
     ),
     Step(
         "a source that did not move is polled again where nobody tells",
         LOOKING,
         Looked("a"),
-        replace(LOOKING, activity=RESTING, look_at=130.0),
+        replace(LOOKING, activity=WAITING, look_at=130.0),
         POLLED,
     ),
     Step(
         "a source that moved gets a pass",
         LOOKING,
         Looked("b"),
-        replace(LOOKING, activity=RESTING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
+        replace(LOOKING, activity=WAITING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
     ),
     Step(
         "a remote that is lost is asked again soon",
         LOOKING,
         Looked(None),
-        replace(LOOKING, activity=RESTING, lost=1, look_at=105.0),
+        replace(LOOKING, activity=WAITING, lost=1, look_at=105.0),
     ),
     Step(
         "and later each time",
         replace(LOOKING, lost=2),
         Looked(None),
-        replace(LOOKING, activity=RESTING, lost=3, look_at=120.0),
+        replace(LOOKING, activity=WAITING, lost=3, look_at=120.0),
     ),
     Step(
         "a pass that is done waits for drift",
         PASSING,
         PassEnded(ending=Ending.DONE, source="b"),
-        replace(PASSING, activity=RESTING, tip="b", pass_at=400.0),
+        replace(PASSING, activity=WAITING, tip="b", pass_at=400.0),
     ),
     Step(
         "a time rule may ask for an earlier one",
         PASSING,
         PassEnded(ending=Ending.DONE, source="b", next_wall=5010.0),
-        replace(PASSING, activity=RESTING, tip="b", pass_at=400.0, wall_at=5010.0),
+        replace(PASSING, activity=WAITING, tip="b", pass_at=400.0, wall_at=5010.0),
     ),
     Step(
         "clusters that did not answer are tried again before that",
         PASSING,
         PassEnded(ending=Ending.INCOMPLETE, source="a"),
-        replace(PASSING, activity=RESTING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
+        replace(PASSING, activity=WAITING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
     ),
     Step(
         "but never later than drift",
         replace(PASSING, failures=50),
         PassEnded(ending=Ending.INCOMPLETE, source="a"),
-        replace(PASSING, activity=RESTING, failures=51, pass_at=160.0),
+        replace(PASSING, activity=WAITING, failures=51, pass_at=160.0),
         Pace(drift=60.0),
     ),
     Step(
         "a pass that failed knows no source, and keeps the commit that was tried",
         PASSING,
         PassEnded(ending=Ending.FAILED),
-        replace(PASSING, activity=RESTING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
+        replace(PASSING, activity=WAITING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
     ),
     Step(
         "a new commit does not wait for the next try",
         replace(LOOKING, failures=9, cause=PassCause.RETRY),
         Looked("b"),
-        replace(LOOKING, activity=RESTING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
+        replace(LOOKING, activity=WAITING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
     ),
     Step(
         "somebody who wakes during a pass has the source looked at",
@@ -208,7 +208,7 @@ class Due(NamedTuple):
 
 DUE = [
     Due("a fleet that was never looked at gets a pass", FleetState(), (NextStep.RECONCILE, 0.0)),
-    Due("one at rest waits for drift", AT_REST, (NextStep.WAIT, 290.0)),
+    Due("one idle waits for drift", AT_REST, (NextStep.WAIT, 290.0)),
     Due("one that was woken is looked at", replace(AT_REST, look_at=99.0), (NextStep.LOOK, 0.0)),
     Due("a pass that is due needs no look", replace(AT_REST, look_at=1.0, pass_at=2.0), (NextStep.RECONCILE, 0.0)),
     Due("a time rule counts by the time of day", replace(AT_REST, wall_at=5010.0), (NextStep.WAIT, 10.0)),

@@ -81,7 +81,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
     ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never).
 
-    ``members`` is None where the pass reached no member, else what is known of those it left at rest, as plain data
+    ``members`` is None where the pass reached no member, else what is known of those it left idle, as plain data
     (empty: there were none). ``mirrors`` are the refs of mirrors with their tips. ``proposed`` is the commit that it
     proposed, if it did. ``version`` and ``clone`` are set when the record is written: the engine, and the configuration
     of the clone.

@@ -21,7 +21,7 @@ from .in_force import asked_tip, fleet_in_force
 from .publication import Publication, publication_of
 from .status_branch import StatusBranch
 
-if TYPE_CHECKING:  # a pass over a fleet at rest reads no source
+if TYPE_CHECKING:  # a pass over an idle fleet reads no source
     from reconciler.source.desired import Desired
     from render.interpreter import Interpreter
 

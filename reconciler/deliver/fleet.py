@@ -31,7 +31,7 @@ from .repairs import is_another_round_due, of_both_rounds, without_repetitions
 from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
-"""The time that clusters at rest, which are done at once, count as having taken where others are waited for."""
+"""The time that idle clusters, which are done at once, count as having taken where others are waited for."""
 STOPPING_SECONDS = 0.5
 """The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
 
@@ -49,8 +49,8 @@ class ClusterJob(Struct, frozen=True, kw_only=True):
         return self.desired.cluster
 
 
-class RestingJob(Struct, frozen=True, kw_only=True):
-    """The work on a cluster that was at rest: none where it still is so, which its report says, else the ``job``."""
+class JobIfChanged(Struct, frozen=True, kw_only=True):
+    """The work on a cluster that was idle: none where it still is so, which its report says, else the ``job``."""
 
     cluster: str
     inventory: Inventory
@@ -112,7 +112,7 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
 
 
 def apply_fleet(
-    jobs: Iterable[ClusterJob | RestingJob], open_client: OpenClient, options: FleetOptions | None = None
+    jobs: Iterable[ClusterJob | JobIfChanged], open_client: OpenClient, options: FleetOptions | None = None
 ) -> Iterator[ClusterReport]:
     """Observe, plan and apply every cluster, yielding each one's report as it comes."""
     run = _FleetRun({job.cluster: job for job in jobs}, open_client, options or FleetOptions())
@@ -123,7 +123,7 @@ class _FleetRun:
     """One apply: its jobs by cluster, and the visits to these."""
 
     def __init__(
-        self, jobs: Mapping[str, ClusterJob | RestingJob], open_client: OpenClient, options: FleetOptions
+        self, jobs: Mapping[str, ClusterJob | JobIfChanged], open_client: OpenClient, options: FleetOptions
     ) -> None:
         self._jobs = jobs
         self._open_client = open_client
@@ -213,7 +213,7 @@ class _FleetRun:
             return client
         heard, job = visit.heard_through(client), self._jobs[visit.name]
         observing = heard.within(self._options.observe_seconds)
-        if isinstance(job, RestingJob):
+        if isinstance(job, JobIfChanged):
             report = job.report(observing)
             if report is not None:
                 return report

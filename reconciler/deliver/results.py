@@ -52,8 +52,8 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
     ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``parent_failure``: why the ApplySet's
     parent could not be written. ``left``: what stays though nothing wants it, and must be remembered. ``is_waiting``:
     the commit stands, and only objects that wait to be deleted - for a confirmation, for their finalizers, to be empty
-    - keep the cluster from converging. ``resting`` counts the objects of a cluster at rest that are as they should be
-    and are not among its ``results``.
+    - keep the cluster from converging. ``unchanged_besides`` counts the objects of an idle cluster that are as they should
+    be and are not among its ``results``.
     """
 
     cluster: str
@@ -65,7 +65,7 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
     outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
     left: tuple[HeldObject, ...] = ()
     is_waiting: bool = False
-    resting: int = 0
+    unchanged_besides: int = 0
 
     @property
     def recorded_outcome(self) -> ApplyOutcome:
@@ -82,7 +82,7 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
     def actions(self) -> Counter[str]:
         """The number of objects by action."""
         actions = Counter(str(result.action) for result in self.results)
-        return actions + Counter({str(Action.UNCHANGED): self.resting})
+        return actions + Counter({str(Action.UNCHANGED): self.unchanged_besides})
 
     def count(self, action: Action) -> int:
         """Return the number of objects with this action."""
@@ -127,7 +127,7 @@ def failed_result(planned: PlannedObject, failure: Failure) -> ObjectResult:
 class ClusterReport(Struct, frozen=True, kw_only=True):
     """The report of one cluster, as far as it got: its observation, its plan and its results.
 
-    ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was at rest and still is, so
+    ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was idle and still is, so
     that this is the report of an earlier pass, without an observation or a plan. ``unseen`` is the reason why nobody
     could see how the cluster is, though it may have been applied to.
     """

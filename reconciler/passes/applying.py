@@ -2,7 +2,7 @@
 
 1. read what each member may hold (its inventory on the status branch) and what it must hold at the commit;
 2. record the attempts at all members whose identity is known in one status commit - before any write;
-3. observe, plan and apply each member by itself, in parallel, but for those that are at rest (``resting_members``);
+3. observe, plan and apply each member by itself, in parallel, but for those that are idle (``remembered_members``);
 4. record in one more status commit what every member holds now, and how it is: of the slow ones in another, later.
 """
 
@@ -21,7 +21,7 @@ from reconciler.console.log import Log
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
-from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
+from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, JobIfChanged, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.identities import Identities
 from reconciler.deliver.orphans import (
@@ -38,7 +38,7 @@ from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.ledger.inventory import HistoryPlace, Inventory
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
-from reconciler.observe.members_at_rest import is_still_at_rest
+from reconciler.observe.idle_members import is_still_idle
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import PlanOptions
@@ -54,7 +54,7 @@ from render.words import counted
 from .observation import PassRecord
 from .options import never_stopping
 from .recording import ReportRecording
-from .resting_members import RestingMember
+from .remembered_members import RememberedMember
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
@@ -123,8 +123,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
     ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read
-    from. ``record`` is what a pass records beside the inventories. ``resting`` are the members that an earlier pass
-    left at rest. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
+    from. ``record`` is what a pass records beside the inventories. ``remembered`` are the members that an earlier pass
+    left idle. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
     time of the status commits. ``commits`` are the rendered commits where they are not read from their own branch.
     """
 
@@ -135,7 +135,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     previous: Previous | None = None
     manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     record: PassRecord | None = None
-    resting: Mapping[str, RestingMember] = field(default_factory=dict)
+    remembered: Mapping[str, RememberedMember] = field(default_factory=dict)
     agree: Agree = refuse_orphans
     say: Callable[[str], None] = _say_nothing
     clock: Callable[[], float] = time.time
@@ -259,9 +259,9 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         orphans: Orphans | None,
         turn: threading.Lock,
         identities: Identities,
-    ) -> list[ClusterJob | RestingJob]:
-        """Return the job of each member: of one that may be at rest it is made in its own thread, when it is needed."""
-        resting = self._resting(inventories, identities) if self.delivery.writes else {}
+    ) -> list[ClusterJob | JobIfChanged]:
+        """Return the job of each member: of one that may be idle it is made in its own thread, when it is needed."""
+        remembered = self._members_without_news(inventories, identities) if self.delivery.writes else {}
 
         def history_place(given: str) -> HistoryPlace:
             with turn:
@@ -276,13 +276,13 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 return made(cluster)
 
         return [
-            RestingJob(
+            JobIfChanged(
                 cluster=name,
                 inventory=inventories[name],
-                report=partial(self._report_of_resting, resting[name]),
+                report=partial(self._report_if_still_idle, remembered[name]),
                 job=partial(made_later, name),
             )
-            if name in resting
+            if name in remembered
             else made(name)
             for name in (member.name for member in self.delivery.members)
         ]
@@ -297,14 +297,16 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                     return HistoryPlace.AFTER
         return place
 
-    def _resting(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, RestingMember]:
-        """Return the members of which the commit and the status branch say nothing new since they were at rest."""
-        if not self.resting:
+    def _members_without_news(
+        self, inventories: Mapping[str, Inventory], identities: Identities
+    ) -> dict[str, RememberedMember]:
+        """Return the members of which the commit and the status branch say nothing new since they were idle."""
+        if not self.remembered:
             return {}
         works, now = self.context.status.folders("works", self.context.status.tip()), utc(self.clock())
         return {
             name: known
-            for name, known in self.resting.items()
+            for name, known in self.remembered.items()
             if (inventory := inventories.get(name)) is not None and inventory.manager == self.applyset.manager
             if {known.commit, self.commit}.issuperset(inventory.attempted)
             if not identities.twins(name, inventory.uid)
@@ -313,9 +315,9 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             if not self._commits.is_before(self.commit, known.commit)
         }
 
-    def _report_of_resting(self, known: RestingMember, client: Client) -> ClusterReport | None:
+    def _report_if_still_idle(self, known: RememberedMember, client: Client) -> ClusterReport | None:
         """Return the report of a member that is as it was left, None for any other."""
-        return known.report(self.commit) if is_still_at_rest(client, known.answers) else None
+        return known.report(self.commit) if is_still_idle(client, known.answers) else None
 
     def _job(self, cluster: str, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> ClusterJob:
         """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""

@@ -1,11 +1,11 @@
-"""A pass over a fleet at rest: nothing moved in Git or in any member since a pass that wrote nothing.
+"""A pass over an idle fleet: nothing moved in Git or in any member since a pass that wrote nothing.
 
-1. ``resting`` asks each member that a pass found at rest for digests of its lists, and the checkpoint of the pass keeps
-   them with what it reported;
-2. while all branches stand where it left them, and all members are at rest, the next pass asks for the same digests
-   (``fleet_still_at_rest``);
+1. ``remembering`` asks each member that a pass found idle for digests of its lists, and the checkpoint of the pass
+   keeps them with what it reported;
+2. while all branches stand where it left them, and all members are idle, the next pass asks for the same digests
+   (``fleet_still_idle``);
 3. where all are the same, and the members' health and capacity are as recorded, it would decide and write the same: so
-   it repeats the report and ends. Otherwise it is done, and skips the members that are at rest one by one.
+   it repeats the report and ends. Otherwise it is done, and skips the members that are idle one by one.
 
 A member that could not be observed, such as a dead one, is looked at for a short time, and has to fail the same way.
 
@@ -35,21 +35,21 @@ from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import Visit, Visits
 from reconciler.members.ways import member_access
+from reconciler.observe.idle_members import IdleMember, is_still_idle
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
-from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest
 from reconciler.repository import Repository
 from render.cluster import Cluster
 from render.timing import utc
 
 from .observation import Observation, observe_members
-from .resting_members import RestingFleet
+from .remembered_members import RememberedFleet
 
 PATIENCE = 5.0
 """The seconds without any answer after which members are left to a whole pass, which waits for nobody."""
 _Result = TypeVar("_Result")
 
 
-def _clusters(fleet: RestingFleet) -> tuple[Cluster, ...]:
+def _clusters(fleet: RememberedFleet) -> tuple[Cluster, ...]:
     """Return the members of a fleet as far as observing them needs to know."""
     names = sorted({*fleet.by_name(), *fleet.failed})
     return tuple(Cluster(name=name, resource_models=fleet.models.get(name, ())) for name in names)
@@ -61,47 +61,47 @@ def plain_options(options: DeliveryOptions) -> dict[str, Any]:
     return plain
 
 
-def fleet_still_at_rest(
+def fleet_still_idle(
     repository: Repository,
     checkpoint: Checkpoint,
     options: DeliveryOptions,
     log: Log,
     clock: Callable[[], float] = time.time,
-) -> RestingFleet | None:
-    """Return the fleet that the checkpoint's pass left at rest if it still is so; None where a pass has to be done.
+) -> RememberedFleet | None:
+    """Return the fleet that the checkpoint's pass left idle if it still is so; None where a pass has to be done.
 
     All branches stand where that pass left them.
     """
-    rest, now = RestingFleet.parse(checkpoint.members), utc(clock())
-    if not rest.is_idle or rest.options != plain_options(options):
+    remembered, now = RememberedFleet.parse(checkpoint.members), utc(clock())
+    if not remembered.is_idle or remembered.options != plain_options(options):
         return None
-    if any(member.until and now >= member.until for member in rest.answering):
+    if any(member.until and now >= member.until for member in remembered.answering):
         return None
-    fleet = read_known_fleet(repository, checkpoint.tips.source, rest.fleet_path)
-    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(rest))
+    fleet = read_known_fleet(repository, checkpoint.tips.source, remembered.fleet_path)
+    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(remembered))
     seconds = min(options.timeout, MOST_SECONDS)
     open_client = Members(member_access(fleet, options, repository.folder)).open
     observing = ObserveOptions(open_client=open_client, max_parallel=options.max_parallel, timeout=seconds)
     with log.timed("look at members"):
         observation = None
-        if _are_still_at_rest((member.answers for member in rest.answering), observing):
-            observation = _failing_as_before(observe_members(context, context.members, observing, clock), rest)
-    if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, rest)):
+        if _are_still_idle((member.answers for member in remembered.answering), observing):
+            observation = _failing_as_before(observe_members(context, context.members, observing, clock), remembered)
+    if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
         return None
     for warning in observation.warnings:
         log.warning(warning)
-    for line in rest.lines:
+    for line in remembered.lines:
         log.info(line)
-    return rest
+    return remembered
 
 
-def _are_still_at_rest(members: Iterable[MemberAtRest], observing: ObserveOptions) -> bool:
-    """Return whether all members are at rest; one that is silent is left to a whole pass, which waits for nobody."""
+def _are_still_idle(members: Iterable[IdleMember], observing: ObserveOptions) -> bool:
+    """Return whether all members are idle; one that is silent is left to a whole pass, which waits for nobody."""
     known = {member.cluster: member for member in members}
 
     def is_still(visit: Visit[bool | Failure]) -> bool:
         client = observing.open_client(visit.name, observing.clock() + observing.timeout)
-        return not isinstance(client, Failure) and is_still_at_rest(visit.heard_through(client), known[visit.name])
+        return not isinstance(client, Failure) and is_still_idle(visit.heard_through(client), known[visit.name])
 
     visits = Visits(
         lambda visit: result_or_failure(lambda: is_still(visit)),
@@ -124,12 +124,12 @@ def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterato
             return
 
 
-def _failing_as_before(observation: Observation, rest: RestingFleet) -> Observation | None:
+def _failing_as_before(observation: Observation, remembered: RememberedFleet) -> Observation | None:
     """Return an observation with what came late; None where a member that failed fails no more, or another way."""
-    if not rest.failed.keys() >= observation.late.keys():
+    if not remembered.failed.keys() >= observation.late.keys():
         return None
     whole = observation.with_late(observation.await_late(RETRY_SECONDS + GRACE))
-    return whole if {name: whole.failures.get(name) for name in rest.failed} == rest.failed else None
+    return whole if {name: whole.failures.get(name) for name in remembered.failed} == remembered.failed else None
 
 
 def _is_as_recorded(observation: Observation) -> bool:
@@ -152,11 +152,11 @@ def _is_as_recorded(observation: Observation) -> bool:
     return True
 
 
-def _is_pending_as_recorded(observation: Observation, rest: RestingFleet) -> bool:
+def _is_pending_as_recorded(observation: Observation, remembered: RememberedFleet) -> bool:
     """Return whether the workloads that are not well have as many replicas that cannot start as is recorded.
 
     Others have none, and what is not of this fleet is recorded nowhere.
     """
     recorded, found = observation.recorded.health().pending, observation.health.pending
-    unwell = {ref for member in rest.members for ref, _ in member.answers.unwell}
+    unwell = {ref for member in remembered.members for ref, _ in member.answers.unwell}
     return all(found.get(ref) == recorded.get(ref) for ref in unwell | recorded.keys())

@@ -27,7 +27,7 @@ from render.interpreter.webhooks import Send
 from .applying import ApplyRun, Delivery, apply_and_log
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
-from .resting_members import KnownRest
+from .remembered_members import RememberedMembers
 
 MOST_ROUNDS = 10
 """The number of times a pass may be rendered again with new answers of webhooks.
@@ -72,15 +72,17 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             return outcome
         return pass_with_answers(outcome, self.observed, interpreter.send, log)
 
-    def apply(self, outcome: Outcome, commit: str, rest: KnownRest, log: Log) -> tuple[ClusterReport, ...]:
-        """Apply the rendered commit to the members, unless they were at rest and are, and return a report of each."""
+    def apply(
+        self, outcome: Outcome, commit: str, members_before: RememberedMembers, log: Log
+    ) -> tuple[ClusterReport, ...]:
+        """Apply the rendered commit to the members, unless they were idle and are, and return a report of each."""
         record = PassRecord(
             observation=self.observation,
             desired=outcome.source.desired,
             answers=outcome.rendered.built.webhooks.used,
-            recorded_folders=rest.recorded_folders,
+            recorded_folders=members_before.recorded_folders,
         )
-        run = replace(self._run(commit, record, log), resting=rest.members)
+        run = replace(self._run(commit, record, log), remembered=members_before.members)
         return apply_and_log(replace(run, previous=outcome.as_previous(commit), manifests=outcome.manifests()), log)
 
     def apply_again(

@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from .members import ReachedMembers
     from .proposing import Proposal
     from .refused_pass import RefusedPass
-    from .resting_members import RestingMember
+    from .remembered_members import RememberedMember
 
 _TRIES = 5
 WAYS = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster"
@@ -226,10 +226,10 @@ def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -
 
 
 class _Applied(NamedTuple):
-    """The commit that members were applied to: its source, the members that were at rest before, and the reports."""
+    """The commit that members were applied to: its source, the members that were idle before, and the reports."""
 
     desired: "Desired"
-    known: "Mapping[str, RestingMember]"
+    known: "Mapping[str, RememberedMember]"
     reports: "tuple[ClusterReport, ...]"
 
 
@@ -239,10 +239,10 @@ def _with_reports(
     """Run the second part of a pass that reaches members: apply to them and record the reports.
 
     What was rendered is applied, or what is merged while a newer commit is proposed. The checkpoint tells the next pass
-    what this one rendered by and which members were left at rest, so that it skips them where it finds them so, and
+    what this one rendered by and which members were left idle, so that it skips them where it finds them so, and
     ends where it finds all of them so and nothing was written. While a proposal waits, only the latter counts.
     """
-    from .resting import EndedPass
+    from .remembering import EndedPass
 
     status, before = members.context.status, members.context.status.tip()
     apply = _apply_rendered if result.proposal is None else _apply_merged
@@ -263,7 +263,7 @@ def _with_reports(
         known=applied.known,
         failures=members.observation.failures,
         is_idle=result.commit is None and status.tip() == before,
-    ).resting_fleet()
+    ).remembered_fleet()
     if result.proposal is None:
         # What this pass recorded after it had rendered is news to the next one.
         turned = changed_health(applied.desired, members.observed.health, recorded.health)
@@ -276,12 +276,12 @@ def _with_reports(
 def _apply_rendered(
     result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
 ) -> _Applied:
-    """Apply what was rendered to the members, but for those that the last pass left at rest and that still are."""
-    from .resting import known_rest
+    """Apply what was rendered to the members, but for those that the last pass left idle and that still are."""
+    from .remembering import remembered_members
 
     desired, status = result.outcome.source.desired, members.context.status
     tips = BranchTips(source=inputs.tip.commit, rendered=result.rendered, status=status.tip())
-    known = known_rest(desired, options.delivery, status, tips)
+    known = remembered_members(desired, options.delivery, status, tips)
     return _Applied(desired, known.members, members.apply(result.outcome, result.rendered or "", known, log))
 
 

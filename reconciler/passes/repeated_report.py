@@ -49,12 +49,12 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         return None
     table, code = "", 0
     if checkpoint.members is not None:
-        from .idle_pass import fleet_still_at_rest
+        from .idle_pass import fleet_still_idle
 
-        rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
-        if rest is None:
+        remembered = fleet_still_idle(repository, checkpoint, options.delivery, log)
+        if remembered is None:
             return None
-        table, code = rest.table, rest.code
+        table, code = remembered.table, remembered.code
     if checkpoint.names.source_ref == "HEAD":
         warn_of_uncommitted(repository, log)
     for line in (*checkpoint.warnings, *checkpoint.problems):

@@ -44,8 +44,8 @@ def scheduled_in_rounds(
     while True:
         bindings, over = runs.bindings, runs.over(held)
         failing = failed_over([each for each in bindings if each.ref not in over], tainted, fleet, inputs, blocked)
-        resting = map(without_note, (each for each in bindings if each.ref in over))
-        begun = runs.with_begun((*failing.bindings, *resting), held)
+        ended = map(without_note, (each for each in bindings if each.ref in over))
+        begun = runs.with_begun((*failing.bindings, *ended), held)
         failing = replace(failing, bindings=tuple(_with_last_copies(begun, staying)))
         lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight)
         lowered, found = with_places(lowered, fleet, schedule)

@@ -282,7 +282,7 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
     is_enforced = inputs.desired.fleet.feature_gates.federated_quota_enforcement
     quotas = inputs.desired.quotas if is_enforced else ()
     return BatchContext(
-        resting=(*claims.released, *failed, *others),
+        unscheduled=(*claims.released, *failed, *others),
         apis_by_crd=apis_by_crd(inputs.templates),
         quotas=[quota(each.manifest) for each in quotas],
     )

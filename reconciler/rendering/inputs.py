@@ -28,7 +28,7 @@ from render.timing import parse_instant
 class RenderInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass beside its source and its past: what was observed, and what whoever runs the pass decides.
 
-    ``now`` is the time of the pass (None: rules of time rest). ``scope`` limits what it has to look at (None:
+    ``now`` is the time of the pass (None: rules of time do not apply). ``scope`` limits what it has to look at (None:
     everything). ``allowed`` is what options allow beyond the guards.
     """
 

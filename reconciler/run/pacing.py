@@ -26,7 +26,7 @@ from msgspec.structs import replace
 class Activity(StrEnum):
     """The work that is under way for a fleet."""
 
-    RESTING = "Resting"
+    WAITING = "Waiting"
     LOOKING = "Looking"
     PASSING = "Passing"
 
@@ -95,7 +95,7 @@ class FleetState(Struct, frozen=True, kw_only=True):
     looks that failed, one after another.
     """
 
-    activity: Activity = Activity.RESTING
+    activity: Activity = Activity.WAITING
     is_leading: bool = True
     is_woken: bool = False
     is_looking: bool = False
@@ -255,7 +255,7 @@ def _state_after_look(state: FleetState, tip: str | None, time_now: TimeNow, pac
     if state.activity is Activity.PASSING:
         state = replace(state, is_looking=False, seen=tip or state.seen)
     else:
-        state = replace(state, activity=Activity.RESTING)
+        state = replace(state, activity=Activity.WAITING)
         # A commit that is tried already waits for its next try.
         state = state if tip in {None, state.tip} else _state_after_move(state, str(tip), time_now)
     return _woken(state, time_now, pace) if is_woken else state
@@ -269,7 +269,7 @@ def _state_after_move(state: FleetState, tip: str, time_now: TimeNow) -> FleetSt
 def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state after a pass; a look that is under way goes on."""
     seen, read = state.seen, event.source or state.reading
-    activity = Activity.LOOKING if state.is_looking else Activity.RESTING
+    activity = Activity.LOOKING if state.is_looking else Activity.WAITING
     look_at = min(state.look_at, time_now.now + pace.poll)
     rest = replace(state, activity=activity, is_looking=False, is_making_way=False, reading="", seen="")
     rest = replace(rest, tip=event.source or state.tip, wall_at=event.next_wall, look_at=look_at)

@@ -48,11 +48,11 @@ class DecidedBinding(NamedTuple):
 class BatchContext(Struct, frozen=True, kw_only=True):
     """The context of a batch: bindings and templates beside those to schedule.
 
-    ``resting`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
+    ``unscheduled`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
     ``apis_by_crd`` are the kinds that templates of this pass define, ``quotas`` the limits of namespaces.
     """
 
-    resting: Sequence[Binding] = ()
+    unscheduled: Sequence[Binding] = ()
     apis_by_crd: Mapping[ObjectRef, Collection[Api]] = field(default_factory=dict)
     quotas: Sequence[FederatedQuota] = ()
 
@@ -115,8 +115,8 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
     """
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
-    _register_current(scheduler, (*bindings, *context.resting))
-    ledger = QuotaLedger(context.quotas, (*bindings, *context.resting))
+    _register_current(scheduler, (*bindings, *context.unscheduled))
+    ledger = QuotaLedger(context.quotas, (*bindings, *context.unscheduled))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
         waiting: list[DecidedBinding] = []

@@ -1,7 +1,7 @@
-"""Agents: the bytes that one fetches and pushes in a fleet of many, for one changed template and at rest.
+"""Agents: the bytes that one fetches and pushes in a fleet of many, for one changed template and idle.
 
 ``python -m tests.bench agent [--templates N] [--clusters N]``. Every cluster pulls. The bytes are those on the wire to
-Git, both ways, counted by what stands in for ssh; the member is in memory. At rest an hour has twelve passes.
+Git, both ways, counted by what stands in for ssh; the member is in memory. An idle hour has twelve passes.
 A server that is pushed to names all its branches first, unless it hides them from the agent's key, as the last rows
 have it do.
 """
@@ -87,7 +87,7 @@ def _measured(folder: Path, templates: int, clusters: int) -> int:
     _row("nothing new", folder, source, wire, member)
     idle = [_row("", folder, source, wire, member, quiet=True) for _ in range(2)]
     fetched, pushed, commits = (sum(each[part] for each in idle) for part in range(3))
-    print(f"{'two passes at rest':24} {fetched:>10} {pushed:>10} {commits:>8}")
+    print(f"{'two passes idle':24} {fetched:>10} {pushed:>10} {commits:>8}")
     wire.environment["HIDING"] = "yes"
     source.commit({"template-3.yaml": _template(3, "nginx:3")})
     _reconcile(source)

@@ -250,7 +250,7 @@ def _idle_over(folder: Path, seconds: float, what: str, made: Callable[[Path], P
     with controller(
         folder, str(bare), "--bootstrap", "--drift", f"{drift:.0f}s", *options, seconds=MOST_SECONDS
     ) as argosy:
-        # Two passes for drift: the first leaves the fleet at rest, and the second finds it so.
+        # Two passes for drift: the first leaves the fleet idle, and the second finds it so.
         eventually(lambda: argosy.said.count("pass ended") > 2 or argosy.process.poll(), what, seconds=1200, pause=0.5)
         passes, begun, cpu = argosy.said.count("pass ended"), time.monotonic(), cpu_seconds(argosy.process.pid)
         time.sleep(seconds)

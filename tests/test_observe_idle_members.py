@@ -1,4 +1,4 @@
-"""Members at rest, in memory: everything that is remembered counts."""
+"""Idle members, in memory: everything that is remembered counts."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing
-from reconciler.observe.members_at_rest import MemberAtRest, is_still_at_rest, member_at_rest
+from reconciler.observe.idle_members import IdleMember, idle_member, is_still_idle
 from reconciler.observe.objects import CONFIG_MAPS
 from reconciler.plans.admission import Admission
 from reconciler.plans.model import ObservedCluster
@@ -65,8 +65,8 @@ def _read(cluster: ByteCluster, ref: ObjectRef) -> Manifest:
     return found
 
 
-def at_rest(cluster: ByteCluster, observed: ObservedCluster) -> MemberAtRest:
-    known = member_at_rest(cluster, observed, observed.live, {})
+def at_rest(cluster: ByteCluster, observed: ObservedCluster) -> IdleMember:
+    known = idle_member(cluster, observed, observed.live, {})
     assert known is not None
     return known
 
@@ -74,8 +74,8 @@ def at_rest(cluster: ByteCluster, observed: ObservedCluster) -> MemberAtRest:
 def test_a_member_that_answers_the_same_is_still_at_rest() -> None:
     cluster, observed = a_member()
     known = at_rest(cluster, observed)
-    assert is_still_at_rest(cluster, known)
-    assert value_in(json_text(known), MemberAtRest) == known
+    assert is_still_idle(cluster, known)
+    assert value_in(json_text(known), IdleMember) == known
     assert cluster.writes == []
 
 
@@ -84,9 +84,9 @@ def test_webhooks_are_asked_about_where_an_answer_counts_and_nowhere_else() -> N
     observed = replace(observed, admission=Admission(digest="unknown"))
     asked = []
     for has_answers in (True, False):
-        known = member_at_rest(cluster, observed, observed.live, {}, has_answers=has_answers)
+        known = idle_member(cluster, observed, observed.live, {}, has_answers=has_answers)
         assert known is not None
-        assert is_still_at_rest(cluster, known)
+        assert is_still_idle(cluster, known)
         asked.append(known.admission)
     assert asked == ["unknown", ""]
 
@@ -112,7 +112,7 @@ DIFFERENCES = [
 @each_row("case", DIFFERENCES, ids=lambda case: case.why)
 def test_whatever_differs_ends_the_rest(case: Known) -> None:
     cluster, observed = a_member()
-    assert not is_still_at_rest(cluster, replace(at_rest(cluster, observed), **case.fields))
+    assert not is_still_idle(cluster, replace(at_rest(cluster, observed), **case.fields))
 
 
 @pytest.mark.parametrize("path", ["/apis", "/api/v1/namespaces/kube-system", "/api/v1/configmaps"])
@@ -120,14 +120,14 @@ def test_a_question_that_fails_ends_the_rest(path: str) -> None:
     cluster, observed = a_member()
     known = at_rest(cluster, observed)
     cluster.faults.append(lambda request: DOWN if request.path == path else None)
-    assert not is_still_at_rest(cluster, known)
+    assert not is_still_idle(cluster, known)
 
 
 def test_what_changed_since_it_was_observed_is_not_remembered() -> None:
     cluster, observed = a_member()
     stale = {**observed.live[SETTINGS], "metadata": {**observed.live[SETTINGS]["metadata"], "resourceVersion": "0"}}
-    assert member_at_rest(cluster, replace(observed, live={**observed.live, SETTINGS: stale}), {}, {}) is None
-    assert member_at_rest(cluster, replace(observed, live={PARENT: observed.live[PARENT]}), {}, {}) is None
+    assert idle_member(cluster, replace(observed, live={**observed.live, SETTINGS: stale}), {}, {}) is None
+    assert idle_member(cluster, replace(observed, live={PARENT: observed.live[PARENT]}), {}, {}) is None
 
 
 UNSURE = [
@@ -141,4 +141,4 @@ UNSURE = [
 @pytest.mark.parametrize("case", UNSURE, ids=lambda case: case.why)
 def test_a_member_that_lists_do_not_tell_all_about_is_not_remembered(case: Known) -> None:
     cluster, observed = a_member()
-    assert member_at_rest(cluster, replace(observed, **case.fields), observed.live, {}) is None
+    assert idle_member(cluster, replace(observed, **case.fields), observed.live, {}) is None

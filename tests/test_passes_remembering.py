@@ -1,4 +1,4 @@
-"""Members at rest are skipped one by one: any sequence of changes ends as if every member were looked at."""
+"""Idle members are skipped one by one: any sequence of changes ends as if every member were looked at."""
 
 import random
 import re
@@ -268,7 +268,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedFleets]:
 
 @pytest.fixture
 def rested(shared: SharedFleets, capsys: pytest.CaptureFixture[str]) -> Fleet:
-    """A fleet at rest."""
+    """An idle fleet."""
     if "rested" not in shared.made:
         fleet = Fleet(a_repository(shared.folder / "fleet"), capsys, shared.stack)
         fleet.run("--bootstrap")
@@ -329,7 +329,7 @@ def _commit(files: dict[str, Any]) -> Any:
 
 
 class Seen(NamedTuple):
-    """A change of a fleet at rest, and the members whose objects the next pass reads."""
+    """A change of an idle fleet, and the members whose objects the next pass reads."""
 
     why: str
     change: Any
@@ -405,7 +405,7 @@ def _quiet(fleet: Fleet) -> Ended:
 
 
 HELD = [
-    Held("a dead member that was at rest", None, 7),
+    Held("a dead member that was idle", None, 7),
     Held("one that refuses", 403, 1),
     Held("one that is overwhelmed", 503, 7),
 ]

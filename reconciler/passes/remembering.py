@@ -1,4 +1,4 @@
-"""The members that a pass leaves at rest, for the next pass to skip them while they are so.
+"""The members that a pass leaves idle, for the next pass to skip them while they are so.
 
 Remembered is only a member of which a pass that finds the same cannot decide otherwise: every object as it has to be,
 nothing about it written, and nothing asked for that is done once. What depends on time sets an end to it: a status
@@ -23,8 +23,8 @@ from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
 from reconciler.members.visits import Visit, Visits
+from reconciler.observe.idle_members import IdleMember, idle_member
 from reconciler.observe.members import MOST_SECONDS
-from reconciler.observe.members_at_rest import MemberAtRest, member_at_rest
 from reconciler.plans.model import Action
 from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
@@ -32,30 +32,32 @@ from render.cluster import is_pulling
 from render.timing import utc
 
 from .idle_pass import ended_visits, plain_options
-from .resting_members import KnownRest, RestingFleet, RestingMember
+from .remembered_members import RememberedFleet, RememberedMember, RememberedMembers
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?\n(unsettled: )?', re.MULTILINE)
 
 
-def known_rest(desired: Desired, options: DeliveryOptions, status: StatusBranch, tips: BranchTips) -> KnownRest:
-    """Return the members that the last pass with these options left at rest, over a source alike but for templates.
+def remembered_members(
+    desired: Desired, options: DeliveryOptions, status: StatusBranch, tips: BranchTips
+) -> RememberedMembers:
+    """Return the members that the last pass with these options left idle, over a source alike but for templates.
 
     ``tips`` are those of this pass, before it records anything.
     """
     checkpoint = read_checkpoint(status.repository)
     if checkpoint is None or checkpoint.contents.source_digest != desired.source_digest:
-        return KnownRest()
-    fleet = RestingFleet.parse(checkpoint.members)
+        return RememberedMembers()
+    fleet = RememberedFleet.parse(checkpoint.members)
     if fleet.options != plain_options(options):
-        return KnownRest()
+        return RememberedMembers()
     recorded_folders = status.object_folders(tips.status) if checkpoint.tips == tips else None
-    return KnownRest(members=fleet.by_name(), recorded_folders=recorded_folders)
+    return RememberedMembers(members=fleet.by_name(), recorded_folders=recorded_folders)
 
 
 class EndedPass(Struct, frozen=True, kw_only=True):
     """A pass that has recorded its reports: its source, its options, and its status branch now and ``before`` it.
 
-    ``known`` are the members that were at rest before it, ``failures`` why members could not be observed. ``is_idle``:
+    ``known`` are the members that were idle before it, ``failures`` why members could not be observed. ``is_idle``:
     it wrote nothing.
     """
 
@@ -65,20 +67,20 @@ class EndedPass(Struct, frozen=True, kw_only=True):
     open_client: OpenClient
     status: StatusBranch
     before: str | None
-    known: Mapping[str, RestingMember]
+    known: Mapping[str, RememberedMember]
     failures: Mapping[str, str]
     is_idle: bool
 
-    def resting_fleet(self) -> RestingFleet:
-        """Return the fleet as the pass leaves it, with the members that are at rest."""
+    def remembered_fleet(self) -> RememberedFleet:
+        """Return the fleet as the pass leaves it, with the members that are idle."""
         if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
-            return RestingFleet()
+            return RememberedFleet()
         members = sorted((*self._skipped_members(), *self._found()), key=lambda member: member.cluster)
         failed = self._failures_by_member()
         answering = [member for member in members if member.cluster not in failed]
         is_idle = self.is_idle and bool(answering) and len(answering) + len(failed) == len(self.reports)
         lines = tuple(line for report in self.reports for line in report_lines(report)) if is_idle else ()
-        return RestingFleet(
+        return RememberedFleet(
             fleet_path=self.desired.fleet.path,
             options=plain_options(self.options),
             members=tuple(members),
@@ -95,8 +97,8 @@ class EndedPass(Struct, frozen=True, kw_only=True):
         names = (report.cluster for report in self.reports if report.applied is None and report.failure is not None)
         return {name: self.failures[name] for name in names if name in self.failures}
 
-    def _skipped_members(self) -> Iterator[RestingMember]:
-        """Yield the members that were at rest: those that still are hold this commit now, others did not answer."""
+    def _skipped_members(self) -> Iterator[RememberedMember]:
+        """Yield the members that were idle: those that still are hold this commit now, others did not answer."""
         for report in self.reports:
             known = self.known.get(report.cluster)
             if known is not None and report.is_repeated and report.applied is not None:
@@ -104,34 +106,34 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             elif known is not None and report.applied is None:
                 yield known
 
-    def _found(self) -> Iterator[RestingMember]:
-        """Yield the members that this pass found at rest, and recorded nothing new of."""
+    def _found(self) -> Iterator[RememberedMember]:
+        """Yield the members that this pass found idle, and recorded nothing new of."""
         before, after = (self.status.folders("works", commit) for commit in (self.before, self.status.tip()))
-        at_rest = {
+        idle = {
             report.cluster: report
             for report in self.reports
-            if _is_at_rest(report) and before.get(report.cluster) == after.get(report.cluster)
+            if _is_idle(report) and before.get(report.cluster) == after.get(report.cluster)
         }
         visits = Visits(
-            lambda visit: result_or_failure(lambda: _remembered_member(visit, at_rest[visit.name], self.open_client)),
-            at_rest,
+            lambda visit: result_or_failure(lambda: _remembered_member(visit, idle[visit.name], self.open_client)),
+            idle,
             limit=self.options.max_parallel,
         )
         for visit in ended_visits(visits, time.monotonic):
-            if isinstance(visit.result, MemberAtRest):
+            if isinstance(visit.result, IdleMember):
                 works = after.get(visit.name, "")
                 until = _until(self.status, works, time.time())
-                yield RestingMember.of(at_rest[visit.name], visit.result, works, until)
+                yield RememberedMember.of(idle[visit.name], visit.result, works, until)
 
 
-def _remembered_member(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> MemberAtRest | None:
+def _remembered_member(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> IdleMember | None:
     client = open_client(report.cluster, time.monotonic() + MOST_SECONDS)
     if isinstance(client, Failure) or report.observed is None:
         return None
     results = report.applied.results if report.applied is not None else ()
     has_answers = any(result.answer_id for result in results)
     heard, live = visit.heard_through(client), live_objects(report)
-    return member_at_rest(heard, report.observed, live, report.findings, has_answers=has_answers)
+    return idle_member(heard, report.observed, live, report.findings, has_answers=has_answers)
 
 
 def _is_ordinary(options: DeliveryOptions) -> bool:
@@ -148,7 +150,7 @@ def _is_plain_fleet(desired: Desired, options: AccessOptions) -> bool:
     return is_reached and not desired.webhooks and not any(map(is_pulling, desired.clusters))
 
 
-def _is_at_rest(report: ClusterReport) -> bool:
+def _is_idle(report: ClusterReport) -> bool:
     """Return whether a pass found a member as it has to be, in every respect."""
     plan, applied = report.plan, report.applied
     if report.failure is not None or plan is None or applied is None:

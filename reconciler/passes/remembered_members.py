@@ -4,7 +4,7 @@ A pass skips such a member by itself, whatever there is to do in others, where a
 
 1. the commit asks the same of it: its folder of the rendered tree, and the rules of its bindings;
 2. its inventory and its Works are as that pass left them on the status branch;
-3. it answers the same (``observe/members_at_rest.py``).
+3. it answers the same (``observe/idle_members.py``).
 
 The source but for ordinary templates, the engine and the options of the command are those of the checkpoint.
 """
@@ -16,14 +16,14 @@ from msgspec import Struct, ValidationError, convert, field, to_builtins
 
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
-from reconciler.observe.members_at_rest import MemberAtRest
+from reconciler.observe.idle_members import IdleMember
 from reconciler.plans.model import Action
 from render.cluster import ResourceModel
 from render.values import DiscreetStruct
 
 
-class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
-    """A member as a pass left it at rest: its answers, the rendered commit it holds, and what the pass reported of it.
+class RememberedMember(DiscreetStruct, frozen=True, kw_only=True):
+    """A member as a pass left it idle: its answers, the rendered commit it holds, and what the pass reported of it.
 
     ``works`` is the id of its folder on the status branch ("": none), ``until`` is when a status there may have to be
     written ("": never). ``unchanged`` counts its objects without a deviation, ``deviating`` are the others.
@@ -31,7 +31,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
 
     UNSHOWN = ("told",)
 
-    answers: MemberAtRest
+    answers: IdleMember
     commit: str
     works: str
     until: str = ""
@@ -44,7 +44,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
         return self.answers.cluster
 
     @classmethod
-    def of(cls, report: ClusterReport, answers: MemberAtRest, works: str, until: str) -> "RestingMember":
+    def of(cls, report: ClusterReport, answers: IdleMember, works: str, until: str) -> "RememberedMember":
         """Return a member by the report of a pass that found it as it has to be."""
         results = report.applied.results if report.applied else ()
         deviating = tuple(map(_repeatable, (each for each in results if each.yielded or each.foreign)))
@@ -63,7 +63,7 @@ class RestingMember(DiscreetStruct, frozen=True, kw_only=True):
             cluster=self.cluster,
             commit=commit,
             results=self.deviating,
-            resting=self.unchanged,
+            unchanged_besides=self.unchanged,
             outcome=ApplyOutcome.CONVERGED,
         )
         return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True)
@@ -81,29 +81,29 @@ def _repeatable(result: ObjectResult) -> ObjectResult:
     )
 
 
-class KnownRest(Struct, frozen=True, kw_only=True):
-    """The members that the last pass left at rest, by name, and what it recorded.
+class RememberedMembers(Struct, frozen=True, kw_only=True):
+    """The members that the last pass left idle, by name, and what it recorded.
 
     ``recorded_folders`` are the ids of the folders of the status branch that record the objects, where that pass was
     over the same source and commit, else None.
     """
 
-    members: Mapping[str, RestingMember] = field(default_factory=dict)
+    members: Mapping[str, RememberedMember] = field(default_factory=dict)
     recorded_folders: Mapping[str, str] | None = None
 
 
-class RestingFleet(Struct, frozen=True, kw_only=True):
-    """A fleet as a pass left it: the members at rest, the models of their nodes, and the report of that pass.
+class RememberedFleet(Struct, frozen=True, kw_only=True):
+    """A fleet as a pass left it: the idle members, the models of their nodes, and the report of that pass.
 
     ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``is_idle``: all
-    members were at rest but for the ``failed`` ones, and the pass wrote nothing; ``code`` is that which it ended with.
-    ``failed`` are the members that could not be observed, with the reason; those of them that were at rest before
+    members were idle but for the ``failed`` ones, and the pass wrote nothing; ``code`` is that which it ended with.
+    ``failed`` are the members that could not be observed, with the reason; those of them that were idle before
     stay among ``members``.
     """
 
     fleet_path: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    members: tuple[RestingMember, ...] = ()
+    members: tuple[RememberedMember, ...] = ()
     models: Mapping[str, tuple[ResourceModel, ...]] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
     table: str = ""
@@ -112,11 +112,11 @@ class RestingFleet(Struct, frozen=True, kw_only=True):
     code: int = 0
 
     @property
-    def answering(self) -> tuple[RestingMember, ...]:
-        """The members at rest that answered."""
+    def answering(self) -> tuple[RememberedMember, ...]:
+        """The idle members that answered."""
         return tuple(member for member in self.members if member.cluster not in self.failed)
 
-    def by_name(self) -> dict[str, RestingMember]:
+    def by_name(self) -> dict[str, RememberedMember]:
         """Return the members by their names."""
         return {member.cluster: member for member in self.members}
 
@@ -126,7 +126,7 @@ class RestingFleet(Struct, frozen=True, kw_only=True):
         return plain
 
     @classmethod
-    def parse(cls, value: Mapping[str, Any] | None) -> "RestingFleet":
+    def parse(cls, value: Mapping[str, Any] | None) -> "RememberedFleet":
         """Read it back; one without members where there is none, or something else."""
         try:
             return convert(value, cls) if value else cls()

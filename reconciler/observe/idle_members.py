@@ -1,4 +1,4 @@
-"""Members at rest: what a pass saw of a member it had nothing to do in, and whether the member still is so.
+"""Idle members: what a pass saw of a member it had nothing to do in, and whether the member still is so.
 
 A pass is a function of the branches and of what members answer. Where it wrote nothing, it would write nothing again
 for the same answers. So the next pass asks the same lists for metadata alone and compares digests of the answers: the
@@ -27,7 +27,7 @@ FindingKeys = tuple[tuple[ObjectRef, tuple[tuple[str, str, str], ...]], ...]
 """The findings about objects as far as they are distinguished: object by object, in order."""
 
 
-class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
+class IdleMember(DiscreetStruct, frozen=True, kw_only=True):
     """A member as a pass left it: its identity, its APIs, the version of the ApplySet's parent, and digests of lists.
 
     ``unwell`` are the workloads whose pods were asked for, ``findings`` what was found about them; ``autoscaled`` are
@@ -50,14 +50,14 @@ class MemberAtRest(DiscreetStruct, frozen=True, kw_only=True):
     admission: str = ""
 
 
-def member_at_rest(
+def idle_member(
     client: Client,
     observed: ObservedCluster,
     live: Mapping[ObjectRef, Manifest],
     findings: Mapping[ObjectRef, tuple[Finding, ...]],
     *,
     has_answers: bool = False,
-) -> MemberAtRest | None:
+) -> IdleMember | None:
     """Return a member as it was observed; None where a list does not say so, or it has changed since.
 
     ``live`` are the objects it should hold, about which there are these ``findings``. ``has_answers``: some of them are
@@ -72,7 +72,7 @@ def member_at_rest(
             return None
         digests.append((listing, metadata.digest))
     parent = observed.parent["metadata"]
-    return MemberAtRest(
+    return IdleMember(
         cluster=observed.cluster,
         uid=observed.uid,
         apis=apis_digest(observed.discovery),
@@ -97,8 +97,8 @@ def _is_of(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef
     return metadata.resource_versions(resource) == seen
 
 
-def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
-    """Return whether a member answers as it did when it was left at rest; any failure is a no."""
+def is_still_idle(client: Client, known: IdleMember) -> bool:
+    """Return whether a member answers as it did when it was left idle; any failure is a no."""
     discovery = discover(client)
     if isinstance(discovery, Failure) or apis_digest(discovery) != known.apis:
         return False
