@@ -516,3 +516,30 @@ def test_a_binding_of_a_control_plane_that_counts_components_asks_for_the_gate(
     assert told not in argosy(repository, capsys, "validate").out
     render(repository, capsys, "--bootstrap")
     assert scheduled(repository) == (["paris"], "Success")
+
+
+READ = """
+function GetReplicas(object)
+  return object.spec.replicas, nil
+end
+"""
+
+
+def test_a_policy_that_divides_what_counts_by_components_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of a kind whose replicas other scripts read and write: without the gate these are asked."""
+    customization = a_customization()
+    customization["spec"]["customizations"]["replicaResource"] = {"luaScript": READ}
+    selector = {"apiVersion": "example.com/v1", "kind": "Rack"}
+    policy = a_policy("racks", selectors=[selector], namespace="shop", placement={"replicaScheduling": AGGREGATED})
+    files = {"rack.yaml": a_rack(("hot", 2, "3")), "racks.yaml": customization, "rack-policy.yaml": policy}
+    repository = a_repository(tmp_path, files)
+    told = argosy(repository, capsys, "validate").out
+    words = (
+        "it divides, but Rack.example.com counts by its components, which nothing divides: every cluster gets all of"
+    )
+    assert f"{words} Rack.example.com shop/r" in told
+    assert "counts by its components" in argosy(repository, capsys, "explain", "rack/r", "-n", "shop").out
+    repository.commit({"argosy.yaml": a_fleet(gate=False)})
+    assert "it divides, but" not in argosy(repository, capsys, "validate").out

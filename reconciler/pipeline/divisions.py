@@ -82,6 +82,7 @@ def _warnings(
         interpreter=interpreter,
         is_overridden=partial(_is_overridden, desired.override_policies),
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
+        counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
     )
     return division_warnings(divisions, delivered, context)

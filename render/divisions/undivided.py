@@ -43,6 +43,8 @@ def undivided_warning(
     if replicas is not None:
         is_taken = replicas < 2 or context.interpreter.has(Operation.REVISE_REPLICA, template.manifest)
         found = None if is_taken else _nobody_writes(template)
+    elif context.has_components(template):
+        found = f"{template.ref.group_kind} counts by its components, which nothing divides", _ONE
     else:
         found = _nobody_reads(template, context, is_in_vain=is_in_vain)
     if found is None or _has_own_numbers(template, context):

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.interpreter import Interpreter
+from render.interpreter import Interpreter, Operation
 from render.kinds import GroupKind
 from render.model import Manifest, ObjectRef, Template, as_mapping
 
@@ -37,18 +37,25 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
 
     ``is_overridden`` says whether an override writes a field of a template, given its keys. ``may_scale`` says of a
     kind whether a definition that is not in the source might tell its scale subresource. ``is_as_in_karmada``: what
-    cannot be divided is divided all the same.
+    cannot be divided is divided all the same. ``counts_components``: kinds with components have no replicas.
     """
 
     interpreter: Interpreter
     is_overridden: Callable[[Template, tuple[str, ...]], bool]
     may_scale: Callable[[GroupKind], bool]
     is_as_in_karmada: bool = False
+    counts_components: bool = False
+
+    def has_components(self, template: Template) -> bool:
+        """Say whether an object counts by its components, which nothing divides."""
+        return self.counts_components and self.interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest)
 
     def replicas(self, division: DividedTemplate) -> int | None:
         """Return the replicas of an object; None where nothing tells them. InterpreterError: it cannot be read."""
         if division.replicas is not None:
             return division.replicas
+        if self.has_components(division.template):
+            return None
         read = self.interpreter.replicas(division.template.manifest)
         return None if read is None else read.replicas
 
