@@ -449,6 +449,13 @@ def test_numbers_of_rollouts_and_sets_of_other_projects() -> None:
     ]
 
 
+def test_of_many_workloads_that_a_budget_selects_the_first_few_are_told() -> None:
+    """A source of thousands of both would have millions of warnings."""
+    deployments = [{**web(), "metadata": {"name": f"web{number}", "namespace": "default"}} for number in range(9)]
+    warnings = found(*deployments, a_budget(minAvailable=3))
+    assert [each.partition("Deployment.apps default/")[2].split()[0] for each in warnings] == ["web0", "web1", "web2"]
+
+
 def test_a_budget_has_a_percentage_for_its_way_out() -> None:
     (warning,) = found(web(), a_budget(minAvailable=4))
     assert warning.endswith("  hint: write a percentage, such as '67%', or override it in each cluster")

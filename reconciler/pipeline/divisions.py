@@ -1,9 +1,9 @@
 """The divisions of a source and of a pass, and the warnings about those that do not mean what they seem to."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
-from overrides.matching import priority_of
+from overrides.matching import selected_templates
 from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy
 from reconciler.source.desired import Desired
@@ -80,7 +80,7 @@ def _warnings(
     defined = defined_kinds(each.manifest for each in desired.crds)
     context = DivisionContext(
         interpreter=interpreter,
-        is_overridden=partial(_is_overridden, desired.override_policies),
+        is_overridden=_OverriddenFields(desired).has,
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
         counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
@@ -113,13 +113,25 @@ def _most_clusters(placement: Placement, index: ClusterIndex) -> int:
     return min([most, *limits])
 
 
-def _is_overridden(policies: Iterable[OverridePolicy], template: Template, keys: tuple[str, ...]) -> bool:
-    """Say whether an override policy that selects a template writes one of its fields in some cluster."""
-    return any(
-        policy.namespace in {"", template.ref.namespace} and bool(priority_of(policy, template))
-        for policy in policies
-        if keys in _pointers_of(policy)
-    )
+class _OverriddenFields:
+    """The fields that override policies write, with the templates in which they do; each is looked up once."""
+
+    def __init__(self, desired: Desired) -> None:
+        self._templates = desired.templates
+        self._policies: dict[tuple[str, ...], list[OverridePolicy]] = defaultdict(list)
+        self._refs: dict[tuple[str, ...], frozenset[ObjectRef]] = {}
+        for policy in desired.override_policies:
+            for keys in set(_pointers_of(policy)):
+                self._policies[keys].append(policy)
+
+    def has(self, template: Template, keys: tuple[str, ...]) -> bool:
+        """Say whether an override policy writes a field of a template in some cluster."""
+        if keys not in self._policies:
+            return False
+        if keys not in self._refs:
+            selected = selected_templates(self._policies[keys], self._templates)
+            self._refs[keys] = frozenset(each.ref for each in selected)
+        return template.ref in self._refs[keys]
 
 
 def _pointers_of(policy: OverridePolicy) -> Iterator[tuple[str, ...]]:

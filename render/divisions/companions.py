@@ -4,14 +4,14 @@ A companion is in the namespace of the workload and is delivered as well. It nam
 Bounds of a FederatedHPA or a CronFederatedHPA are the fleet's, and mean what they say.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from render.kinds import GroupKind
-from render.model import Template, as_mapping, group_of, is_opaque
-from render.selectors import LabelSelector, Requirement, matches
+from render.model import Template, is_opaque
 
 from .values import DividedWorkload, DivisionContext, DivisionWarning, mapping_in, number_at
+from .workload_index import WorkloadIndex
 
 BUDGETS: frozenset[GroupKind] = frozenset(
     {("policy", "PodDisruptionBudget"), ("policy.kruise.io", "PodUnavailableBudget")}
@@ -38,19 +38,18 @@ def is_companion(template: Template) -> bool:
 
 
 def companion_warnings(
-    workload: DividedWorkload, companions: Iterable[Template], context: DivisionContext
+    companion: Template, workloads: WorkloadIndex, context: DivisionContext
 ) -> Iterator[DivisionWarning]:
-    """Yield a warning for each number of companions that counts in each cluster; they are of its namespace."""
-    for companion in companions:
-        if (companion.ref.group, companion.ref.kind) in BUDGETS:
+    """Yield a warning for each number of a companion that counts in each cluster by itself."""
+    if (companion.ref.group, companion.ref.kind) in BUDGETS:
+        named = workloads.named_by(companion, "targetRef")
+        for workload in (named,) if named else workloads.selected_by(companion):
             yield from _budget(workload, companion, context)
-        elif _names(companion, _SCALED, workload):
-            yield from _autoscaler(workload, companion, context)
+    elif scaled := workloads.named_by(companion, _SCALED):
+        yield from _autoscaler(scaled, companion, context)
 
 
 def _budget(workload: DividedWorkload, budget: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
-    if not _selects_pods(budget, workload) and not _names(budget, "targetRef", workload):
-        return
     for name in (_LEAST, _MOST):
         number, keys = number_at(budget.manifest, ("spec", name)), ("spec", name)
         if number is None or context.is_overridden(budget, keys) or number < min(2, workload.share):
@@ -94,35 +93,3 @@ def _bounds_of(scaler: Template, context: DivisionContext) -> _ScalerBounds | No
         if any(number is not None for number in numbers):
             return _ScalerBounds(f"spec.{most if numbers[1] is not None else least}", *numbers)
     return None
-
-
-def _names(companion: Template, field: str, workload: DividedWorkload) -> bool:
-    """Say whether a companion names a workload in a field; without a kind it is a Deployment, as in KEDA."""
-    named, ref = mapping_in(companion.manifest, "spec", field), workload.template.ref
-    group = group_of(str(named.get("apiVersion") or "apps/v1"))
-    return (named.get("kind") or "Deployment", named.get("name"), group) == (ref.kind, ref.name, ref.group)
-
-
-def _selects_pods(companion: Template, workload: DividedWorkload) -> bool:
-    """Say whether a companion selects the pods of a workload."""
-    written = mapping_in(companion.manifest, "spec").get("selector")
-    labels = mapping_in(workload.template.manifest, "spec", "template", "metadata", "labels")
-    return isinstance(written, dict) and matches(_selector(written), labels)
-
-
-def _selector(written: Mapping[str, Any]) -> LabelSelector:
-    expressions = written.get("matchExpressions")
-    return LabelSelector(
-        match_labels=tuple((str(key), str(value)) for key, value in as_mapping(written.get("matchLabels")).items()),
-        match_expressions=tuple(map(_requirement, expressions if isinstance(expressions, list) else ())),
-    )
-
-
-def _requirement(written: Any) -> Requirement:
-    each = as_mapping(written)
-    values = each.get("values")
-    return Requirement(
-        key=str(each.get("key")),
-        operator=str(each.get("operator")),
-        values=tuple(map(str, values if isinstance(values, list) else ())),
-    )

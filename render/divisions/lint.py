@@ -1,7 +1,6 @@
 """The warnings about all divisions of a source or of a pass."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from render.interpreter import InterpreterError
 from render.kinds import BUILT_IN
@@ -11,30 +10,26 @@ from .companions import companion_warnings, is_companion
 from .own_numbers import own_number_warnings
 from .undivided import undivided_warning
 from .values import DividedTemplate, DividedWorkload, DivisionContext, DivisionWarning
+from .workload_index import WorkloadIndex
 
 
 def division_warnings(
     divisions: Iterable[DividedTemplate], delivered: Iterable[Template], context: DivisionContext
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings, sorted; ``delivered`` are all templates that clusters get."""
-    companions: dict[str, list[Template]] = defaultdict(list)
-    for template in delivered:
-        if is_companion(template):
-            companions[template.ref.namespace].append(template)
-    return tuple(sorted(_warnings(divisions, companions, context)))
-
-
-def _warnings(
-    divisions: Iterable[DividedTemplate], companions: dict[str, list[Template]], context: DivisionContext
-) -> Iterator[DivisionWarning]:
     known = [(division, _divided_workload(division, context)) for division in divisions if division.clusters > 1]
     useful = {each.policy for each, workload in known if workload or _is_built_in(each.template)}
+    workloads, found = list[DividedWorkload](), list[DivisionWarning]()
     for division, workload in known:
         if undivided := undivided_warning(division, context, is_in_vain=division.policy not in useful):
-            yield undivided
+            found.append(undivided)
         elif workload:
-            yield from own_number_warnings(workload, context)
-            yield from companion_warnings(workload, companions.get(division.template.ref.namespace, ()), context)
+            workloads.append(workload)
+            found += own_number_warnings(workload, context)
+    index = WorkloadIndex(workloads)
+    for template in delivered if workloads else ():
+        found += companion_warnings(template, index, context) if is_companion(template) else ()
+    return tuple(sorted(found))
 
 
 def _is_built_in(template: Template) -> bool:
