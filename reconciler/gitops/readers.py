@@ -7,14 +7,23 @@ from msgspec import Struct
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree
-from reconciler.gitops.argo.application_sets import applications_of, is_application_set
-from reconciler.gitops.argo.applications import ArgoSources, chart_sources, folder_sources, has_charts, own_address
+from reconciler.gitops.argo.application_sets import APPLICATION_SET, applications_of
+from reconciler.gitops.argo.applications import APPLICATION, ArgoSources, own_address
 from reconciler.gitops.argo.destinations import Destinations
 from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
 from reconciler.gitops.argo.generators.texts import TemplateTexts
 from reconciler.gitops.charts.releases import is_release
-from reconciler.gitops.flux.kustomizations import FluxSources, flux_objects, is_kustomization, own_source
+from reconciler.gitops.flux.kustomizations import (
+    ARTIFACTS,
+    KUSTOMIZATION,
+    REPOSITORIES,
+    FluxSources,
+    flux_objects,
+    own_source,
+)
+from reconciler.gitops.flux.releases import HELM_RELEASE
+from reconciler.gitops.tool_kind import ToolKind
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from reconciler.source.built_files import is_of_chart
@@ -24,19 +33,12 @@ from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, ReadBlobs, argosy_objects
 from render.model import group_of
-from render.settings.source import RenderedRelease
 
-from .argo import applications as argo
-
-_GROUPS = {
-    RenderedRelease.HELM_RELEASE: "helm.toolkit.fluxcd.io",
-    RenderedRelease.KUSTOMIZATION: "kustomize.toolkit.fluxcd.io",
-    RenderedRelease.APPLICATION: argo.GROUP,
-    RenderedRelease.APPLICATION_SET: argo.GROUP,
-}
-_PLACES = frozenset({"source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"})
+_FOLDER_KINDS = (KUSTOMIZATION, APPLICATION, APPLICATION_SET)
+KINDS = (*_FOLDER_KINDS, HELM_RELEASE)
+"""The kinds of other tools that argosy.yaml may ask for."""
+_PLACES = frozenset({REPOSITORIES, ARTIFACTS})
 """Groups of the objects that say where releases and folders come from."""
-_FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 
 
 class FolderSources(Struct, frozen=True, kw_only=True):
@@ -49,7 +51,7 @@ class FolderSources(Struct, frozen=True, kw_only=True):
 
     def requests(self, place: LocatedManifest) -> list[FolderRequest]:
         """Return what an object deploys; UnusableRequest says why it cannot be read."""
-        if is_kustomization(place):
+        if KUSTOMIZATION.is_of(place.manifest):
             return [self.flux.request(place, self.default_namespace)]
         return self.argo.requests(place, self.default_namespace)
 
@@ -75,7 +77,7 @@ class Readers(Struct, frozen=True, kw_only=True):
 
     home: FleetSource
     repository: SourceTree
-    kinds: frozenset[RenderedRelease]
+    kinds: tuple[ToolKind, ...]
     charts: frozenset[str]
     store: ContentStore | None = None
 
@@ -84,7 +86,7 @@ class Readers(Struct, frozen=True, kw_only=True):
         cls, home: FleetSource, files: Sequence[SourceFile], read: ReadBlobs, store: ContentStore | None
     ) -> "Readers":
         """Return what reads the objects of a fleet."""
-        kinds = _FOLDER_KINDS & {*home.fleet.source.rendered}
+        kinds = tuple(kind for kind in _FOLDER_KINDS if kind.name in home.fleet.source.rendered)
         folders = (file.path.rpartition("/") for file in files) if kinds else ()
         charts = frozenset(folder for folder, _, name in folders if name == "Chart.yaml")
         repository = SourceTree(files=files, read=read)
@@ -97,37 +99,31 @@ class Readers(Struct, frozen=True, kw_only=True):
             return False
         if not isinstance(metadata.get("name"), str) or not isinstance(metadata.get("namespace") or "", str):
             return False
-        if is_kustomization(place):
-            return RenderedRelease.KUSTOMIZATION in self.kinds
-        if is_application_set(place.manifest):
-            return RenderedRelease.APPLICATION_SET in self.kinds
-        is_argo = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
-        return is_argo and RenderedRelease.APPLICATION in self.kinds and bool(folder_sources(spec, self.charts))
+        return any(kind.is_of(place.manifest) and kind.has_folders(spec, self.charts) for kind in self.kinds)
 
     def _names_repositories(self, place: LocatedManifest) -> bool:
         """Say whether a manifest is read, and names repositories: it has folders, or charts that may be here."""
-        is_application = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
-        return self.reads(place) or (is_application and self.deploys(place))
+        return self.reads(place) or (APPLICATION.is_of(place.manifest) and self.deploys(place))
 
     def deploys(self, place: LocatedManifest) -> bool:
         """Say whether a manifest deploys folders or charts, and is of a kind that is to be read."""
         if self.reads(place) or not is_release(place, self.home.fleet.source.rendered):
             return self.reads(place)
-        return place.manifest["kind"] != argo.KIND or bool(
-            chart_sources(place.manifest["spec"], self.charts.__contains__)
+        return any(
+            kind.is_of(place.manifest) and kind.has_charts(place.manifest["spec"], self.charts) for kind in KINDS
         )
 
     def takes(self, place: LocatedManifest) -> bool:
         """Say whether a manifest deploys nothing but what is read of it here; an Application may have charts, too."""
-        if not self.reads(place):
-            return False
-        return place.manifest["kind"] != argo.KIND or not has_charts(place.manifest["spec"], self.charts)
+        return self.reads(place) and not any(
+            kind.is_of(place.manifest) and kind.has_more(place.manifest["spec"], self.charts) for kind in self.kinds
+        )
 
     def is_of_read_kind(self, place: LocatedManifest) -> bool:
         """Say whether a manifest is of a kind that is read, whatever stands in it, or says where such a one is from."""
-        group, kind, rendered = group_of(place.manifest["apiVersion"]), place.manifest["kind"], self.home.fleet.source
-        is_read = any(kind == each and group == _GROUPS[each] for each in rendered.rendered)
-        return is_read or (bool(rendered.rendered) and group in _PLACES)
+        rendered = self.home.fleet.source.rendered
+        is_read = any(kind.name in rendered and kind.is_of(place.manifest) for kind in KINDS)
+        return is_read or (bool(rendered) and group_of(place.manifest["apiVersion"]) in _PLACES)
 
     def locked_trees(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
         """Return the contents of the Sources among manifests."""
@@ -147,8 +143,8 @@ class Readers(Struct, frozen=True, kw_only=True):
         objects, artifacts = flux_objects(every, namespace)
         naming = list(filter(self._names_repositories, entries))
         written = [place for place in naming if not is_of_chart(place.file)] or naming
-        kustomizations = [place for place in written if is_kustomization(place)]
-        applications = [place.manifest["spec"] for place in written if not is_kustomization(place)]
+        kustomizations = [place for place in written if KUSTOMIZATION.is_of(place.manifest)]
+        applications = [place.manifest["spec"] for place in written if not KUSTOMIZATION.is_of(place.manifest)]
         return FolderSources(
             flux=FluxSources(
                 repository=self.repository,

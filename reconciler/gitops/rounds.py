@@ -7,6 +7,7 @@ another one deploys is read as that one makes it.
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct, field
@@ -14,9 +15,10 @@ from msgspec.structs import replace
 
 from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees
+from reconciler.gitops.argo.application_sets import APPLICATION_SET
 from reconciler.gitops.charts.classes import rule_of
 from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, finished_by_flux
-from reconciler.gitops.flux.kustomizations import ignored_fields, is_kustomization
+from reconciler.gitops.flux.kustomizations import KUSTOMIZATION
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of, is_of_chart
@@ -32,13 +34,12 @@ from render.model import ObjectRef
 from render.values import DiscreetStruct
 from render.words import listed
 
-from .argo import application_sets
-from .readers import FolderSources, Readers
+from .readers import KINDS, FolderSources, Readers
 
 _MOST_ROUNDS = 12
 _MOST_DEPLOYERS = 2_000
 """Objects that deploy folders; there may be any number of others."""
-_SET = application_sets.KIND
+_SET = str(APPLICATION_SET.name)
 _FREE_BITS = 20
 """Bits of the numbers of manifests that are built for one object."""
 
@@ -111,7 +112,7 @@ class Rounds(Struct):
         outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
             try:
-                if application_sets.is_application_set(place.manifest):
+                if APPLICATION_SET.is_of(place.manifest):
                     outcomes[ref, 0] = self._generated_applications((ref, 0), place, sources)
                 else:
                     requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
@@ -147,7 +148,11 @@ class Rounds(Struct):
         if built.complaint:
             fault = place.problem(request.field, built.complaint, hint=built.hint)
             return DeployedFolder(broken=(self._broken(fault, inputs, built.tool),), claimed=built.claimed)
-        done = finished_by_flux(place, built, settings, self.default_namespace) if is_kustomization(place) else built
+        done = (
+            finished_by_flux(place, built, settings, self.default_namespace)
+            if KUSTOMIZATION.is_of(place.manifest)
+            else built
+        )
         inputs |= {*done.inputs}
         file = BuiltFile(
             path=_path(place),
@@ -290,7 +295,8 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield one warning for each field that is not read, whatever the number of objects that set it."""
     by_field: dict[tuple[str, str], list[LocatedManifest]] = {}
     for place in places:
-        for name, reason in _ignored_fields(place):
+        fields = (kind.ignored_fields(place.manifest["spec"]) for kind in KINDS if kind.is_of(place.manifest))
+        for name, reason in chain.from_iterable(fields):
             by_field.setdefault((name, reason), []).append(place)
     for (name, reason), found in by_field.items():
         names = listed([str(each.manifest["metadata"]["name"]) for each in found])
@@ -304,7 +310,7 @@ def _idle_sets(
     found = [
         place
         for ref, place in sorted(known.items())
-        if application_sets.is_application_set(place.manifest)
+        if APPLICATION_SET.is_of(place.manifest)
         and (ref, 0) in outcomes
         and not (outcomes[ref, 0].places or outcomes[ref, 0].broken)
     ]
@@ -314,13 +320,6 @@ def _idle_sets(
         yield found[0].problem(
             "spec.generators", f"find nothing, so that no Application is made, for {names}", hint=hint
         )
-
-
-def _ignored_fields(place: LocatedManifest) -> Iterator[tuple[str, str]]:
-    if is_kustomization(place):
-        yield from ignored_fields(place.manifest["spec"])
-    elif application_sets.is_application_set(place.manifest):
-        yield from application_sets.ignored_fields(place.manifest["spec"])
 
 
 def plain_files(files: Iterable[SourceFile], claimed: Collection[str]) -> list[SourceFile]:

@@ -7,11 +7,13 @@ from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.argo.generators.combining import MOST_SETS, Parameters, overlaid
 from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
+from reconciler.gitops.tool_kind import ToolKind, always, never
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, merge_patched
-from render.model import as_list, as_mapping, group_of
+from render.model import as_list, as_mapping
+from render.settings.source import RenderedRelease
 
-KIND, GROUP = "ApplicationSet", "argoproj.io"
+GROUP = "argoproj.io"
 _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList")
 IGNORED = {
     "strategy": "all Applications are read at once; a rollout is a setting of policies",
@@ -92,12 +94,15 @@ def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**patched, "spec": {**as_mapping(patched.get("spec")), **({"project": project} if project else {})}}
 
 
-def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of an ApplicationSet that are not read though they are set, with what people are told."""
     yield from ((f"spec.{name}", reason) for name, reason in IGNORED.items() if spec.get(name))
     if as_mapping(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
         reason = "objects that are gone from the source leave clusters, unless their policy preserves them"
         yield "spec.syncPolicy.preserveResourcesOnDeletion", reason
+
+
+APPLICATION_SET = ToolKind(RenderedRelease.APPLICATION_SET, GROUP, always, never, never, _ignored_fields)
 
 
 def named_repositories(generators: Any) -> Iterator[Any]:
@@ -109,8 +114,3 @@ def named_repositories(generators: Any) -> Iterator[Any]:
                 yield found["repoURL"]
             inner = as_mapping(found).get("generators")
             unseen += as_list(inner)
-
-
-def is_application_set(manifest: Mapping[str, Any]) -> bool:
-    """Say whether a manifest is an ApplicationSet."""
-    return bool(manifest["kind"] == KIND) and group_of(manifest["apiVersion"]) == GROUP

@@ -14,17 +14,18 @@ from msgspec.structs import replace
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
+from reconciler.gitops.tool_kind import ToolKind
 from reconciler.gitops.wildcards import matching_lengths
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
 from render.model import as_list, as_mapping
+from render.settings.source import RenderedRelease
 
 from .application_sets import named_repositories
 from .destinations import Destinations
 
-GROUP, KIND = "argoproj.io", "Application"
 _AS_THEY_ARE = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "patches")
 _JSONNET = ".jsonnet"
 _MOST_CHOICES = 64
@@ -111,11 +112,6 @@ def _without_plugin(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any
     return [] if any(source.get("plugin") is not None for _, source in found) else found
 
 
-def has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
-    """Say whether some source of an Application is a chart."""
-    return any(is_chart(source, charts) for _, source in sources_of(spec))
-
-
 def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
     """Say whether a source of an Application is a chart, as it says itself or as its folder is one."""
     return bool(source.get("chart")) or source.get("helm") is not None or _chart_folder(source) in charts
@@ -124,6 +120,22 @@ def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
 def _chart_folder(source: Mapping[str, Any]) -> str:
     folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
     return "" if folder == "." else folder
+
+
+def _has_more(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    """Say whether some source of an Application is a chart, or would be."""
+    return any(is_chart(source, charts) for _, source in sources_of(spec))
+
+
+def _has_folders(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    return bool(folder_sources(spec, charts))
+
+
+def _has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    return bool(chart_sources(spec, charts.__contains__))
+
+
+APPLICATION = ToolKind(RenderedRelease.APPLICATION, "argoproj.io", _has_folders, _has_charts, _has_more)
 
 
 def own_address(specs: Iterable[Mapping[str, Any]]) -> str:

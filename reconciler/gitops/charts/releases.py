@@ -6,16 +6,16 @@ They are read this way where argosy.yaml asks for it (``source.render``).
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from reconciler.gitops.argo import applications
+from reconciler.gitops.argo.applications import APPLICATION
 from reconciler.gitops.argo.destinations import Destinations
 from reconciler.gitops.argo.releases import ApplicationCharts
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.gitops.flux import releases as flux
 from reconciler.source.manifests import LocatedManifest, is_named
-from render.model import Manifest, group_of
+from render.model import Manifest
 from render.settings.source import RenderedRelease
 
-_GROUPS = {flux.KIND: flux.GROUP, applications.KIND: applications.GROUP}
+RELEASES = (flux.HELM_RELEASE, APPLICATION)
 
 
 class ReleaseKind(Protocol):
@@ -33,8 +33,7 @@ class ReleaseKind(Protocol):
 
 def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> bool:
     """Say whether a manifest is a release of a kind that is to be rendered; an Application may have no chart."""
-    kind = place.manifest["kind"]
-    if kind not in rendered or group_of(place.manifest["apiVersion"]) != _GROUPS.get(kind):
+    if not any(kind.name in rendered and kind.is_of(place.manifest) for kind in RELEASES):
         return False
     return isinstance(place.manifest.get("spec"), dict) and is_named(place.manifest)
 
@@ -46,6 +45,6 @@ Releases = Mapping[str, ReleaseKind]
 def releases_of(places: ChartPlaces, manifests: Sequence[LocatedManifest]) -> Releases:
     """Return what reads the releases of a source, with what they may refer to among its manifests."""
     return {
-        flux.KIND: flux.HelmReleases.of(places, manifests),
-        applications.KIND: ApplicationCharts(places, Destinations.of(manifests)),
+        flux.HELM_RELEASE.name: flux.HelmReleases.of(places, manifests),
+        APPLICATION.name: ApplicationCharts(places, Destinations.of(manifests)),
     }

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
+from reconciler.gitops.tool_kind import ToolKind, always, never
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, repository_place, secret_of
 from reconciler.source.files import SourceFile
@@ -21,8 +22,8 @@ from reconciler.source.manifests import LocatedManifest
 from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit
 from render.model import as_list, as_mapping, group_of
+from render.settings.source import RenderedRelease
 
-GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
 REPOSITORIES, ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
 INSTALLED = "flux-system"
 """The name that Flux gives to the repository that it was installed from."""
@@ -192,18 +193,18 @@ def _copy(copy: Mapping[str, Any]) -> Copy:
     return pattern, target.strip("/")
 
 
-def is_kustomization(place: LocatedManifest) -> bool:
-    """Say whether a manifest is a Kustomization of Flux."""
-    return place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == GROUP
-
-
-def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a Kustomization that are not read though they are set, with what people are told."""
     for name, reason in IGNORED.items():
         if spec.get(name):
             yield f"spec.{name}", reason
     if spec.get("prune") is False:
         yield "spec.prune", "objects that are gone from the source leave clusters, unless their policy preserves them"
+
+
+KUSTOMIZATION = ToolKind(
+    RenderedRelease.KUSTOMIZATION, "kustomize.toolkit.fluxcd.io", always, never, never, _ignored_fields
+)
 
 
 def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[str, Any]:

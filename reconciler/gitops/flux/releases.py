@@ -6,15 +6,17 @@ from typing import Any, NamedTuple
 
 from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
+from reconciler.gitops.tool_kind import ToolKind, always, never
 from reconciler.locked.model import ExternalSource, SourceType
 from reconciler.source.external import artifact_place, chart_place, repository_place, secret_of
 from reconciler.source.manifests import LocatedManifest, is_named
 from render.documents import emit
 from render.model import ObjectRef, as_list, as_mapping, group_of
+from render.settings.source import RenderedRelease
 
 from .kustomizations import INSTALLED, REPOSITORIES, patching
 
-GROUP, KIND = "helm.toolkit.fluxcd.io", "HelmRelease"
+HELM_RELEASE = ToolKind(RenderedRelease.HELM_RELEASE, "helm.toolkit.fluxcd.io", never, always, always)
 _IN_GIT = frozenset({"GitRepository", "Bucket"})
 
 
