@@ -52,8 +52,8 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
     ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``parent_failure``: why the ApplySet's
     parent could not be written. ``left``: what stays though nothing wants it, and must be remembered. ``is_waiting``:
     the commit stands, and only objects that wait to be deleted - for a confirmation, for their finalizers, to be empty
-    - keep the cluster from converging. ``unchanged_besides`` counts the objects of an idle cluster that are as they should
-    be and are not among its ``results``.
+    - keep the cluster from converging. ``unchanged_besides`` counts the objects of an idle cluster that are as they
+    should be and are not among its ``results``.
     """
 
     cluster: str
