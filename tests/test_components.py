@@ -208,20 +208,36 @@ def test_without_a_constraint_of_one_cluster_every_cluster_runs_all_components(
     assert trees[0] == trees[1]
 
 
-@pytest.mark.parametrize(("cpu", "want"), [("7", (["paris"], "Success")), ("6", ([], "QuotaExceeded"))])
-def test_a_quota_counts_what_each_component_requests(
-    cpu: str, want: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    quota = {
+def a_quota(cpu: str) -> dict[str, Any]:
+    return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "FederatedResourceQuota",
         "metadata": {"name": "shop", "namespace": "shop"},
         "spec": {"overall": {"cpu": cpu}},
     }
-    repository = a_repository(tmp_path, {"quota.yaml": quota})
+
+
+@pytest.mark.parametrize(("cpu", "want"), [("7", (["paris"], "Success")), ("6", ([], "QuotaExceeded"))])
+def test_a_quota_counts_what_each_component_requests(
+    cpu: str, want: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = a_repository(tmp_path, {"quota.yaml": a_quota(cpu)})
     said = render(repository, capsys, "--bootstrap")
     assert scheduled(repository) == want
     assert ("requested sum 7, limit 6" in said) is (cpu == "6")
+
+
+def test_components_that_grow_in_place_count_for_what_comes_after_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are not refused, as requests that grow are not: what is placed counts as it is."""
+    repository = a_repository(tmp_path, {"quota.yaml": a_quota("14"), "c/paris.yaml": with_cpu("paris", "90")})
+    render(repository, capsys, "--bootstrap")
+    repository.commit({"count.yaml": a_flink_deployment(task_managers=4), "late.yaml": a_flink_deployment("late")})
+    said = render(repository, capsys)
+    assert (scheduled(repository), scheduled(repository, LATE)) == ((["paris"], "Success"), ([], "QuotaExceeded"))
+    assert "requested sum 16, limit 14" in said
+    assert binding_in(repository)["spec"]["clusters"][0]["components"][1] == {"name": "taskmanager", "replicas": 4}
 
 
 RACK = "racks.example.com"

@@ -46,7 +46,7 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "spec.webhook.secrets[].provider": Field("The sender of webhooks."),
     "spec.webhook.secrets[].file": Field("The file of the secret, which is read for every webhook."),
     "spec.inside": Field("The address of `/metrics`, `/healthz` and `/readyz`: a port, or a host and a port."),
-    "spec.notifications": Field("The channels by which people are field_at once what changed."),
+    "spec.notifications": Field("The channels by which people are told once what changed."),
     "spec.notifications[].kind": Field("The form of a channel."),
     "spec.notifications[].file": Field("The file with the address of a channel, or with the token of a forge."),
     "spec.notifications[].context": Field("The context of the cluster that Events are written to (kind: events)."),
