@@ -28,6 +28,7 @@ from reconciler.deliver.orphans import Agree, refuse_orphans
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.options import DeliveryOptions
+from reconciler.members.visits import MemberReach
 from reconciler.observe.members import ObserveOptions
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.passes.applying import ApplyRun, Delivery
@@ -153,7 +154,8 @@ class MemoryFleet:
                 kinds=kinds_to_observe(source.desired),
                 scaled_kinds=kinds_to_scale(source.desired),
             )
-            observing = ObserveOptions(open_client=self.open)
+            reach = MemberReach.of(options or DeliveryOptions(), self.open)
+            observing = ObserveOptions(reach=reach.within(60.0))
             chosen = tuple(member for member in members if only is None or member.name in only)
             observation = self.seen = observe_members(context, chosen, observing, lambda: self.now)
             source = read_again_with_facts(repository, source, observation.facts)
@@ -174,7 +176,7 @@ class MemoryFleet:
                     **how,
                 ),
                 agree=agree,
-                open_client=self.open,
+                reach=reach,
                 record=PassRecord(observation=observation, desired=source.desired),
                 say=self.said.append,
                 clock=lambda: self.now,

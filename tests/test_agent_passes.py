@@ -13,6 +13,7 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import checked_source, read_loaded
 from reconciler.cli import run
+from reconciler.members.visits import MemberReach
 from reconciler.observe.members import ObserveOptions
 from reconciler.passes.observation import Observation, observe_members
 from reconciler.repository import open_repository
@@ -69,7 +70,7 @@ def observed(fleet: PulledFleet, now: float) -> Observation:
     with open_repository(str(fleet.source.path)) as repository:
         desired = checked_source("", read_loaded(repository, repository.resolve("HEAD"), facts=None)).desired
         context = FleetContext.of(desired.fleet, desired, publication_of(repository, desired.fleet))
-        return observe_members(context, (), ObserveOptions(open_client=_nobody), lambda: now)
+        return observe_members(context, (), ObserveOptions(reach=MemberReach(open_client=_nobody)), lambda: now)
 
 
 def _nobody(_name: str, _deadline: float) -> Any:

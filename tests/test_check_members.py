@@ -12,6 +12,7 @@ from reconciler.check.members import MemberAsking, MemberQuestion, member_checks
 from reconciler.check.prerequisites import Check, printed_checks
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 
@@ -42,7 +43,7 @@ def asked(
     member: Client | Failure, *questions: MemberQuestion, clock: Callable[[], float] = lambda: NOW
 ) -> list[Check]:
     """The printed checks of members that one client answers for."""
-    asking = MemberAsking(open_client=lambda _name, _deadline: member, timeout=5.0, clock=clock)
+    asking = MemberAsking(reach=MemberReach(open_client=lambda _name, _deadline: member, timeout=5.0), clock=clock)
     return list(printed_checks(member_checks(questions or (question(),), asking)))
 
 
@@ -343,9 +344,8 @@ def test_one_that_hangs_costs_its_own_time_alone() -> None:
             return super().send(request)
 
     members = {"eu": FakeCluster(now=NOW), "us": Hanging()}
-    asking = MemberAsking(
-        open_client=lambda name, _deadline: members[name], timeout=0.4, grace=0.1, max_parallel=1, clock=lambda: NOW
-    )
+    reach = MemberReach(open_client=lambda name, _deadline: members[name], timeout=0.4, max_parallel=1)
+    asking = MemberAsking(reach=reach, grace=0.1, clock=lambda: NOW)
     begun = time.monotonic()
     found = list(printed_checks(member_checks([question("us"), question("eu")], asking)))
     assert time.monotonic() - begun < 2.0

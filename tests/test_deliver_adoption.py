@@ -9,6 +9,7 @@ from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import JSON_PATCH
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
@@ -98,7 +99,9 @@ def test_a_server_is_asked_of_another_object_once(cluster: Cluster) -> None:
     held = Inventory(cluster=cluster.server.name, answered=cluster.answered)
     desired = ClusterDesired(cluster=cluster.server.name, commit="c0ffee", objects=desired_objects([labelled]))
     job = ClusterJob(desired=desired, inventory=held, options=cluster.options())
-    (report,) = apply_fleet([job], lambda _name, _deadline: client, FleetOptions(is_observing=True))
+    (report,) = apply_fleet(
+        [job], MemberReach(open_client=lambda _name, _deadline: client), FleetOptions(is_observing=True)
+    )
     assert report.plan is not None
     (seen,) = report.plan.objects
     assert [change.path for change in seen.changes] == ['.spec.template.spec.containers[name="debug"]']

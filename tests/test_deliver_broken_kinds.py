@@ -13,6 +13,7 @@ from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import ClusterDesired
 from render.model import ObjectRef
 
@@ -64,7 +65,7 @@ def passed(
     job = ClusterJob(desired=desired, inventory=held, options=cluster.options(**chosen))
     how = ApplySettings(settle_seconds=QUICK.settle_seconds, version=QUICK.version, holder=QUICK.holder)
     sender = client or cluster.client()
-    (report,) = apply_fleet([job], lambda _name, _deadline: sender, FleetOptions(apply=how))
+    (report,) = apply_fleet([job], MemberReach(open_client=lambda _name, _deadline: sender), FleetOptions(apply=how))
     return report
 
 
@@ -76,7 +77,9 @@ def applied_of(report: ClusterReport) -> ClusterResult:
 def found_by_the_doctor(cluster: Cluster, *manifests: dict[str, Any]) -> list[str]:
     """Return what the doctor says of the objects of a cluster, beside that all is granted."""
     question = MemberQuestion(desired=ClusterDesired(cluster="member1", objects=desired_objects(manifests)))
-    asking = MemberAsking(open_client=lambda _name, _deadline: cluster.client(), applyset=cluster.applyset)
+    asking = MemberAsking(
+        reach=MemberReach(open_client=lambda _name, _deadline: cluster.client()), applyset=cluster.applyset
+    )
     return [check.state for check in member_checks([question], asking) if check.name == "objects"]
 
 

@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import ClusterDesired, Plan
 from render.errors import GitError
 
@@ -21,11 +21,6 @@ from .applying import desired_objects
 from .build import a_config_map
 from .fakes import FakeCluster
 from .waiting import happened
-
-Open = Callable[[str, float], Client | Failure]
-
-
-ONE_AT_A_TIME = FleetOptions(max_parallel=1)
 
 
 def jobs(*names: str, commit: str = "c0ffee") -> list[ClusterJob]:
@@ -42,8 +37,8 @@ def fleet(*names: str) -> dict[str, FakeCluster]:
     return {name: FakeCluster(name=name) for name in names}
 
 
-def opening(clusters: dict[str, Any]) -> Open:
-    return lambda name, _deadline: clusters[name]
+def opening(clusters: dict[str, Any], **limits: Any) -> MemberReach:
+    return MemberReach(open_client=lambda name, _deadline: clusters[name], **limits)
 
 
 def outcomes(reports: list[ClusterReport]) -> dict[str, str]:
@@ -81,9 +76,9 @@ def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: 
         return None
 
     clusters["b"].faults.append(hanging)
-    options = FleetOptions(max_parallel=max_parallel, timeout=1.0, grace=0.0)
+    reach = opening(clusters, max_parallel=max_parallel, timeout=1.0)
     began = time.monotonic()
-    reports = list(apply_fleet(jobs("b", "a", "c"), opening(clusters), options))
+    reports = list(apply_fleet(jobs("b", "a", "c"), reach, FleetOptions(grace=0.0)))
     over.set()
     assert outcomes(reports)["b"] == FailureKind.DEADLINE
     assert {name: outcomes(reports)[name] for name in "ac"} == dict.fromkeys("ac", ApplyOutcome.CONVERGED)
@@ -104,8 +99,8 @@ def test_the_time_that_a_cluster_has_had_already_is_part_of_its_time() -> None:
         return None
 
     clusters["b"].faults.append(hanging)
-    options = FleetOptions(timeout=100.0, grace=0.0, spent={"a": 40.0, "b": 99.9})
-    reports = list(apply_fleet(jobs("a", "b"), opened, options))
+    options = FleetOptions(grace=0.0, spent={"a": 40.0, "b": 99.9})
+    reports = list(apply_fleet(jobs("a", "b"), MemberReach(open_client=opened, timeout=100.0), options))
     over.set()
     assert 50.0 < given["a"] <= 60.0
     assert given["b"] <= 0.1
@@ -141,7 +136,7 @@ def test_no_more_clusters_than_allowed_are_visited_at_once() -> None:
         return FakeCluster(name=name)
 
     names = [f"c{number}" for number in range(20)]
-    list(apply_fleet(jobs(*names), open_, FleetOptions(max_parallel=3)))
+    list(apply_fleet(jobs(*names), MemberReach(open_client=open_, max_parallel=3)))
     assert most <= 3
 
 
@@ -172,7 +167,7 @@ def test_a_bug_in_one_thread_is_the_failure_of_its_cluster_alone() -> None:
             raise ZeroDivisionError("a bug")
         return FakeCluster(name=name)
 
-    reports = list(apply_fleet(jobs("a", "b"), broken))
+    reports = list(apply_fleet(jobs("a", "b"), MemberReach(open_client=broken)))
     assert outcomes(reports) == {"a": ApplyOutcome.CONVERGED, "b": FailureKind.UNEXPECTED}
 
 
@@ -207,17 +202,17 @@ def attempted(job: ClusterJob, *commits: str) -> ClusterJob:
 def test_who_missed_the_most_commits_comes_first() -> None:
     """So that nobody is left out again and again where each pass makes way for the next."""
     first, second, third = jobs("a", "b", "c")
-    ordered = apply_fleet(
-        [first, attempted(second, "1"), attempted(third, "1", "2")], opening(fleet("a", "b", "c")), ONE_AT_A_TIME
-    )
+    one_at_a_time = opening(fleet("a", "b", "c"), max_parallel=1)
+    ordered = apply_fleet([first, attempted(second, "1"), attempted(third, "1", "2")], one_at_a_time)
     assert [report.cluster for report in ordered] == ["c", "b", "a"]
 
 
 def test_a_run_that_makes_way_finishes_those_it_began_with() -> None:
     """Asked before anything has begun, it begins as many as are worked on at once, and no other."""
     clusters = fleet("a", "b", "c")
-    options = replace(ONE_AT_A_TIME, is_making_way=lambda: True)
-    assert outcomes(list(apply_fleet(jobs("a", "b", "c"), opening(clusters), options))) == {"a": ApplyOutcome.CONVERGED}
+    options = FleetOptions(is_making_way=lambda: True)
+    reports = list(apply_fleet(jobs("a", "b", "c"), opening(clusters, max_parallel=1), options))
+    assert outcomes(reports) == {"a": ApplyOutcome.CONVERGED}
     assert not clusters["b"].writes
 
 

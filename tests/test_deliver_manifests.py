@@ -13,6 +13,7 @@ from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplySettings, ClusterReport, ObjectResult
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.opening import MemberAccess, Members
+from reconciler.members.visits import MemberReach
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object
 from reconciler.plans.model import Action, ClusterDesired, PlanOptions
@@ -71,8 +72,8 @@ class Fleet:
             )
             for member in self.members
         ]
-        how = FleetOptions(timeout=300, apply=ApplySettings(settle_seconds=60.0))
-        return list(apply_fleet(jobs, self.open, how))
+        how = FleetOptions(apply=ApplySettings(settle_seconds=60.0))
+        return list(apply_fleet(jobs, MemberReach(open_client=self.open), how))
 
 
 def results(reports: list[ClusterReport]) -> Iterator[ObjectResult]:

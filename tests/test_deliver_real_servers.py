@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.fleet import ClusterJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
@@ -26,6 +26,7 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context, Contexts
 from reconciler.members.opening import MemberAccess, Members
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import Action, ClusterDesired
 from render.documents import emit
 
@@ -417,7 +418,10 @@ class TestFleet:
         self, members: tuple[Member, ...], cluster: Cluster, tmp_path: Path
     ) -> None:
         access, space = self.kubeconfigs(members, tmp_path), f"{cluster.space}-f"
-        first, second = (list(apply_fleet(self.jobs(members, space), Members(access).open)) for _ in range(2))
+        first, second = (
+            list(apply_fleet(self.jobs(members, space), MemberReach(open_client=Members(access).open)))
+            for _ in range(2)
+        )
         assert {report.cluster for report in first} == {"member1", "member2", "member3"}
         for report in second:
             assert report.applied
@@ -432,7 +436,9 @@ class TestFleet:
         (tmp_path / "member2.yaml").write_text(members[2].kubeconfig.read_text())
         uids = {member.name: member.read("/api/v1/namespaces/kube-system")["metadata"]["uid"] for member in members}
         space = f"{cluster.space}-w"
-        reports = list(apply_fleet(self.jobs(members[:2], space, uids=uids), Members(access).open))
+        reports = list(
+            apply_fleet(self.jobs(members[:2], space, uids=uids), MemberReach(open_client=Members(access).open))
+        )
         kinds = {report.cluster: report.failure and report.failure.kind for report in reports}
         assert kinds == {"member1": None, "member2": FailureKind.WRONG_CLUSTER}
         assert members[2].read(f"/api/v1/namespaces/{space}") is None
@@ -447,7 +453,9 @@ class TestFleet:
         os.kill(frozen, signal.SIGSTOP)
         try:
             came: list[str] = []
-            for report in apply_fleet(self.jobs(members, space), Members(access).open, FleetOptions(timeout=60)):
+            for report in apply_fleet(
+                self.jobs(members, space), MemberReach(open_client=Members(access).open, timeout=60)
+            ):
                 came.append(report.cluster)
                 last = report
         finally:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.members.visits import MemberReach
 from reconciler.observe.cluster_status import MemberObservation
 from reconciler.observe.members import RETRY_SECONDS, ObserveOptions, clock_error, observe_fleet
 
@@ -30,7 +31,7 @@ class Opened:
 
     def options(self, **chosen: Any) -> ObserveOptions:
         """Options of a clock that stands still."""
-        return ObserveOptions(open_client=self, timeout=60.0, clock=lambda: 0.0, **chosen)
+        return ObserveOptions(reach=MemberReach(open_client=self, timeout=60.0, clock=lambda: 0.0), **chosen)
 
 
 def asked(member: FakeCluster, path: str) -> int:
@@ -63,7 +64,7 @@ def test_a_member_that_hangs_comes_late_and_is_known_when_it_answers() -> None:
         return None
 
     opened = Opened(hanging=FakeCluster(faults=[hanging]), quick=FakeCluster())
-    observed = observe_fleet(["hanging", "quick"], ObserveOptions(open_client=opened))
+    observed = observe_fleet(["hanging", "quick"], ObserveOptions(reach=MemberReach(open_client=opened, timeout=60.0)))
     assert ([each.cluster for each in observed.in_time], list(observed.late)) == (["quick"], ["hanging"])
     late = observed.late["hanging"]
     assert not late.is_over

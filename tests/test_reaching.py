@@ -1,5 +1,7 @@
 """The clusters a pass applies to: those that argosy.yaml or the command line tells how to reach, and no others."""
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +85,41 @@ def applied(out: str) -> list[str]:
     """The clusters in the table of what was done."""
     _, *rows = out[out.index("CLUSTER ") :].splitlines() if "CLUSTER " in out else [""]
     return [row.split()[0] for row in rows]
+
+
+class SlowlyRefusing(BaseHTTPRequestHandler):
+    """A server that has nothing, and says so after two seconds."""
+
+    def do_GET(self) -> None:
+        threading.Event().wait(timeout=2.0)
+        self.send_response_only(404)
+        self.end_headers()
+
+
+@pytest.mark.waits
+def test_a_member_is_taken_in_again_within_the_time_that_is_given(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command has the option as others do, and went on for five minutes whatever it said."""
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), SlowlyRefusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "slow", "cluster": {"server": address}}],
+            "contexts": [{"name": "member1", "context": {"cluster": "slow", "user": "me"}}],
+            "users": [{"name": "me", "user": {}}],
+        }
+        (tmp_path / "kubeconfig").write_bytes(emit(config))
+        words = ("cluster", "rejoin", "member1", "--kubeconfig", str(tmp_path / "kubeconfig"), "--timeout", "1")
+        ended = argosy(repository, capsys, *words)
+        server.shutdown()
+    assert (ended.code, ended.err) == (
+        5,
+        f"argosy: member1: {address} did not answer in time\n  hint: see whether the cluster is up\n",
+    )
 
 
 def test_joining_with_a_context_reaches_that_cluster_alone(

@@ -6,9 +6,8 @@ from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
 from reconciler.members.choice import chosen_members, wanted_members
-from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions, reached_members
-from reconciler.members.ways import member_access
+from reconciler.members.ways import member_reach
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.record.recorded_status import read_recorded, unhealthy_objects
@@ -49,9 +48,7 @@ def checks_of_members(
     ]
     root = repository.first_commit(tip) if tip else ""
     asking = MemberAsking(
-        open_client=Members(member_access(desired.fleet, access, repository.folder)).open,
-        max_parallel=access.max_parallel,
-        timeout=min(access.timeout, MOST_SECONDS),
+        reach=member_reach(desired.fleet, access, repository.folder).within(MOST_SECONDS),
         applyset=ApplySet.of_fleet(desired.fleet.name, root) if root else ApplySet(),
     )
     return (*member_checks(questions, asking), *agents)

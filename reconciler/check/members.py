@@ -14,9 +14,9 @@ from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, discover
-from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
-from reconciler.members.visits import Visit, Visits
+from reconciler.members.visits import MemberReach, Visit, Visits
 from reconciler.observe.members import health
 from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, observe_cluster, read_uid
 from reconciler.plans.applyset import ApplySet
@@ -68,15 +68,13 @@ class MemberQuestion(Struct, frozen=True, kw_only=True):
 
 
 class MemberAsking(Struct, frozen=True, kw_only=True):
-    """The means and limits of the checks: clients, how many members at once, each one's time, and our own clock.
+    """The reach of the checks, what marks our objects in members, and our own clock.
 
     ``grace`` seconds after its time a member is given up, whatever it is at.
     """
 
-    open_client: OpenClient
+    reach: MemberReach
     applyset: ApplySet = field(default_factory=ApplySet)
-    max_parallel: int = 32
-    timeout: float = MOST_SECONDS
     grace: float = 2.0
     clock: Callable[[], float] = time.time
 
@@ -108,12 +106,10 @@ def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> 
 def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_Examined]:
     """Visit all members at once, and give up what its time is over for."""
     by_name = {question.cluster: question for question in questions}
-    visits: Visits[_Examined | Failure] = Visits(
-        lambda visit: result_or_failure(lambda: _examination_of(by_name[visit.name], asking, visit)),
-        by_name,
-        limit=asking.max_parallel,
+    visits: Visits[_Examined | Failure] = asking.reach.visits(
+        lambda visit: result_or_failure(lambda: _examination_of(by_name[visit.name], asking, visit)), by_name
     )
-    seconds = asking.timeout + asking.grace
+    seconds = asking.reach.timeout + asking.grace
     while not visits.are_over:
         visits.next(min((visit.began + seconds for visit in visits.under_way.values()), default=time.monotonic()))
         for visit in tuple(visits.under_way.values()):
@@ -125,7 +121,8 @@ def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_E
 def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Examined:
     if isinstance(outcome, _Examined):
         return outcome
-    overdue = Failure(kind=FailureKind.DEADLINE, message=f"it did not answer everything within {asking.timeout:g} s")
+    message = f"it did not answer everything within {asking.reach.timeout:g} s"
+    overdue = Failure(kind=FailureKind.DEADLINE, message=message)
     return _Examined(checks=(_failed(outcome or overdue),))
 
 
@@ -139,7 +136,7 @@ def _shared_cluster_check(others: Iterable[str]) -> Check:
 
 
 def _examination_of(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Examined | Failure]) -> _Examined:
-    opened = asking.open_client(question.cluster, time.monotonic() + asking.timeout)
+    opened = asking.reach.open(question.cluster)
     if isinstance(opened, Failure):
         return _Examined(checks=(_failed(opened),))
     client = visit.heard_through(opened)

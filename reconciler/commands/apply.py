@@ -67,8 +67,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.guards.limits import check_allowed_clusters
     from reconciler.members.choice import chosen_members
-    from reconciler.members.opening import Members
-    from reconciler.members.ways import member_access
+    from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.passes.observation import PassRecord, observe_and_warn
     from reconciler.repository import open_repository
@@ -80,17 +79,16 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
         context.warn_of_waiting(log)
         check_allowed_clusters(options.allowed, desired, None)
         members = chosen_members(context.fleet, context.members, options.delivery, log)
-        access = member_access(context.fleet, options.delivery, repository.folder)
         delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)
-        open_client, record = Members(access).open, None
+        reach, record = member_reach(context.fleet, options.delivery, repository.folder), None
         if delivery.writes:
-            observation = observe_and_warn(context, members, options.delivery, open_client, log)
+            observation = observe_and_warn(context, members, reach, log)
             record = PassRecord(observation=observation, desired=desired)
         run = ApplyRun(
             context=context,
             commit=commit,
             delivery=delivery,
-            open_client=open_client,
+            reach=reach,
             record=record,
             agree=agree_on_terminal(options.delivery, log),
         )

@@ -143,8 +143,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     """
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.members.choice import chosen_members
-    from reconciler.members.opening import Members
-    from reconciler.members.ways import member_access
+    from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
     from reconciler.passes.rejoining import accept, observe_rejoining, preview
     from reconciler.repository import open_repository
@@ -152,9 +151,9 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, "")
         members = chosen_members(context.fleet, context.members, access, log)
-        reach = member_access(context.fleet, access, repository.folder)
+        reach = member_reach(context.fleet, access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
-        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(reach).open)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)
         found = observe_rejoining(run, name)
         if found.is_needed and uid:
             accept(run, found, uid)

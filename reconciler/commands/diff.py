@@ -163,9 +163,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import is_difference, live_changes, live_text
     from reconciler.members.choice import chosen_members
-    from reconciler.members.opening import Members
-    from reconciler.members.options import DeliveryOptions
-    from reconciler.members.ways import member_access
+    from reconciler.members.ways import member_reach
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
@@ -178,10 +176,9 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
         context, _, commit = applied_commit(repository, revision)
         context.warn_of_waiting(log)
         members = chosen_members(context.fleet, context.members, options.access, log)
-        access = member_access(context.fleet, options.access, repository.folder)
-        limits = DeliveryOptions(max_parallel=options.access.max_parallel, timeout=options.access.timeout)
-        delivery = Delivery(members=members, options=limits, is_observing=True)
-        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(access).open)
+        reach = member_reach(context.fleet, options.access, repository.folder)
+        delivery = Delivery(members=members, is_observing=True)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)
         reports = apply_and_log(run, quieter)
     is_json = options.output == "json"
     text = document_text(live_difference_document(commit, reports)) if is_json else "".join(live_text(reports))

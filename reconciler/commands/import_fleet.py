@@ -11,7 +11,7 @@ from reconciler.commands.options.member_options import with_reading_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
-from reconciler.members.options import AccessOptions, DeliveryOptions
+from reconciler.members.options import AccessOptions
 from render.federations import FEDERATIONS
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
     from reconciler.edit.live_clusters import members_of
+    from reconciler.members.visits import MemberReach
     from reconciler.passes.import_proof import proof_of
 
     access = options.access
@@ -179,21 +180,19 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
         result = _read_members(options, contexts, members) if contexts else _read_hub(options, members)
     if options.unproven:
         return result, None
-    limits = DeliveryOptions(max_parallel=access.max_parallel, timeout=access.timeout)
     with log.timed("compare"):
-        return result, proof_of(result.files, result.facts, members.open, limits, log)
+        return result, proof_of(result.files, result.facts, MemberReach.of(access, members.open), log)
 
 
 def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":
     from reconciler.edit.live_clusters import LiveReading, imported_clusters
+    from reconciler.members.visits import MemberReach
 
     reading = LiveReading(
         contexts=contexts,
-        open_client=members.open,
+        reach=MemberReach.of(options.access, members.open),
         namespaces=options.namespaces,
         with_system=options.with_system,
-        max_parallel=options.access.max_parallel,
-        timeout=options.access.timeout,
     )
     return imported_clusters(reading)
 
@@ -201,11 +200,10 @@ def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members
 def _read_hub(options: ImportOptions, members: "Members") -> "Import":
     from reconciler.edit.live_clusters import control_plane
     from reconciler.edit.live_hub import HubReading, imported_hub
+    from reconciler.members.visits import MemberReach
 
     context = control_plane(options.context, options.access)
-    reading = HubReading(
-        context=context, open_client=members.open, system=options.system, timeout=options.access.timeout
-    )
+    reading = HubReading(context=context, reach=MemberReach.of(options.access, members.open), system=options.system)
     return imported_hub(reading)
 
 

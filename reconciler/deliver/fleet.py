@@ -6,7 +6,6 @@ pass nor the process from ending.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
@@ -14,9 +13,9 @@ from msgspec.structs import replace
 
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
+from reconciler.members.exchange import SILENT, Client, Failure, FailureKind
 from reconciler.members.patience import VisitTimes, end_of_waiting
-from reconciler.members.visits import Visit, Visits
+from reconciler.members.visits import MemberReach, Visit
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
@@ -79,22 +78,19 @@ AwaitObservation = Callable[[], Failure | None]
 
 
 class FleetOptions(Struct, frozen=True, kw_only=True):
-    """The limits of an apply to a fleet.
+    """The options of an apply to a fleet, beside its reach.
 
-    ``timeout`` is each cluster's own for all of its visit, in seconds, of which those that are ``spent`` were had
-    before; its client ends with it, and ``grace`` later it is given up whatever it is at. ``observe_seconds`` are those
-    of its observation. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first
-    write, in its own thread: this is where the attempt is written down. ``decrypt`` is called before a cluster is
-    planned. ``late`` are clusters whose observation is awaited first. ``twins`` returns the other clusters that have
-    the UID of one. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later than
-    ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
-    ``is_stopping`` says so are left out, and get no report. Where ``is_making_way`` says so those are left out that are
-    not begun with the first, and slow ones once
-    the others are recorded.
+    Of each cluster's time those seconds that are ``spent`` were had before; its client ends with it, and ``grace``
+    later it is given up whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only
+    observe and plan. ``before_writing`` is called before a cluster's first write, in its own thread: this is where the
+    attempt is written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation
+    is awaited first. ``twins`` returns the other clusters that have the UID of one. ``on_slow`` is called once, as soon
+    as only slow clusters are left, with their names: no later than ``patience`` seconds or twice the time of the
+    slowest of the others. Clusters that are not begun when ``is_stopping`` says so are left out, and get no report.
+    Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once the others
+    are recorded.
     """
 
-    max_parallel: int = 32
-    timeout: float = 300.0
     spent: Mapping[str, float] = field(default_factory=dict)
     observe_seconds: float = MOST_SECONDS
     grace: float = 2.0
@@ -108,14 +104,13 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
     is_stopping: Callable[[], bool] = _go_on
     is_making_way: Callable[[], bool] = _go_on
-    clock: Callable[[], float] = time.monotonic
 
 
 def apply_fleet(
-    jobs: Iterable[ClusterJob | JobIfChanged], open_client: OpenClient, options: FleetOptions | None = None
+    jobs: Iterable[ClusterJob | JobIfChanged], reach: MemberReach, options: FleetOptions | None = None
 ) -> Iterator[ClusterReport]:
     """Observe, plan and apply every cluster, yielding each one's report as it comes."""
-    run = _FleetRun({job.cluster: job for job in jobs}, open_client, options or FleetOptions())
+    run = _FleetRun({job.cluster: job for job in jobs}, reach, options or FleetOptions())
     yield from run.reports()
 
 
@@ -123,14 +118,14 @@ class _FleetRun:
     """One apply: its jobs by cluster, and the visits to these."""
 
     def __init__(
-        self, jobs: Mapping[str, ClusterJob | JobIfChanged], open_client: OpenClient, options: FleetOptions
+        self, jobs: Mapping[str, ClusterJob | JobIfChanged], reach: MemberReach, options: FleetOptions
     ) -> None:
         self._jobs = jobs
-        self._open_client = open_client
+        self._reach = reach
         self._options = options
         # Whoever missed the most commits comes first, so that no member is left out again and again.
         ordered = sorted(jobs, key=lambda name: (name in options.late, -len(jobs[name].inventory.attempted)))
-        self._visits = Visits(self._visit_cluster, ordered, limit=options.max_parallel, clock=options.clock)
+        self._visits = reach.visits(self._visit_cluster, ordered)
 
     def reports(self) -> Iterator[ClusterReport]:
         is_caller_informed = False
@@ -138,12 +133,12 @@ class _FleetRun:
             self._leave_out(is_caller_informed=is_caller_informed)
             slow_at = math.inf if is_caller_informed or self._is_anybody_waiting() else self._slow_at()
             asked_at = (
-                self._options.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
+                self._reach.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
             )
             visit = self._visits.next(min([slow_at, asked_at, *(self._end(each) for each in self._under_way())]))
             if visit is not None and visit.result is not None:
                 yield visit.result
-            now = self._options.clock()
+            now = self._reach.clock()
             if visit is None and slow_at <= now:
                 is_caller_informed = True
                 self._options.on_slow(tuple(sorted(self._visits.under_way)))
@@ -186,21 +181,21 @@ class _FleetRun:
         return self._deadline(visit) + self._options.grace
 
     def _deadline(self, visit: Visit[ClusterReport]) -> float:
-        return visit.began + self._options.timeout - self._options.spent.get(visit.name, 0.0)
+        return visit.began + self._reach.timeout - self._options.spent.get(visit.name, 0.0)
 
     def _overdue(self, cluster: str) -> ClusterReport:
         failure = Failure(
             kind=FailureKind.DEADLINE,
-            message=f"it did not finish within {self._options.timeout:g} s",
+            message=f"it did not finish within {self._reach.timeout:g} s",
             hint="see what is slow there, or give it more time with --timeout",
         )
-        return ClusterReport(cluster=cluster, failure=failure, seconds=self._options.timeout)
+        return ClusterReport(cluster=cluster, failure=failure, seconds=self._reach.timeout)
 
     def _visit_cluster(self, visit: Visit[ClusterReport]) -> ClusterReport:
         report = result_or_failure(lambda: self._observed_and_applied(visit))
         if isinstance(report, Failure):
             report = ClusterReport(cluster=visit.name, failure=report)
-        return replace(report, seconds=self._options.clock() - visit.began)
+        return replace(report, seconds=self._reach.clock() - visit.began)
 
     def _observed_and_applied(self, visit: Visit[ClusterReport]) -> ClusterReport | Failure:
         late = self._options.late.get(visit.name)
@@ -208,7 +203,7 @@ class _FleetRun:
         # A member that did not answer a moment ago is not asked the same again.
         if failure is not None and failure.kind in SILENT:
             return failure
-        client = self._open_client(visit.name, self._deadline(visit))
+        client = self._reach.open_client(visit.name, self._deadline(visit))
         if isinstance(client, Failure):
             return client
         heard, job = visit.heard_through(client), self._jobs[visit.name]

@@ -10,11 +10,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.exchange import Failure
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import default_files, load_kubeconfig
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.options import AccessOptions
+from reconciler.members.visits import MemberReach
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from reconciler.repository.trailers import engine_version
 from render.documents import emit
@@ -40,11 +41,9 @@ class LiveReading(Struct, frozen=True, kw_only=True):
     """The clusters to read, each with its context, and how: ``namespaces`` alone, or all, or all but the system's."""
 
     contexts: Mapping[str, str]
-    open_client: OpenClient
+    reach: MemberReach
     namespaces: tuple[str, ...] = ()
     with_system: bool = False
-    max_parallel: int = 32
-    timeout: float = 300.0
 
     @property
     def is_of_system(self) -> bool:
@@ -54,9 +53,7 @@ class LiveReading(Struct, frozen=True, kw_only=True):
     def options(self) -> ReadingOptions:
         """Return the options to read clusters with."""
         return ReadingOptions(
-            open_client=self.open_client,
-            max_parallel=self.max_parallel,
-            timeout=self.timeout,
+            reach=self.reach,
             namespaces=self.namespaces,
             is_skipped=_is_of_argosy if self.with_system else is_of_the_system,
             skipped_kinds=KINDS_LEFT_OUT,

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from reconciler.ledger.branch_file import FileFault
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.exchange import Failure
+from reconciler.members.visits import MemberReach
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from render.errors import ClusterError, ConfigError
 from render.federations import found_in, named
@@ -44,15 +45,13 @@ class HubReading(Struct, frozen=True, kw_only=True):
     """The control plane to read: its context, what it is called by people, and the federation (None: it tells)."""
 
     context: str
-    open_client: OpenClient
+    reach: MemberReach
     system: str | None = None
-    timeout: float = 300.0
 
     def options(self) -> ReadingOptions:
         """Return the options to read it with."""
         return ReadingOptions(
-            open_client=self.open_client,
-            timeout=self.timeout,
+            reach=self.reach,
             skipped_kinds=_NOT_READ,
             metadata_kinds=METADATA_ALONE,
             is_wanted=_is_stored,

@@ -5,6 +5,7 @@
 reads the address of its API server and the way there, ``credentials`` (with ``exec_plugins`` and ``auth_providers``)
 and ``identity`` say who we are to it, and ``connection`` and ``client`` send requests. ``exchange`` has the values of
 one request, ``refusals`` reads what a failed one means, and ``masking`` keeps secrets out of its message. ``discovery``
-and ``listing`` ask what a member serves and holds. ``visits`` asks many members at once, and ``patience`` says for how
-long slow ones are waited for. ``webhooks`` and ``webhook_transport`` ask interpreter webhooks.
+and ``listing`` ask what a member serves and holds. ``visits`` asks many members at once, within the reach of a command,
+and ``patience`` says for how long slow ones are waited for. ``webhooks`` and ``webhook_transport`` ask interpreter
+webhooks.
 """

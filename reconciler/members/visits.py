@@ -12,8 +12,10 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from .exchange import Answer, Client, Failure, Request
+from .exchange import Answer, Client, Failure, OpenClient, Request
+from .options import AccessOptions
 from .patience import VisitTimes
 
 SILENT_SECONDS = 2.0
@@ -72,6 +74,32 @@ class Visit(Struct, Generic[_Result], kw_only=True):
             is_answered=is_answered,
             failed_before=failed_before,
         )
+
+
+class MemberReach(Struct, frozen=True, kw_only=True):
+    """The means and limits of visits to members: clients, how many at once, and each one's time in seconds."""
+
+    open_client: OpenClient
+    max_parallel: int = 32
+    timeout: float = 300.0
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def of(cls, options: AccessOptions, open_client: OpenClient) -> "MemberReach":
+        """Return the reach that the options of a command give."""
+        return cls(open_client=open_client, max_parallel=options.max_parallel, timeout=options.timeout)
+
+    def within(self, seconds: float) -> "MemberReach":
+        """Return the same, each member's time being no longer than so."""
+        return replace(self, timeout=min(self.timeout, seconds))
+
+    def open(self, member: str, seconds: float | None = None) -> Client | Failure:
+        """Return a client of a member whose time, or so many ``seconds``, begins now."""
+        return self.open_client(member, self.clock() + (self.timeout if seconds is None else seconds))
+
+    def visits(self, call: Callable[[Visit[_Result]], _Result], members: Iterable[str]) -> "Visits[_Result]":
+        """Return the visits to members, within these limits."""
+        return Visits(call, members, limit=self.max_parallel, clock=self.clock)
 
 
 class Visits(Generic[_Result]):

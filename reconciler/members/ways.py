@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from reconciler.members.visits import MemberReach
 from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError
@@ -13,8 +14,13 @@ from render.settings.emission import EmissionSettings, ToolAccess
 from render.settings.fleet import Fleet
 
 from .identity import Impersonation
-from .opening import MemberAccess
+from .opening import MemberAccess, Members
 from .options import AccessOptions
+
+
+def member_reach(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberReach:
+    """Return the reach of a command that asks members, by its options and argosy.yaml."""
+    return MemberReach.of(options, Members(member_access(fleet, options, repository)).open)
 
 
 def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberAccess:

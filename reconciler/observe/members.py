@@ -5,7 +5,7 @@ one that hangs: what has not come when the others are done comes late, while the
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from reconciler.ledger.member_schemas import KindVersion, MemberSchemas
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Resource, discover
-from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
+from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
-from reconciler.members.visits import Visit, Visits
+from reconciler.members.visits import MemberReach, Visit, Visits
 from reconciler.plans.cluster import another_cluster
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.model import Manifest
@@ -47,7 +47,7 @@ _LISTINGS = (
 
 
 class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
-    """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds.
+    """The options of an observation: its reach, and what is known of the members before.
 
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
     Those with recorded ``uids`` have to be the cluster that is recorded, or nothing that they say counts.
@@ -58,9 +58,7 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
 
     UNSHOWN = ("schemas",)
 
-    open_client: OpenClient
-    max_parallel: int = 32
-    timeout: float = 60.0
+    reach: MemberReach
     failed: frozenset[str] = frozenset()
     identified: frozenset[str] = frozenset()
     uids: Mapping[str, str] = field(default_factory=dict)
@@ -69,7 +67,6 @@ class ObserveOptions(DiscreetStruct, frozen=True, kw_only=True):
     has_descheduler: bool = False
     scaled_kinds: frozenset[KindVersion] | None = None
     scales: Mapping[str, Mapping[KindVersion, Manifest]] = field(default_factory=dict)
-    clock: Callable[[], float] = time.monotonic
 
 
 _Look = Visit[MemberObservation | Failure]
@@ -86,7 +83,7 @@ class LateObservation(DiscreetStruct, frozen=True):
     @property
     def seconds(self) -> float:
         """The time that it has taken so far."""
-        return self.options.clock() - self.look.began
+        return self.options.reach.clock() - self.look.began
 
     @property
     def is_over(self) -> bool:
@@ -99,7 +96,7 @@ class LateObservation(DiscreetStruct, frozen=True):
 
     def awaited(self) -> MemberObservation:
         """Wait for the observation, or the end of its time."""
-        self.look.wait(_end_time(self.look, self.options) - self.options.clock())
+        self.look.wait(_end_time(self.look, self.options) - self.options.reach.clock())
         return _observation(self.look, self.options)
 
     def failure(self) -> Failure | None:
@@ -123,11 +120,8 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     names = list(clusters)
     # What failed before comes last, so that it takes no place from the others.
     ordered = sorted(names, key=lambda name: name in options.failed)
-    looks = Visits(
-        lambda look: result_or_failure(lambda: _opened(look, options)),
-        ordered,
-        limit=options.max_parallel,
-        clock=options.clock,
+    looks: Visits[MemberObservation | Failure] = options.reach.visits(
+        lambda look: result_or_failure(lambda: _opened(look, options)), ordered
     )
     _await(looks, options)
     looks.begin_all()
@@ -144,11 +138,11 @@ def _await(looks: Visits[MemberObservation | Failure], options: ObserveOptions) 
     """Wait until all members have answered, or those that have not are waited for no longer."""
     while not looks.are_over:
         for look in tuple(looks.under_way.values()):
-            if options.clock() >= _end_time(look, options):
+            if options.reach.clock() >= _end_time(look, options):
                 looks.give_up(look)
         is_waiting = any(name not in options.failed for name in looks.waiting)
         until = float("inf") if is_waiting else _end_of_waiting(looks, options)
-        if options.clock() >= until:
+        if options.reach.clock() >= until:
             return
         looks.next(min([until, *(_end_time(look, options) for look in looks.under_way.values())]))
 
@@ -165,15 +159,15 @@ def _end_of_waiting(looks: Visits[MemberObservation | Failure], options: Observe
 
 
 def _end_time(look: _Look, options: ObserveOptions) -> float:
-    return look.began + options.timeout + GRACE
+    return look.began + options.reach.timeout + GRACE
 
 
 def _is_over(look: _Look, options: ObserveOptions) -> bool:
-    return look.ended is not None or options.clock() >= _end_time(look, options)
+    return look.ended is not None or options.reach.clock() >= _end_time(look, options)
 
 
 def _seconds(look: _Look, options: ObserveOptions) -> float:
-    return (options.clock() if look.ended is None else look.ended) - look.began
+    return (options.reach.clock() if look.ended is None else look.ended) - look.began
 
 
 def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
@@ -181,7 +175,7 @@ def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
         raise look.error
     if isinstance(look.result, MemberObservation):
         return look.result
-    overdue = Failure(kind=FailureKind.DEADLINE, message=f"it was not observed within {options.timeout:g} s")
+    overdue = Failure(kind=FailureKind.DEADLINE, message=f"it was not observed within {options.reach.timeout:g} s")
     return MemberObservation(cluster=look.name, failure=look.result or overdue)
 
 
@@ -189,11 +183,11 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     """Observe one member; one that failed the last time has little time to say that it is healthy, and then as all."""
     name, failure = look.name, None
     if name in options.failed:
-        probe = options.open_client(name, options.clock() + RETRY_SECONDS)
+        probe = options.reach.open(name, RETRY_SECONDS)
         failure = probe if isinstance(probe, Failure) else health(look.heard_through(probe))
     if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
-    client = options.open_client(name, options.clock() + options.timeout)
+    client = options.reach.open(name)
     if isinstance(client, Failure):
         return MemberObservation(cluster=name, failure=client)
     heard = look.heard_through(client)

@@ -4,7 +4,6 @@ Every cluster is read by itself, with a deadline over all that it is asked, and 
 listed in a version that all clusters serve. Contents of Secrets are never asked for.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -15,10 +14,10 @@ from msgspec.structs import replace
 
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, Resource, discover
-from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
+from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import in_parallel
-from reconciler.members.visits import Visits
+from reconciler.members.visits import MemberReach, Visits
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
@@ -42,7 +41,7 @@ def _always(_resource: Resource) -> bool:
 
 
 class ReadingOptions(Struct, frozen=True, kw_only=True):
-    """The means and limits of reading: clients, how many clusters at once, and the seconds that each may take.
+    """The options of reading clusters: its reach, and what is left out.
 
     ``namespaces`` are the only ones to read (none: all but those that ``is_skipped`` says). Objects of
     ``skipped_kinds`` are not asked for, and of those of ``metadata_kinds`` the metadata alone; both are named as
@@ -50,15 +49,12 @@ class ReadingOptions(Struct, frozen=True, kw_only=True):
     ``is_wanted`` says of a kind whether it is asked for at all.
     """
 
-    open_client: OpenClient
-    max_parallel: int = 32
-    timeout: float = 300.0
+    reach: MemberReach
     namespaces: tuple[str, ...] = ()
     is_skipped: Callable[[str], bool] = _never
     skipped_kinds: Collection[str] = ()
     metadata_kinds: Collection[str] = ()
     is_wanted: Callable[[Resource], bool] = _always
-    clock: Callable[[], float] = time.monotonic
 
 
 class WholeCluster(DiscreetStruct, frozen=True, kw_only=True):
@@ -83,7 +79,7 @@ class _Opened(Struct, frozen=True, kw_only=True):
 
 def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, WholeCluster | Failure]:
     """Read clusters at once; each is either read or has failed."""
-    began = options.clock()
+    began = options.reach.clock()
     opened = _visited(names, partial(_open_cluster, options), options, began)
     found = {name: each for name, each in opened.items() if isinstance(each, _Opened)}
     versions = common_versions(each.discovery for each in found.values())
@@ -100,19 +96,16 @@ def _visited(
     names: Iterable[str], call: Callable[[str], _Result | Failure], options: ReadingOptions, began: float
 ) -> dict[str, _Result | Failure]:
     """Call for every cluster in a thread of its own; one that does not end in time is left behind."""
-    visits: Visits[_Result | Failure] = Visits(
-        lambda visit: result_or_failure(lambda: call(visit.name)),
-        names,
-        limit=options.max_parallel,
-        clock=options.clock,
+    visits: Visits[_Result | Failure] = options.reach.visits(
+        lambda visit: result_or_failure(lambda: call(visit.name)), names
     )
     outcomes: dict[str, _Result | Failure] = {}
-    end = began + options.timeout + _GRACE
+    end = began + options.reach.timeout + _GRACE
     while not visits.are_over:
         visit = visits.next(end)
         if visit is not None and visit.result is not None:
             outcomes[visit.name] = visit.result
-        if options.clock() >= end:
+        if options.reach.clock() >= end:
             for name in (*visits.under_way, *visits.waiting):
                 outcomes[name] = _overdue(options)
             break
@@ -122,13 +115,13 @@ def _visited(
 def _overdue(options: ReadingOptions) -> Failure:
     return Failure(
         kind=FailureKind.DEADLINE,
-        message=f"it was not read within {options.timeout:g} s",
+        message=f"it was not read within {options.reach.timeout:g} s",
         hint="see what is slow there, or give it more time with --timeout",
     )
 
 
 def _open_cluster(options: ReadingOptions, name: str) -> _Opened | Failure:
-    client = options.open_client(name, options.clock() + options.timeout)
+    client = options.reach.open(name)
     if isinstance(client, Failure):
         return client
     discovery = discover(client)

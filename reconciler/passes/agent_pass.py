@@ -23,6 +23,7 @@ from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
+from reconciler.members.visits import MemberReach
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
 from reconciler.record.agent_writing import AgentReport
@@ -258,7 +259,8 @@ def _apply_mirror(
         kinds=frozenset(),
         reporting=report.status,
     )
-    observing = ObserveOptions(open_client=agent.open_client, timeout=min(options.delivery.timeout, MOST_SECONDS))
+    reach = MemberReach.of(options.delivery, agent.open_client)
+    observing = ObserveOptions(reach=reach.within(MOST_SECONDS))
     observation = observe_members(context, members, observing, agent.clock)
     warn_of(observation, log)
     clock = _wrong_clock(agent, mirror, observation)
@@ -268,7 +270,7 @@ def _apply_mirror(
         context=context,
         commit=mirror.rendered,
         delivery=Delivery(members=members, options=options.delivery, is_stopping=options.is_stopping),
-        open_client=agent.open_client,
+        reach=reach,
         record=PassRecord(observation=observation, desired=desired),
         agree=refuse_orphans,
         clock=agent.clock,

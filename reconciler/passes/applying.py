@@ -36,8 +36,9 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.ledger.inventory import HistoryPlace, Inventory
-from reconciler.members.exchange import Client, Failure, OpenClient
+from reconciler.members.exchange import Client, Failure
 from reconciler.members.options import DeliveryOptions
+from reconciler.members.visits import MemberReach
 from reconciler.observe.idle_members import is_still_idle
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
@@ -131,7 +132,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     context: FleetContext
     commit: str
     delivery: Delivery
-    open_client: OpenClient
+    reach: MemberReach
     previous: Previous | None = None
     manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     record: PassRecord | None = None
@@ -185,7 +186,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 on_slow=recording.record_without,
             )
             jobs = self._jobs(inventories, orphans, attempts.turn, identities)
-            for report in apply_fleet(jobs, self.open_client, options):
+            for report in apply_fleet(jobs, self.reach, options):
                 tell(report)
                 recording.add(report)
         return recording.end()
@@ -243,7 +244,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         identities = self._identities(inventories)
         observing = replace(self._fleet_options(identities), is_observing=True)
         jobs = self._jobs(inventories, None, threading.Lock(), identities)
-        return tuple(apply_fleet(jobs, self.open_client, observing))
+        return tuple(apply_fleet(jobs, self.reach, observing))
 
     def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
@@ -364,8 +365,6 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def _fleet_options(self, identities: Identities, holder: LeaseHolder | None = None) -> FleetOptions:
         return FleetOptions(
             twins=identities.twins,
-            max_parallel=self.delivery.options.max_parallel,
-            timeout=self.delivery.options.timeout,
             spent=self.record.observation.spent if self.record is not None else {},
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,

@@ -31,10 +31,9 @@ from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure
-from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
-from reconciler.members.visits import Visit, Visits
-from reconciler.members.ways import member_access
+from reconciler.members.visits import MemberReach, Visit, Visits
+from reconciler.members.ways import member_reach
 from reconciler.observe.idle_members import IdleMember, is_still_idle
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.repository import Repository
@@ -79,13 +78,13 @@ def fleet_still_idle(
         return None
     fleet = read_known_fleet(repository, checkpoint.tips.source, remembered.fleet_path)
     context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(remembered))
-    seconds = min(options.timeout, MOST_SECONDS)
-    open_client = Members(member_access(fleet, options, repository.folder)).open
-    observing = ObserveOptions(open_client=open_client, max_parallel=options.max_parallel, timeout=seconds)
+    reach = member_reach(fleet, options, repository.folder).within(MOST_SECONDS)
     with log.timed("look at members"):
         observation = None
-        if _are_still_idle((member.answers for member in remembered.answering), observing):
-            observation = _failing_as_before(observe_members(context, context.members, observing, clock), remembered)
+        if _are_still_idle((member.answers for member in remembered.answering), reach):
+            observation = _failing_as_before(
+                observe_members(context, context.members, ObserveOptions(reach=reach), clock), remembered
+            )
     if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
         return None
     for warning in observation.warnings:
@@ -95,21 +94,16 @@ def fleet_still_idle(
     return remembered
 
 
-def _are_still_idle(members: Iterable[IdleMember], observing: ObserveOptions) -> bool:
+def _are_still_idle(members: Iterable[IdleMember], reach: MemberReach) -> bool:
     """Return whether all members are idle; one that is silent is left to a whole pass, which waits for nobody."""
     known = {member.cluster: member for member in members}
 
     def is_still(visit: Visit[bool | Failure]) -> bool:
-        client = observing.open_client(visit.name, observing.clock() + observing.timeout)
+        client = reach.open(visit.name)
         return not isinstance(client, Failure) and is_still_idle(visit.heard_through(client), known[visit.name])
 
-    visits = Visits(
-        lambda visit: result_or_failure(lambda: is_still(visit)),
-        known,
-        limit=observing.max_parallel,
-        clock=observing.clock,
-    )
-    ended = list(takewhile(lambda visit: visit.result is True, ended_visits(visits, observing.clock)))
+    visits: Visits[bool | Failure] = reach.visits(lambda visit: result_or_failure(lambda: is_still(visit)), known)
+    ended = list(takewhile(lambda visit: visit.result is True, ended_visits(visits, reach.clock)))
     return len(ended) == len(known)
 
 

@@ -18,8 +18,7 @@ from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import change_lines, is_difference, live_changes
 from reconciler.ledger.facts import Facts
-from reconciler.members.exchange import OpenClient
-from reconciler.members.options import DeliveryOptions
+from reconciler.members.visits import MemberReach
 from reconciler.plans.model import Action, ObjectOutcome
 from reconciler.preview.rendering import PreviewOptions, previewed
 from reconciler.rendering.memory import SourceMemory
@@ -76,21 +75,17 @@ class Proof(Struct, frozen=True, kw_only=True):
                 yield from change_lines(change)
 
 
-def proof_of(
-    files: Mapping[str, bytes], facts: Facts, open_client: OpenClient, limits: DeliveryOptions, log: Log
-) -> Proof:
+def proof_of(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: Log) -> Proof:
     """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
     with TemporaryDirectory(prefix="argosy-import-") as place:
         begun_repository(Path(place))
         with open_repository(place) as repository:
             repository.put_files(files)
             repository.commit_paths(files, "Import a fleet")
-            return _proof_in(repository, facts, open_client, limits, replace(log, level=ERRORS_ONLY, repository=place))
+            return _proof_in(repository, facts, reach, replace(log, level=ERRORS_ONLY, repository=place))
 
 
-def _proof_in(
-    repository: Repository, facts: Facts, open_client: OpenClient, limits: DeliveryOptions, log: Log
-) -> Proof:
+def _proof_in(repository: Repository, facts: Facts, reach: MemberReach, log: Log) -> Proof:
     try:
         outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True, facts=facts))
     except InputError as error:
@@ -98,8 +93,8 @@ def _proof_in(
     publication, desired = Publication(repository=repository), outcome.source.desired
     commit = commit_outcome(outcome, publication, desired.fleet.rendered_branch)
     context = FleetContext.of(desired.fleet, desired, publication)
-    delivery = Delivery(members=desired.clusters, options=limits, is_observing=True)
-    run = ApplyRun(context=context, commit=str(commit), delivery=delivery, open_client=open_client)
+    delivery = Delivery(members=desired.clusters, is_observing=True)
+    run = ApplyRun(context=context, commit=str(commit), delivery=delivery, reach=reach)
     return Proof(clusters=tuple(map(_cluster_proof, run.reports())), problems=tuple(map(str, problems_of(outcome))))
 
 

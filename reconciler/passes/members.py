@@ -12,11 +12,10 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import AnswersFile, read_answers
 from reconciler.members.choice import check_choice, chosen_members, warn_of_pulling_members
-from reconciler.members.exchange import OpenClient
-from reconciler.members.opening import Members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import in_parallel
-from reconciler.members.ways import member_access
+from reconciler.members.visits import MemberReach
+from reconciler.members.ways import member_reach
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -42,7 +41,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
 
     context: FleetContext
     delivery: Delivery
-    open_client: OpenClient
+    reach: MemberReach
     observation: Observation
 
     @property
@@ -108,7 +107,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             context=self.context,
             commit=commit,
             delivery=self.delivery,
-            open_client=self.open_client,
+            reach=self.reach,
             record=record,
             agree=agree_on_terminal(self.delivery.options, log),
         )
@@ -128,7 +127,7 @@ def observe_and_connect(
     else:
         check_choice(options.delivery, (cluster.name for cluster in desired.clusters))
         warn_of_pulling_members(desired.clusters, options.delivery, log)
-    open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
+    reach = member_reach(desired.fleet, options.delivery, publication.repository.folder)
     return ReachedMembers(
         context=context,
         delivery=Delivery(
@@ -138,8 +137,8 @@ def observe_and_connect(
             is_stopping=options.is_stopping,
             is_making_way=options.is_making_way,
         ),
-        open_client=open_client,
-        observation=observe_and_warn(context, members, options.delivery, open_client, log),
+        reach=reach,
+        observation=observe_and_warn(context, members, reach, log),
     )
 
 

@@ -24,8 +24,8 @@ from reconciler.ledger.health import ObservedHealth
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.exchange import UNREACHABLE, Failure, OpenClient
-from reconciler.members.options import AccessOptions
+from reconciler.members.exchange import UNREACHABLE, Failure
+from reconciler.members.visits import MemberReach
 from reconciler.observe.cluster_status import MemberObservation, seconds_between, state_after, with_own_word
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
@@ -224,13 +224,9 @@ class PassRecord(Struct, frozen=True, kw_only=True):
         )
 
 
-def observe_and_warn(
-    context: FleetContext, members: Iterable[Cluster], options: AccessOptions, open_client: OpenClient, log: Log
-) -> Observation:
+def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: MemberReach, log: Log) -> Observation:
     """Observe the members a command is for, and say what a person should know of it."""
-    observing = ObserveOptions(
-        open_client=open_client, max_parallel=options.max_parallel, timeout=min(options.timeout, MOST_SECONDS)
-    )
+    observing = ObserveOptions(reach=reach.within(MOST_SECONDS))
     with log.timed("look at members"):
         observation = observe_members(context, members, observing)
     warn_of(observation, log)

@@ -257,7 +257,7 @@ def _with_reports(
         reports=applied.reports,
         desired=applied.desired,
         options=options.delivery,
-        open_client=members.open_client,
+        reach=members.reach,
         status=status,
         before=before,
         known=applied.known,

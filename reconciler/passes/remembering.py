@@ -20,9 +20,9 @@ from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.exchange import Failure
 from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
-from reconciler.members.visits import Visit, Visits
+from reconciler.members.visits import MemberReach, Visit, Visits
 from reconciler.observe.idle_members import IdleMember, idle_member
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.plans.model import Action
@@ -64,7 +64,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
     reports: tuple[ClusterReport, ...]
     desired: Desired
     options: DeliveryOptions
-    open_client: OpenClient
+    reach: MemberReach
     status: StatusBranch
     before: str | None
     known: Mapping[str, RememberedMember]
@@ -114,10 +114,8 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             for report in self.reports
             if _is_idle(report) and before.get(report.cluster) == after.get(report.cluster)
         }
-        visits = Visits(
-            lambda visit: result_or_failure(lambda: _remembered_member(visit, idle[visit.name], self.open_client)),
-            idle,
-            limit=self.options.max_parallel,
+        visits: Visits[IdleMember | Failure | None] = self.reach.visits(
+            lambda visit: result_or_failure(lambda: _remembered_member(visit, idle[visit.name], self.reach)), idle
         )
         for visit in ended_visits(visits, time.monotonic):
             if isinstance(visit.result, IdleMember):
@@ -126,8 +124,8 @@ class EndedPass(Struct, frozen=True, kw_only=True):
                 yield RememberedMember.of(idle[visit.name], visit.result, works, until)
 
 
-def _remembered_member(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> IdleMember | None:
-    client = open_client(report.cluster, time.monotonic() + MOST_SECONDS)
+def _remembered_member(visit: Visit[Any], report: ClusterReport, reach: MemberReach) -> IdleMember | None:
+    client = reach.open(report.cluster, MOST_SECONDS)
     if isinstance(client, Failure) or report.observed is None:
         return None
     results = report.applied.results if report.applied is not None else ()

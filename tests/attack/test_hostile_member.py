@@ -10,6 +10,7 @@ import pytest
 
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.visits import MemberReach
 from reconciler.observe.members import ObserveOptions, observe_fleet
 from render.errors import GitError
 from tests.build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
@@ -177,7 +178,9 @@ def test_a_member_that_never_answers_is_left_behind() -> None:
         return None
 
     clusters["hostile"].faults.append(stuck)
-    options = ObserveOptions(open_client=lambda name, _end: clusters[name], max_parallel=1, timeout=0.0)
+    options = ObserveOptions(
+        reach=MemberReach(open_client=lambda name, _end: clusters[name], max_parallel=1, timeout=0.0)
+    )
     observed = observe_fleet(NAMES, options)
     seen = {each.cluster: each for each in (*observed.in_time, *(late.awaited() for late in observed.late.values()))}
     over.set()
