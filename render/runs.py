@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from .binding import Binding, Completions
 from .model import Manifest, ObjectRef, TargetCluster
-from .scheduling.webster import divide
 
 
 class ReportedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,6 +40,8 @@ def completions_in(
     others = {name: count for name, count in replicas_by_cluster.items() if name not in fixed}
     rest = total - sum(fixed.values()) if binding.is_divided else 0
     if rest > 0 and any(others.values()):
+        from .scheduling.webster import divide
+
         return fixed | divide(rest, others, uid=identity)
     return fixed | dict.fromkeys(others, 0 if binding.is_divided else total)
 
@@ -57,5 +58,7 @@ def rescaled(targets: Sequence[TargetCluster], replicas: int, identity: str) -> 
     held = {each.name: each.replicas for each in targets}
     if sum(held.values()) == replicas or not any(held.values()):
         return tuple(targets)
+    from .scheduling.webster import divide
+
     shares = divide(replicas, held, uid=identity)
     return tuple(TargetCluster(name, shares.get(name, 0)) for name in held)
