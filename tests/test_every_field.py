@@ -11,6 +11,7 @@ from tests.build import Repository, argosy
 
 from .clusters import Member
 from .full_objects import Definition, Steps, definitions_in, objects_of
+from .karmada_documents import refusals_of
 from .test_printed_objects import KINDS, WEBHOOK_CONFIGURATION, said_of
 
 BY_WEBHOOKS = {
@@ -86,4 +87,39 @@ def test_a_former_word_for_a_purge_mode_is_taken_as_the_one_of_today(former: str
     assert outcome.object["spec"]["failover"]["application"]["purgeMode"] == word
     assert [str(each) for each in outcome.warnings] == [
         f"spec.failover.application.purgeMode: is the former word for {word!r}\n  hint: write {word!r}"
+    ]
+
+
+def test_objects_are_found_in_documents_and_what_is_refused_is_named() -> None:
+    guide = """
+Apply a policy:
+
+   ```yaml
+   apiVersion: policy.karmada.io/v1alpha1
+   kind: OverridePolicy
+   metadata: {name: p}
+   spec: {overrideRules: []}
+   ```
+
+```yml
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p}
+spec: {placement: {}}
+---
+apiVersion: v1
+kind: ConfigMap
+```
+
+```yaml
+...
+```
+
+```console
+kind: PropagationPolicy
+```
+"""
+    assert list(refusals_of(guide)) == [
+        (4, "OverridePolicy", []),
+        (11, "PropagationPolicy", ["spec.resourceSelectors: required, but missing"]),
     ]
