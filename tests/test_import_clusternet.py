@@ -7,6 +7,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.federations.clusternet.dividing import dynamically_divided, statically_divided
+from render.federations.clusternet.scheduling import (
+    ClusternetFleet,
+    FeedOrder,
+    ManagedCluster,
+    NotScheduled,
+    scheduled,
+)
 
 from .federations import Document, Imported, imported
 
@@ -386,3 +393,33 @@ def test_what_is_fed_by_subscribers_of_either_kind_needs_the_clusters(tmp_path: 
     found = imported(tmp_path, "clusternet", documents_of(VECTORS[1]))
     assert found.told("Subscription cn-02/s") == {"union-needs-clusters": "refused"}
     assert list(found.files) == ["templates/cn-02/configmap-x.yaml"]
+
+
+def test_a_negative_number_of_replicas_is_divided_by_nobody(tmp_path: Path) -> None:
+    """No API server takes it, Clusternet's own included; negative shares were written, and called exact."""
+    negative = {**deployment(-7), "metadata": {"name": "n", "namespace": "shop"}}
+    positive = {**deployment(7), "metadata": {"name": "p", "namespace": "shop"}}
+    feeds = [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": name} for name in "np"]
+    subscription = {
+        "apiVersion": "apps.clusternet.io/v1alpha1",
+        "kind": "Subscription",
+        "metadata": {"name": "s", "namespace": "shop"},
+        "spec": {
+            "subscribers": [{"clusterAffinity": {}, "weight": 1}],
+            "schedulingStrategy": "Dividing",
+            "dividingScheduling": {"type": "Static"},
+            "feeds": feeds,
+        },
+    }
+    members = [cluster(name, LABELS[name]) for name in LABELS]
+    found = imported(tmp_path, "clusternet", [*members, negative, positive, subscription])
+    assert found.told("Deployment shop/n") == {"negative-replicas": "refused"}
+    assert not [path for path in found.files if path.endswith("deployment-n.yaml")]
+    assert found.object("Deployment", "shop", "p")["spec"]["replicas"] == 7
+    fleet = ClusternetFleet(
+        clusters=[ManagedCluster(key="a/a", labels={})],
+        feeds=[FeedOrder(key="apps/v1/Deployment/shop/n", replicas=-7)],
+        available={},
+    )
+    with pytest.raises(NotScheduled, match="negative number of replicas"):
+        scheduled(subscription, fleet)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.federations.kubefed.preferences import preferences_of
+from render.federations.kubefed.placement import RegisteredClusters
+from render.federations.kubefed.preferences import PreferenceInputs, divided, preferences_of
 from render.federations.planner import PlannedWorkload, plan
 
 from .federations import Document, Imported, imported
@@ -323,3 +324,68 @@ def test_weights_that_divide_alike_stay_weights(fleet: Imported) -> None:
             {"targetCluster": {"exclude": ["c1"]}, "weight": 1},
         ]
     }
+
+
+class Reconciled(NamedTuple):
+    """Changes of the inputs of KubeFed's controller, and the status that a pass of it ends with."""
+
+    why: str
+    changes: Mapping[str, Any]
+    want: str
+
+
+def kubefed_inputs(**changes: Any) -> PreferenceInputs:
+    """A preference for a federated Deployment that is divided already; ``changes`` are other fields."""
+    spec = {"targetKind": "FederatedDeployment", "totalReplicas": 2} | changes.pop("preference", {})
+    overrides = [
+        {"clusterName": name, "clusterOverrides": [{"op": "replace", "path": "/spec/replicas", "value": 1}]}
+        for name in "AB"
+    ]
+    placement = {"clusters": [{"name": "A"}, {"name": "B"}]} | changes.pop("placement", {})
+    given: dict[str, Any] = {
+        "preference": {"metadata": {"namespace": "n", "name": "d"}, "spec": spec},
+        "federated": {"spec": {"placement": placement, "overrides": overrides}},
+        "federated_namespace": {},
+        "federation": RegisteredClusters(labels_by_cluster={"A": {}, "B": {}}, is_limited=True),
+        "members": {},
+    }
+    return PreferenceInputs(**{**given, **changes})
+
+
+CHOSEN = {"intersectWithClusterSelector": True}
+BAD_KIND = {"targetKind": "FederatedStatefulSet"}
+RECONCILED = [
+    Reconciled("nothing differs", {}, "ok"),
+    Reconciled(
+        "selectors need a FederatedNamespace where one namespace is served, too",
+        {"preference": CHOSEN, "federated_namespace": None},
+        "error",
+    ),
+    Reconciled("selectors that choose nothing", {"preference": CHOSEN}, "ok"),
+    Reconciled(
+        "a kind that nobody serves is looked at again whatever else is wrong",
+        {"preference": {**CHOSEN, **BAD_KIND}, "federated_namespace": None},
+        "recheck",
+    ),
+    Reconciled(
+        "without clusters no kind is wrong",
+        {"preference": BAD_KIND, "federation": RegisteredClusters(labels_by_cluster={})},
+        "ok",
+    ),
+    Reconciled("a kind of another controller", {"preference": {"targetKind": "FederatedReplicaSet"}}, "ok"),
+    Reconciled(
+        "a selector that cannot be read, though nothing would be written",
+        {"placement": {"clusterSelector": {"matchLabels": {"a": 1}}}},
+        "error",
+    ),
+    Reconciled(
+        "replicas of a member that are no number", {"members": {"A": {"object": {"spec": {"replicas": "2"}}}}}, "error"
+    ),
+]
+
+
+@each_row("case", RECONCILED, ids=lambda case: case.why)
+def test_a_pass_of_kubefeds_controller_that_writes_nothing(case: Reconciled) -> None:
+    """Some of these were unchanged here where KubeFed has an error."""
+    ended = divided(kubefed_inputs(**case.changes), kind="Deployment")
+    assert (ended.status, ended.federated) == (case.want, None)

@@ -61,6 +61,14 @@ def by_match_labels(workload: Mapping[str, Any]) -> Selects:
     return lambda labels: bool(selector.items() <= labels.items())
 
 
+def _count(workload: Mapping[str, Any], part: str, field: str) -> int:
+    """Return a number of a workload, 0 where it has none; WrongShape for anything else."""
+    count = workload.get(part, {}).get(field, 0)
+    if type(count) is not int:
+        raise WrongShape(f"{part}.{field} of the workload is not a whole number")
+    return count
+
+
 def observed(
     members: Mapping[str, Mapping[str, Any]],
     clusters: Sequence[str],
@@ -79,8 +87,7 @@ def observed(
         if member is None or not member.get("object"):
             continue
         workload = member["object"]
-        replicas = workload.get("spec", {}).get("replicas", 0)
-        ready = workload.get("status", {}).get("readyReplicas", 0)
+        replicas, ready = _count(workload, "spec", "replicas"), _count(workload, "status", "readyReplicas")
         if replicas == ready:
             current[name] = ready
             continue

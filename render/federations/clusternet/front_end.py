@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
@@ -29,7 +31,7 @@ from .charts import release_of, repository_of
 from .distribution import Way, route_of
 from .overriding import CHART_KIND, chart_for, is_of_feed, object_for
 from .rules import Made, OverriddenFeed, Reached, rules_of
-from .scheduling import FeedOrder, ManagedCluster, feed_key, managed_cluster
+from .scheduling import NEGATIVE, FeedOrder, ManagedCluster, feed_key, managed_cluster
 
 _CLUSTER_NAME = "clusters.clusternet.io/cluster-name"
 _DEFAULT_PRIORITY = 500
@@ -110,18 +112,24 @@ class _Subscriptions:
         fed = [(each, self._object(each)) for each in document.spec.get("feeds") or ()]
         orders = self._orders(document, [one for _, one in fed if one is not None])
         try:
-            route = route_of(document, self._clusters, orders, self._names)
+            divided = [replace(each, replicas=None) if (each.replicas or 0) < 0 else each for each in orders]
+            route = route_of(document, self._clusters, divided, self._names)
         except WrongShape as error:
             return [], [document.left(refused("unreadable", str(error)))]
         units: list[Unit] = []
         left = [document.left(each) for each in (*route.remarks, *_doubts(document))]
         if not left:
             left.append(document.left(exact("subscription-read", "it became the policies of what it feeds")))
+        order_by_key = {each.key: each for each in orders}
         for feed, one in fed:
+            order = order_by_key.get(feed_key(feed))
             if one is None:
                 left.append(document.left(refused("feed-missing", f"{feed_key(feed)} is not among the documents")))
                 continue
-            found = self._units(one, document, route, {each.key: each for each in orders}.get(feed_key(feed)))
+            if order is not None and (order.replicas or 0) < 0:
+                left.append(one.left(refused("negative-replicas", f"it {NEGATIVE}")))
+                continue
+            found = self._units(one, document, route, order)
             more, missing = units_and_left(found)
             units += more
             left += missing

@@ -20,6 +20,7 @@ from render.selectors import matches
 from .dividing import Targets, dynamically_divided, int32, statically_divided
 
 _MOST_SCORE = 100
+NEGATIVE = "has a negative number of replicas, which no API server takes"
 
 
 class NotScheduled(ValueError):
@@ -83,6 +84,14 @@ def scheduled(subscription: Manifest, fleet: ClusternetFleet) -> Targets:
         raise NotScheduled("no cluster is selected")
     if spec.get("schedulingStrategy") != "Dividing":
         return Targets(clusters=tuple(each.key for each in chosen))
+    return _divided(subscription, fleet, chosen)
+
+
+def _divided(subscription: Manifest, fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]) -> Targets:
+    """Return the clusters with their shares of each feed."""
+    spec = subscription.get("spec") or {}
+    if negative := next((each.key for each in fleet.feeds if (each.replicas or 0) < 0), ""):
+        raise NotScheduled(f"{negative} {NEGATIVE}")
     dividing = spec.get("dividingScheduling") or {}
     if dividing.get("type") == "Static":
         return _static(spec, fleet, chosen)

@@ -12,7 +12,7 @@ from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference,
 from render.model import Manifest
 
 from .federated_objects import overrides_of
-from .placement import RegisteredClusters
+from .placement import RegisteredClusters, placement_of
 
 REPLICAS_PATH = "/spec/replicas"
 SERVED_KINDS = {"FederatedDeployment": "Deployment", "FederatedReplicaSet": "ReplicaSet"}
@@ -59,26 +59,32 @@ class PreferenceInputs(Struct, frozen=True, kw_only=True):
 def divided(inputs: PreferenceInputs, *, kind: str) -> Divided:
     """Divide one workload as a pass of KubeFed's controller for a kind does."""
     spec, federated = inputs.preference.get("spec") or {}, inputs.federated
-    clusters = tuple(inputs.federation.labels_by_cluster)
-    if spec.get("intersectWithClusterSelector"):
-        found = _intersection(inputs)
-        if not isinstance(found, tuple):
-            return found
-        clusters = found
-    is_served = SERVED_KINDS.get(spec.get("targetKind", "")) == kind
-    if federated is None or not clusters:
-        return Divided(status="ok" if is_served else "recheck", replicas=None if federated is None else {})
+    clusters, target = tuple(inputs.federation.labels_by_cluster), spec.get("targetKind", "")
+    if not clusters:
+        return Divided(status="ok", replicas=None if federated is None else {})
+    if SERVED_KINDS.get(target) != kind:
+        # A kind that there is no controller for is looked at again and again; one of another controller is its own.
+        is_known, is_chosen = target in SERVED_KINDS, spec.get("intersectWithClusterSelector")
+        replicas = None if federated is None or is_chosen else shares(inputs.preference, clusters, observed({}, ()))
+        return Divided(status="ok" if is_known else "recheck", replicas=replicas)
+    if federated is None:
+        return Divided(status="ok")
     try:
-        seen = observed(inputs.members if is_served else {}, clusters)
+        return _divided(inputs, federated, clusters)
     except WrongShape as error:
         return Divided(status="error", message=str(error))
+
+
+def _divided(inputs: PreferenceInputs, federated: Manifest, clusters: Sequence[str]) -> Divided:
+    """Divide a workload that there is; WrongShape where KubeFed cannot read what it has to."""
+    if (inputs.preference.get("spec") or {}).get("intersectWithClusterSelector"):
+        clusters = _intersection(inputs, federated)
+    if not clusters:
+        return Divided(status="ok", replicas={})
+    seen = observed(inputs.members, clusters)
     replicas = shares(inputs.preference, clusters, seen)
-    if not is_served:
-        return Divided(status="recheck", replicas=replicas)
-    try:
-        written = written_to(federated, replicas)
-    except WrongShape as error:
-        return Divided(status="error", message=str(error))
+    placement_of(federated)  # a placement that cannot be read is an error, whether it is written anew or not
+    written = written_to(federated, replicas)
     return Divided(
         status="recheck" if seen.is_unsettled else "ok",
         replicas=replicas,
@@ -130,13 +136,12 @@ def _written_overrides(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     return {each.get("clusterName") or "": each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
 
 
-def _intersection(inputs: PreferenceInputs) -> tuple[str, ...] | Divided:
-    if inputs.federated is None:
-        return Divided(status="ok")
-    if inputs.federated_namespace is None and not inputs.federation.is_limited:
-        return Divided(status="error", message="the namespace has no FederatedNamespace")
-    try:
-        chosen = inputs.federation.selected_for(inputs.federated, inputs.federated_namespace)
-    except WrongShape as error:
-        return Divided(status="error", message=str(error))
+def _intersection(inputs: PreferenceInputs, federated: Manifest) -> tuple[str, ...]:
+    """Return the clusters that selectors choose.
+
+    WrongShape without a FederatedNamespace: this controller asks for it also where it serves a single namespace.
+    """
+    if inputs.federated_namespace is None:
+        raise WrongShape("the namespace has no FederatedNamespace")
+    chosen = inputs.federation.selected_for(federated, inputs.federated_namespace)
     return tuple(name for name in inputs.federation.labels_by_cluster if name in chosen)
