@@ -61,51 +61,6 @@ COMMANDS = {
 }
 """Every command with its one line; the module of the same name in ``reconciler.commands`` holds it as ``command``."""
 
-_ELSEWHERE = {
-    "version": "--version",
-    **{
-        word: f"cluster {word}"
-        for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon", "drain", "rename")
-    },
-    "new": "init",
-    "get": "status",
-    "list": "status",
-    "list-targets": "status",
-    "events": "status",
-    "top": "status cluster/NAME",
-    "tree": "explain KIND/NAME",
-    "trace": "explain KIND/NAME",
-    "deploy": "reconcile",
-    "prune": "reconcile",
-    "promote": "import",
-    "describe": "explain",
-    "lint": "validate",
-    "build": "render",
-    "plan": "diff",
-    "sync": "reconcile",
-    "controller": "run",
-    "watch": "run",
-    "daemon": "run",
-}
-"""Names that kubectl, karmadactl and other tools have for a command or option of ours."""
-
-_BY_GIT = {
-    **dict.fromkeys(
-        ("rollback", "undo", "revert"),
-        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once.",
-    ),
-    "history": "Git has it: 'git log argosy/rendered' and 'git log argosy/status'.",
-    "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
-    "edit": "Edit the files of the source, and see 'argosy diff'.",
-    **dict.fromkeys(
-        ("suspend", "pause", "resume"),
-        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again.",
-    ),
-    "logs": "Ask the member: 'kubectl --context CLUSTER logs'.",
-    "exec": "Ask the member: 'kubectl --context CLUSTER exec'.",
-}
-"""Commands of other tools for what Argosy leaves to Git, policies or kubectl, each with how it is done here."""
-
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
 
@@ -131,7 +86,9 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            advice = _BY_GIT.get(args[0]) or meant_command("argosy", args[0], COMMANDS, _ELSEWHERE)
+            from reconciler.reference.other_words import ELSEWHERE, OTHERWISE
+
+            advice = OTHERWISE.get(args[0]) or meant_command("argosy", args[0], COMMANDS, ELSEWHERE)
             raise click.UsageError(f"{error.message} {advice}".rstrip(), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above

@@ -27,6 +27,13 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
+def _refuse_file(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+    """Tell those who know kubectl apply -f where a file goes."""
+    if value is not None:
+        hint = "put it into the source and commit it; 'argosy diff' shows what that does"
+        raise click.UsageError(f"apply reads rendered commits, and no files: {hint}", ctx)
+
+
 @click.command(
     epilog="Exit codes: 0 converged; 1 an object failed; 5 no cluster could be used; 6 nobody agreed that orphans go;"
     " 7 some clusters could not be reached."
@@ -41,6 +48,15 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     help="server, or nothing behind it: ask each server, and write nothing.",
 )
 @with_removal_option
+@click.option(
+    "-f",
+    "-k",
+    "file",
+    hidden=True,
+    help="A file, which apply does not read.",
+    expose_value=False,
+    callback=_refuse_file,
+)
 @click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="Output format.")
 @with_delivery_options
 @click.pass_obj

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 _COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
 _NAME = click.argument("name")
 _SHOWING = frozenset({"list", "ls", "get", "show", "status"})
-_ELSEWHERE = {"add": "join", "remove": "unjoin", "delete": "unjoin", "untaint": "taint", "unlabel": "label"}
+_ELSEWHERE = {
+    **dict.fromkeys(("add", "register", "create"), "join"),
+    **dict.fromkeys(("remove", "rm", "delete", "unregister", "deregister"), "unjoin"),
+    "untaint": "taint",
+    "unlabel": "label",
+}
 """Words of other tools, and the commands that they are here."""
 
 

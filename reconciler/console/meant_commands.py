@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+_NEAR = 0.75
+"""The likeness of a slip: a word that shares fewer letters is another word, and means another command."""
+
 
 def meant_command(program: str, word: str, commands: Iterable[str], others: Mapping[str, str]) -> str:
     """Return the question for the command that was meant, nothing where none is near.
@@ -13,5 +16,5 @@ def meant_command(program: str, word: str, commands: Iterable[str], others: Mapp
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(word, [*others, *commands], n=1)
+    near = [word] if word in others else get_close_matches(word, [*others, *commands], n=1, cutoff=_NEAR)
     return f"Did you mean '{program} {others.get(near[0], near[0])}'?" if near else ""

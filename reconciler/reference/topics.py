@@ -13,6 +13,7 @@ from render.settings.setting import SettingReach
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
+from .leaving import LEAVING
 from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, TopicSection
 from .schemas import INPUTS, paths_of
 
@@ -182,6 +183,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "environment": _TopicPage("Variables of the environment.", _always(ENVIRONMENT)),
     "names": _TopicPage("How objects, clusters and revisions are named.", _always(NAMES)),
     "output": _TopicPage("The documents that -o json prints.", _outputs),
+    "leaving": _TopicPage("What stays without Argosy, and how something else takes over.", _always(LEAVING)),
     "exit-codes": _TopicPage("How a command can end.", _exit_codes),
 }
 

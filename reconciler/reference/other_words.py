@@ -1,0 +1,75 @@
+"""Commands of karmadactl, kubefedctl, kubectl and others: the one of ours that was meant, or how it is done here."""
+
+from collections.abc import Mapping
+
+ELSEWHERE: Mapping[str, str] = {
+    "version": "--version",
+    "options": "--help",
+    **{
+        word: f"cluster {word}"
+        for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon", "drain", "rename")
+    },
+    "new": "init",
+    "get": "status",
+    "list": "status",
+    "list-targets": "status",
+    "events": "status",
+    "top": "status cluster/NAME",
+    "tree": "explain KIND/NAME",
+    "trace": "explain KIND/NAME",
+    "describe": "explain KIND/NAME",
+    "deploy": "reconcile",
+    "prune": "reconcile",
+    "sync": "reconcile",
+    "promote": "import --cluster CONTEXT",
+    "lint": "validate",
+    "build": "render",
+    "kustomize": "render",
+    "plan": "diff",
+    "controller": "run",
+    "watch": "run",
+    "daemon": "run",
+    "leave": "help leaving",
+    "uninstall": "help leaving",
+}
+"""Names that other tools have for a command or option of ours."""
+
+_EDITED = "Edit the file in the source and commit it; 'argosy diff' shows what that does."
+_ASK_THE_MEMBER = "Ask the member: 'kubectl --context CLUSTER {}'."
+_FEDERATED = "Every object is federated as it stands: put its file into the source, and have a policy select it."
+
+OTHERWISE: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("rollback", "undo", "revert", "rollout"),
+        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once.",
+    ),
+    "history": "Git has it: 'git log argosy/rendered' and 'git log argosy/status'.",
+    "create": "Write the file into the source and commit it; 'argosy init' writes the first files of a fleet.",
+    "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
+    **dict.fromkeys(("annotate", "autoscale", "edit", "expose", "patch", "replace", "scale", "set"), _EDITED),
+    **dict.fromkeys(
+        ("suspend", "pause", "resume"),
+        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again.",
+    ),
+    **{
+        word: _ASK_THE_MEMBER.format(word)
+        for word in (
+            *("api-resources", "api-versions", "attach", "auth", "certificate", "cluster-info", "cp", "debug", "exec"),
+            *("logs", "port-forward", "proxy"),
+        )
+    },
+    "addons": "There is nothing to install: what Argosy has of them, settings turn on ('argosy help argosy.yaml').",
+    "deinit": "There is no control plane to take down: 'argosy help leaving' tells what stays, and what to do with it.",
+    "register": "'argosy cluster join NAME --mode pull' writes the member, and 'argosy cluster agent NAME' its agent.",
+    "unregister": "'argosy cluster unjoin NAME' takes the member out; then delete what 'argosy cluster agent NAME' had"
+    " made.",
+    "token": "No token is made: an agent logs in to Git alone, as 'argosy cluster agent --help' tells.",
+    "enable": _FEDERATED,
+    "federate": f"{_FEDERATED} 'argosy import --from kubefed' converts what KubeFed has.",
+    "disable": "Take the kind out of the policies that select it, or list it in skippedAPIs of argosy.yaml.",
+    "orphaning-deletion": "Write 'preserveResourcesOnDeletion: true' into the spec of the policy.",
+    **dict.fromkeys(
+        ("config", "plugin"), "Members are contexts of the kubeconfig; 'argosy help argosy.yaml' has the settings."
+    ),
+}
+"""Commands for what Argosy leaves to Git, policies or kubectl, each with how it is done here."""

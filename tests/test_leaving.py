@@ -1,0 +1,77 @@
+"""The commands by which a fleet leaves Argosy, as its guide has them, on a real API server."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.plans.applyset import PART_OF
+from reconciler.reference.topics import topic
+from render.documents import emit
+
+from .applying import Cluster, outcomes
+from .build import a_config_map, a_deployment
+from .clusters import Member
+
+GUIDE = Path(__file__).parent.parent / "examples" / "leaving" / "README.md"
+COMMANDS = [
+    line for block in re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL) for line in block.splitlines()
+]
+NAME, APPLY, GIVE_UP, DELETE = (line for line in COMMANDS if "kubectl" in line)
+
+
+def test_the_topic_and_the_guide_name_the_same_commands() -> None:
+    said = " ".join(text for section in topic("leaving").sections for entry in section.entries for text in entry)
+    short = [line.replace("paris", "NAME").replace("$MANAGER", "MANAGER") for line in (APPLY, GIVE_UP, DELETE)]
+    assert [line for line in short if line not in said] == []
+
+
+def run_on(cluster: Cluster, line: str, folder: Path, manager: str) -> None:
+    """Run a command of the guide on a member, with its folder; a pipe leads from one kubectl to another."""
+    assert isinstance(cluster.server, Member)
+    printed = ""
+    for each in line.replace("$MANAGER", manager).split(" | "):
+        program, context, _, *words = shlex.split(each)
+        assert (program, context) == ("kubectl", "--context")
+        words = [str(folder) if word == "clusters/paris" else word for word in words]
+        printed = cluster.server.kubectl(*words, stdin=printed)
+
+
+def content(live: Any) -> Any:
+    labels = {key: value for key, value in live["metadata"]["labels"].items() if key != PART_OF}
+    return {**{key: value for key, value in live.items() if key not in {"metadata", "status"}}, "labels": labels}
+
+
+def managers(live: Any) -> set[str]:
+    return {each["manager"] for each in live["metadata"].get("managedFields") or () if not each.get("subresource")}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("is_kubectl", [True, False], ids=["by the same field manager", "by another one"])
+def test_another_tool_owns_what_it_applies_alone(real_cluster: Cluster, tmp_path: Path, is_kubectl: bool) -> None:
+    settings = a_config_map("settings", namespace=real_cluster.space, a="1", b="2")
+    settings["metadata"]["labels"] = {"app": "x"}
+    web = a_deployment("web", namespace=real_cluster.space)
+    web["metadata"]["labels"] = {"app": "web"}
+    assert set(outcomes(real_cluster.apply(settings, web)).values()) == {"created Missing"}
+    reads = (("configmaps", "settings"), ("deployments", "web", "apis/apps/v1"))
+    before, own = [real_cluster.read(*each) for each in reads], real_cluster.applyset.manager
+    assert all(own in managers(each) for each in before)
+
+    folder, manager = tmp_path / "shop", own if is_kubectl else "other"
+    folder.mkdir()
+    (folder / "settings.yaml").write_bytes(emit(settings))
+    (folder / "web.yaml").write_bytes(emit(web))
+    run_on(real_cluster, APPLY, tmp_path, manager)
+    if not is_kubectl:
+        run_on(real_cluster, GIVE_UP, tmp_path, own)
+    after = [real_cluster.read(*each) for each in reads]
+    assert [content(each) for each in after] == [content(each) for each in before]
+    assert [PART_OF in each["metadata"]["labels"] for each in after] == [False, False]
+    assert [managers(each) & {own, "other"} for each in after] == [{manager}] * 2
+
+    (folder / "settings.yaml").write_bytes(emit({**settings, "data": {"a": "1"}}))
+    run_on(real_cluster, APPLY, tmp_path, manager)
+    assert real_cluster.read("configmaps", "settings")["data"] == {"a": "1"}
