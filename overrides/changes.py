@@ -160,10 +160,10 @@ def _is_same(before: Any, after: Any) -> bool:
 def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
     path = escaped(keys)
     if before is _NOTHING:
-        return ChangedField(path=path, operator="add", after=_shown(after))
+        return ChangedField(path=path, operator="add", after=_shown_value(after))
     if after is _NOTHING:
-        return ChangedField(path=path, operator="remove", before=_shown(before))
-    return ChangedField(path=path, operator="replace", before=_shown(before), after=_shown(after))
+        return ChangedField(path=path, operator="remove", before=_shown_value(before))
+    return ChangedField(path=path, operator="replace", before=_shown_value(before), after=_shown_value(after))
 
 
 def _masked_change(change: ChangedField) -> ChangedField:
@@ -174,7 +174,7 @@ def _masked_change(change: ChangedField) -> ChangedField:
     return ChangedField(path=change.path, operator=change.operator, before=before, after=after)
 
 
-def _shown(value: Any) -> Any:
+def _shown_value(value: Any) -> Any:
     """Return a copy in which secret values are hidden, and a hole is its name in parentheses."""
     if isinstance(value, dict | list):
         return _plain(redacted(value))

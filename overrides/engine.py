@@ -138,12 +138,12 @@ class _Runs:
     def _after(self, step: Planned, state: _RuleState) -> _RuleState:
         if state.manifest is None:
             return state
-        found = self._found(step, state.manifest)
+        found = self._run_of_step(step, state.manifest)
         if isinstance(found, OverrideError):
             return _RuleState(None, (), found)
-        return _RuleState(_applied(found, state.manifest, step.rule.reach or ()), (*state.runs, found))
+        return _RuleState(_manifest_after_run(found, state.manifest, step.rule.reach or ()), (*state.runs, found))
 
-    def _found(self, step: Planned, before: Manifest) -> RuleRun | OverrideError:
+    def _run_of_step(self, step: Planned, before: Manifest) -> RuleRun | OverrideError:
         reach = step.rule.reach
         if reach is None:
             return _run(step, before)
@@ -159,7 +159,7 @@ def _run(step: Planned, before: Manifest) -> RuleRun | OverrideError:
     return run_rule(step.rule, draft) or RuleRun(step.rule.applied, before, draft.root, step.place)
 
 
-def _applied(run: RuleRun, before: Manifest, reach: Iterable[str]) -> Manifest:
+def _manifest_after_run(run: RuleRun, before: Manifest, reach: Iterable[str]) -> Manifest:
     """Return the result of a rule for a manifest that equals the one of its run in the fields the rule reaches."""
     if run.after is run.before:
         return before

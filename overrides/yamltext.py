@@ -98,20 +98,20 @@ class _Emitter:
         elif style == '"':
             self._double_quoted(text, indent, can_fold=not is_key)
         else:
-            self._unescaped(text, style, indent, can_fold=not is_key)
+            self._put_unescaped(text, style, indent, can_fold=not is_key)
 
     def _line(self, indent: int) -> None:
         """Go to an indentation, on a line of its own."""
         if not self.is_indented or self.column > indent or (self.column == indent and not self.is_spaced):
             self._break()
-        self._put(" " * (indent - self.column))
+        self._put_text(" " * (indent - self.column))
         self.is_spaced = self.is_indented = True
 
     def _break(self) -> None:
         self.parts.append("\n")
         self.column = 0
 
-    def _put(self, text: str) -> None:
+    def _put_text(self, text: str) -> None:
         self.parts.append(text)
         self.column += len(text)
 
@@ -119,10 +119,10 @@ class _Emitter:
         self, text: str, *, needs_space: bool = False, is_spaced: bool = False, is_indented: bool = False
     ) -> None:
         """Write an indicator, or a text of one line; ``is_indented``: what follows may stand on the same line."""
-        self._put(f" {text}" if needs_space and not self.is_spaced else text)
+        self._put_text(f" {text}" if needs_space and not self.is_spaced else text)
         self.is_spaced, self.is_indented = is_spaced, self.is_indented and is_indented
 
-    def _unescaped(self, text: str, quote: str, indent: int, *, can_fold: bool) -> None:
+    def _put_unescaped(self, text: str, quote: str, indent: int, *, can_fold: bool) -> None:
         """Write a plain string, or one in single quotes, folded at lone spaces beyond the width."""
         self._mark(quote, needs_space=True)
         ends = (0, len(text) - 1) if quote else ()
@@ -131,7 +131,7 @@ class _Emitter:
             if is_fold and text[at - 1 : at] != " " and text[at + 1 : at + 2] != " ":
                 self._line(indent)
             else:
-                self._put("''" if quote and character == "'" else character)
+                self._put_text("''" if quote and character == "'" else character)
                 self.is_indented = False
         self._mark(quote)
 
@@ -139,14 +139,14 @@ class _Emitter:
         self._mark('"', needs_space=True)
         has_space_before = False
         for at, character in enumerate(text):
-            escaped = _escaped(character, text)
+            escaped = _escape_of(character, text)
             if character != " " or escaped:
-                self._put(escaped or character)
+                self._put_text(escaped or character)
             elif can_fold and not has_space_before and self.column > _WIDTH and 0 < at < len(text) - 1:
                 self._line(indent)
-                self._put("\\" if text[at + 1] == " " else "")
+                self._put_text("\\" if text[at + 1] == " " else "")
             else:
-                self._put(character)
+                self._put_text(character)
             has_space_before = character == " " and not escaped
             self.is_indented = False
         self._mark('"')
@@ -163,7 +163,7 @@ class _Emitter:
                 self.column, self.is_indented = 0, True
             elif line:
                 self._line(indent)
-                self._put(line)
+                self._put_text(line)
                 self.is_indented = False
 
 
@@ -230,7 +230,7 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _escaped(character: str, text: str) -> str:
+def _escape_of(character: str, text: str) -> str:
     """Return a character as it is escaped in double quotes; "" for one that is not."""
     if character in '"\\' or character in _BREAKS or _UNPRINTABLE.match(character) or text[0] == "\ufeff":
         return f"\\{_ESCAPES.get(character) or _code(ord(character))}"

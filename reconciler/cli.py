@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_standard_streams()
     # One command makes many values and drops few; looking for cycles among them would cost a tenth of its time.
     gc.disable()
-    code = _flushed(run(arguments))
+    code = _code_after_flush(run(arguments))
     # Files that held credentials go now. Nothing else is left to do but to take all these values apart again, which of
     # a large fleet takes a while.
     atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
@@ -142,7 +142,7 @@ def _open_standard_streams() -> None:
             setattr(sys, name, os.fdopen(handle, "w" if handle else "r", encoding="utf-8", closefd=False))
 
 
-def _flushed(code: int) -> int:
+def _code_after_flush(code: int) -> int:
     """Hand over what is still to be written and return the exit code, another one where that is not possible."""
     try:
         sys.stdout.flush()
@@ -158,23 +158,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
     except ReconcileError as error:
         print_error(f"argosy: {error}" if "\n" not in error.message else str(error))
-        return _reported(words, str(error), error.exit_code)
+        return _code_after_report(words, str(error), error.exit_code)
     except click.ClickException as error:
         shown = StringIO()
         error.show(shown)
         print_error(shown.getvalue().removesuffix("\n"))
-        return _reported(words, error.format_message(), 2)
+        return _code_after_report(words, error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort):
         print_error("argosy: interrupted")
-        return _reported(words, "interrupted", 130)
+        return _code_after_report(words, "interrupted", 130)
     except OSError as error:
         return _unwritten(words, error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
-        return _reported(words, "a bug in Argosy", _bug(error))
+        return _code_after_report(words, "a bug in Argosy", _bug(error))
     return result if isinstance(result, int) else 0
 
 
-def _reported(words: Sequence[str], message: str, code: int) -> int:
+def _code_after_report(words: Sequence[str], message: str, code: int) -> int:
     """Return an exit code, after a report of the error for whoever asked for a file that CI reads."""
     from reconciler.console.error_reports import report_error
 
@@ -189,9 +189,9 @@ def _unwritten(words: Sequence[str], error: OSError) -> int:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
         message = f"{of}{os.strerror(error.errno or 0).lower()}"
         print_error(f"argosy: {message}")
-        return _reported(words, message, GitError.exit_code)
+        return _code_after_report(words, message, GitError.exit_code)
     if error.errno not in _FULL:
-        return _reported(words, "a bug in Argosy", _bug(error))
+        return _code_after_report(words, "a bug in Argosy", _bug(error))
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 0

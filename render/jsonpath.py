@@ -43,7 +43,9 @@ def jsonpath_text(template: str, value: Any) -> str:
     'True'
     """
     return "".join(
-        part.text if isinstance(part, _Literal) else " ".join(map(_printed, _found(part, [value], template)))
+        part.text
+        if isinstance(part, _Literal)
+        else " ".join(map(_printed_value, _values_at_path(part, [value], template)))
         for part in _template_parts(template)
     )
 
@@ -91,7 +93,7 @@ def _action(text: str) -> Iterator[_Literal | str]:
     yield _Literal(text[1:-1]) if _is_quoted(text) else text
 
 
-def _found(path: str, values: list[Any], template: str) -> list[Any]:
+def _values_at_path(path: str, values: list[Any], template: str) -> list[Any]:
     try:
         for step in _path_steps(path):
             values = step(values)
@@ -133,7 +135,7 @@ def _field(name: str) -> Step:
 def _bracket(text: str) -> Step:
     if text == "*":
         return _field("*")
-    if filtered := _compared(text):
+    if filtered := _comparison_in(text):
         return _filter(*filtered)
     if sliced := _SLICE.fullmatch(text):
         return _slice(slice(*(int(each) if each else None for each in sliced.groups())))
@@ -141,10 +143,10 @@ def _bracket(text: str) -> Step:
     return lambda values: [each for member in members for each in member(values)]
 
 
-def _compared(text: str) -> tuple[str, str | None, str | None] | None:
+def _comparison_in(text: str) -> tuple[str, str | None, str | None] | None:
     """Return the two sides of a filter and what compares them, if anything does; None for a text that is no filter.
 
-    >>> _compared('?( @.a == "b" )'), _compared("?(@.a)"), _compared("0")
+    >>> _comparison_in('?( @.a == "b" )'), _comparison_in("?(@.a)"), _comparison_in("0")
     (('@.a', '==', '"b"'), ('@.a', None, None), None)
     """
     inner = text[2:-1].strip()
@@ -177,7 +179,7 @@ def _item(value: Any, index: int) -> Any:
 
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise JsonPathError(f"{_printed(value)} is not array or slice")
+        raise JsonPathError(f"{_printed_value(value)} is not array or slice")
     return value
 
 
@@ -240,7 +242,7 @@ def _containers(value: Any) -> Iterator[Any]:
         yield from _containers(child)
 
 
-def _printed(value: Any) -> str:
+def _printed_value(value: Any) -> str:
     """Return a value as kubectl prints it: numbers as Go prints a float64, the rest as compact JSON."""
     if isinstance(value, str):
         return value

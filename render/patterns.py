@@ -44,7 +44,7 @@ def matches_whole(pattern: str, text: str) -> bool:
     (True, False)
     """
     steps = _program(pattern)
-    current = _reached(steps, [0])
+    current = _steps_reached(steps, [0])
     for character in text:
         passed = [
             after
@@ -52,7 +52,7 @@ def matches_whole(pattern: str, text: str) -> bool:
             if each != _MATCH and (test := steps[each][0]) and test(character)
             for after in steps[each][1]
         ]
-        current = _reached(steps, passed)
+        current = _steps_reached(steps, passed)
     return _MATCH in current
 
 
@@ -69,7 +69,7 @@ def part_pattern(pattern: str) -> str:
     return f"{'' if is_begun else _ANYTHING}(?:{inner}){'' if is_ended else _ANYTHING}"
 
 
-def _reached(steps: list[_Step], starts: Iterable[int]) -> set[int]:
+def _steps_reached(steps: list[_Step], starts: Iterable[int]) -> set[int]:
     """Return the steps that take a character, or the end, that are reached from some without taking one."""
     seen: set[int] = set()
     pending = list(starts)

@@ -51,7 +51,7 @@ def parse_quantity(text: str) -> Amount:
         amount *= 1 << BINARY[binary]
     elif power := int(exponent) if exponent else DECIMAL[suffix]:
         amount *= 10**power if power > 0 else Fraction(1, 10**-power)
-    amount = _bounded(amount)
+    amount = _within_quantity_bounds(amount)
     return -amount if sign == "-" else amount
 
 
@@ -104,7 +104,7 @@ def milli(amount: Amount) -> int:
     return rounded_up(amount * 1000)
 
 
-def _bounded(amount: Amount) -> Amount:
+def _within_quantity_bounds(amount: Amount) -> Amount:
     """Round a positive amount up to billionths and cap it; a whole fraction becomes an integer."""
     if isinstance(amount, Fraction):
         billionths = _away_from_zero(amount * NANO)

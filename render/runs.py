@@ -34,7 +34,7 @@ def completions_in(
     total = (manifest.get("spec") or {}).get("completions") if manifest["kind"] == "Job" else None
     if type(total) is not int or binding.replicas <= 0 or not any(replicas_by_cluster.values()):
         return {}
-    fixed = _fixed(binding.completions, total)
+    fixed = _recorded_completions(binding.completions, total)
     if not fixed and not binding.is_divided:
         return {}
     others = {name: count for name, count in replicas_by_cluster.items() if name not in fixed}
@@ -46,7 +46,7 @@ def completions_in(
     return fixed | dict.fromkeys(others, 0 if binding.is_divided else total)
 
 
-def _fixed(recorded: Completions | None, total: int) -> dict[str, int]:
+def _recorded_completions(recorded: Completions | None, total: int) -> dict[str, int]:
     """Return the completions that a binding records by cluster; nothing where they were of another number."""
     if recorded is None or recorded.total != total:
         return {}

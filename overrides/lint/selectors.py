@@ -24,10 +24,10 @@ def unmatched_selectors(
 ) -> Iterator[LintFinding]:
     """Yield the selectors that select no template, not even one whose labels a ClusterOverridePolicy changed."""
     unmatched = [_Selector(policy, number) for policy in policies for number in range(len(policy.resource_selectors))]
-    unmatched = _left(unmatched, templates)
+    unmatched = _selectors_without_template(unmatched, templates)
     if any(each.policy.namespace and each.selector.label_selector for each in unmatched):
         first_round = OverrideEngine([policy for policy in policies if not policy.namespace], clusters)
-        unmatched = _left(unmatched, _overridden(templates, first_round, clusters), is_later=True)
+        unmatched = _selectors_without_template(unmatched, _overridden(templates, first_round, clusters), is_later=True)
     for count, each in enumerate(unmatched):
         namespace = each.policy.namespace
         scope = [
@@ -54,7 +54,9 @@ class _Selector(NamedTuple):
         return self.policy.resource_selectors[self.number]
 
 
-def _left(selectors: Sequence[_Selector], templates: Iterable[Template], *, is_later: bool = False) -> list[_Selector]:
+def _selectors_without_template(
+    selectors: Sequence[_Selector], templates: Iterable[Template], *, is_later: bool = False
+) -> list[_Selector]:
     """Return the selectors that select none of some templates.
 
     ``is_later``: the labels are those after the first round, which no cluster-wide policy sees.

@@ -103,16 +103,16 @@ def _patched_json(text: str, overrider: FieldPatch) -> str:
     try:
         return json_text(_value_after(parse_json(text), overrider))
     except Refused as refusal:
-        raise _located(refusal, overrider) from None
+        raise _refusal_with_place(refusal, overrider) from None
     except RecursionError:
-        raise _located(Refused("is nested too deep"), overrider) from None
+        raise _refusal_with_place(Refused("is nested too deep"), overrider) from None
 
 
 def _patched_yaml(text: str, overrider: FieldPatch) -> str:
     try:
         return yaml_text(_value_after(parse_yaml(text), overrider))
     except Refused as refusal:
-        raise _located(refusal, overrider) from None
+        raise _refusal_with_place(refusal, overrider) from None
 
 
 def _value_after(value: Any, overrider: FieldPatch) -> Any:
@@ -123,7 +123,7 @@ def _value_after(value: Any, overrider: FieldPatch) -> Any:
     return draft.root
 
 
-def _located(refusal: Refused, overrider: FieldPatch) -> Refused:
+def _refusal_with_place(refusal: Refused, overrider: FieldPatch) -> Refused:
     """Return a refusal that names the text it is about."""
     within = f".{overrider.format}{refusal.within}" if refusal.within else ""
     subject = f"the text at {overrider.path}"

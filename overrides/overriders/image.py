@@ -116,7 +116,7 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
 def _selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
     """Return the images an overrider selects, each with its path."""
     if overrider.predicate is not None:
-        return [(overrider.predicate, _addressed(manifest, overrider.predicate))]
+        return [(overrider.predicate, _value_at_predicate_path(manifest, overrider.predicate))]
     return [(escaped((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]
 
 
@@ -128,7 +128,7 @@ def _is_tag_or_digest(version: str) -> bool:
 def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
     if not path.startswith("/"):
         raise Refused(f"{path!r} is not a JSON pointer", hint=f"write {as_pointer(path)!r}", within=".predicate.path")
-    image = _addressed(draft.root, path)
+    image = _value_at_predicate_path(draft.root, path)
     try:
         new = _overridden(image, overrider)
     except Refused as refusal:
@@ -139,7 +139,7 @@ def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> N
         raise Refused(refusal.message, within=".predicate.path") from None
 
 
-def _addressed(manifest: Any, path: str) -> Any:
+def _value_at_predicate_path(manifest: Any, path: str) -> Any:
     """Return the value at a predicate's path.
 
     Karmada reads it by rules of its own: nothing is decoded, and an index must lead to a mapping.

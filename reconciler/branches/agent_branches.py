@@ -91,7 +91,7 @@ def files_from_agents(
                 ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
         tips[name] = tip
-        found = _read(publication.repository, tip, name)
+        found = _read_branch(publication.repository, tip, name)
         faulty |= {name} if found.ignored else set()
         ignored += found.lines(branch)
         if found.is_whole:
@@ -121,7 +121,7 @@ def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) 
 def _heartbeat(repository: Repository, tip: str, cluster: str) -> str:
     """Return when an agent last said that its cluster lives; empty where it did not."""
     path = ClusterRecord.at(cluster)
-    own = _read(repository, tip, cluster).own.get(path)
+    own = _read_branch(repository, tip, cluster).own.get(path)
     return ClusterRecord.read(path, own).heartbeat if own is not None else ""
 
 
@@ -151,7 +151,7 @@ def agent_tips(publication: Publication, prefix: str) -> dict[str, str]:
     return {branch: repository.tip(local[branch]) or tip for branch, tip in branches.items()}
 
 
-def _read(repository: Repository, tip: str, cluster: str) -> _Read:
+def _read_branch(repository: Repository, tip: str, cluster: str) -> _Read:
     """Return what an agent's commit has of its own cluster; whatever is wrong with it is that agent's alone."""
     try:
         tree = repository.commit_info(tip).tree

@@ -59,12 +59,12 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
         outcomes = builds.outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
-        broken = [*_refused(closures), *_failed(outcomes), *_problem_of_missing_tool(outcomes)]
+        broken = [*_broken_by_refusal(closures), *_broken_by_outcomes(outcomes), *_problem_of_missing_tool(outcomes)]
         broken += (each for outcome in made for each in left_out_of(outcome))
         return BuiltSource(
             files=tuple(outcome.file for outcome in made),
             contents={outcome.file.id: outcome.output for outcome in made},
-            claimed=frozenset(_claimed(known, closures, chosen, selection)),
+            claimed=frozenset(_files_read_by_builds(known, closures, chosen, selection)),
             taken=_files_taken_over(closures, {file.path for file in (*selection.files, *selection.kustomizations)}),
             broken=tuple(broken),
             tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
@@ -97,7 +97,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             files=tuple(rendering.file for rendering in made),
             contents={rendering.file.id: rendering.output for rendering in made},
             broken=tuple(
-                replace(_unrendered(each, tool.version), is_partial=_chart_of(each) not in failed)
+                replace(_broken_by_rendering(each, tool.version), is_partial=_chart_of(each) not in failed)
                 for each in renderings
                 if each.complaint
             ),
@@ -130,7 +130,7 @@ def _with_failures(made: Iterable[Rendering], every: Iterable[Rendering], versio
         yield replace(each, request=replace(each.request, variants=variants)) if numbers else each
 
 
-def _unrendered(rendering: Rendering, version: str) -> Broken:
+def _broken_by_rendering(rendering: Rendering, version: str) -> Broken:
     """Return a chart that could not be rendered."""
     request = rendering.request
     clusters = f" for {listed(sorted(request.clusters))}" if request.clusters else ""
@@ -171,7 +171,7 @@ def _folder(file: SourceFile) -> str:
     return file.path.rpartition("/")[0]
 
 
-def _claimed(
+def _files_read_by_builds(
     known: Kustomizations, closures: Iterable[Closure], chosen: Iterable[str], selection: FileSelection
 ) -> Iterator[str]:
     """Yield the files that builds read; all of a folder that may not be built, as nobody knows what it would read."""
@@ -200,12 +200,12 @@ def _files_taken_over(closures: Sequence[Closure], read: Collection[str]) -> dic
     return taken
 
 
-def _refused(closures: Iterable[Closure]) -> Iterator[Broken]:
+def _broken_by_refusal(closures: Iterable[Closure]) -> Iterator[Broken]:
     """Yield the builds that may not be run."""
     return (refused(closure) for closure in closures if closure.refusal is not None)
 
 
-def _failed(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
+def _broken_by_outcomes(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
     """Yield the builds that failed."""
     for outcome in outcomes:
         if outcome.complaint and outcome.tool:
@@ -236,13 +236,13 @@ def root_folders(known: Kustomizations, chosen: Iterable[str], named: Collection
     """
     parts = {base for folder in known.folders for base in known.bases_of(folder)}
     ends = [folder for folder in known.folders if folder not in parts]
-    circles = sorted(known.folders - _reached(known, ends))
+    circles = sorted(known.folders - _folders_built_upon(known, ends))
     chosen = sorted(set(chosen))
     roots = [each for each in chosen if not known.is_component(each) and (each not in parts or each in named)]
     return sorted({*roots, *(each for each in circles[:1] if each in chosen)})
 
 
-def _reached(known: Kustomizations, folders: Iterable[str]) -> set[str]:
+def _folders_built_upon(known: Kustomizations, folders: Iterable[str]) -> set[str]:
     """Return these folders and all that they build upon."""
     unseen, reached = list(folders), set(folders)
     while unseen:

@@ -81,7 +81,7 @@ class Builds(Struct, kw_only=True):
 
     def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
         """Return the outcome of each build, in order."""
-        outcomes = self._remembered(closures, _SIMPLE)
+        outcomes = self._remembered_outcomes(closures, _SIMPLE)
         missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
             contents = _contents(missing)
@@ -101,28 +101,30 @@ class Builds(Struct, kw_only=True):
         tool = find_kustomize(self.path, self.cache)
         if tool is None:
             return {each.key: BuildOutcome(closure=each, complaint=MISSING, is_bounded=True) for each in closures}
-        outcomes = self._remembered(closures, tool.version)
+        outcomes = self._remembered_outcomes(closures, tool.version)
         missing = {each.key: each for each in closures if each.key not in outcomes}
-        fresh = list(self._built(tool, list(missing.values()), contents)) if missing else []
+        fresh = list(self._fresh_outcomes(tool, list(missing.values()), contents)) if missing else []
         self._remember(fresh, tool.version, contents)
         return outcomes | {each.closure.key: each for each in fresh}
 
-    def _remembered(self, closures: Sequence[Closure], by: str) -> dict[bytes, BuildOutcome]:
+    def _remembered_outcomes(self, closures: Sequence[Closure], by: str) -> dict[bytes, BuildOutcome]:
         """Return the builds that are remembered as made by the tool of a version, or without one."""
         if self.cache is None:
             return {}
         by_key = {_key(each, by): each for each in closures}
         found = self.cache.get_many(by_key)
-        restored = (_restored(by_key[key], stored, by) for key, stored in found.items())
+        restored = (_restored_outcome(by_key[key], stored, by) for key, stored in found.items())
         return {each.closure.key: each for each in restored if each is not None}
 
     def _remember(self, outcomes: Sequence[BuildOutcome], by: str, contents: Mapping[bytes, bytes]) -> None:
-        found = {_key(each.closure, by): _stored(each, contents) for each in outcomes if not each.is_secret}
+        found = {_key(each.closure, by): _plain_outcome(each, contents) for each in outcomes if not each.is_secret}
         kept = {key: stored for key, stored in found.items() if stored is not None}
         if self.cache is not None and kept:
             self.cache.put_many(kept)
 
-    def _built(self, tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes]) -> Iterator[BuildOutcome]:
+    def _fresh_outcomes(
+        self, tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes]
+    ) -> Iterator[BuildOutcome]:
         """Build as many at once as there are cores."""
         origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
 
@@ -209,7 +211,7 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
     )
 
 
-def _stored(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> Any:
+def _plain_outcome(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> Any:
     """Return an outcome as it is remembered; None for a failure that is not."""
     if outcome.complaint:
         failure = KnownFailure(complaint=outcome.complaint, is_bounded=outcome.is_bounded)
@@ -219,7 +221,7 @@ def _stored(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> Any:
     return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)), left_out)),)
 
 
-def _restored(closure: Closure, stored: Any, by: str) -> BuildOutcome | None:
+def _restored_outcome(closure: Closure, stored: Any, by: str) -> BuildOutcome | None:
     """Return the outcome that is remembered; None where it has to be built again."""
     if is_failure(stored):
         known = KnownFailure.of(stored)

@@ -124,7 +124,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
             stored = known.get(key)
             if stored is not None and stored[0][1] is not None:
                 return _rendering_of_stored(by_key[key], stored)
-            return self._rendered(by_key[key], is_compared=stored is not None)
+            return self._fresh_rendering(by_key[key], is_compared=stored is not None)
 
         fresh = {}
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
@@ -132,7 +132,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
             for key, request in by_key.items():
                 rendering = started[key].result()
                 yield rendering
-                stored = None if key in known else _stored(request, rendering)
+                stored = None if key in known else _plain_rendering(request, rendering)
                 if stored is not None:
                     fresh[key] = stored
         if self.cache is not None and fresh:
@@ -160,7 +160,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
             options += ["--values", f"values-{number}.yaml"]
         return [*options, "--include-crds" if request.has_crds else "--skip-crds"]
 
-    def _rendered(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
+    def _fresh_rendering(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
         """Render a chart twice and compare; once where that was done before. Both renders share the time of one."""
         try:
             chart, unasked = checkable_chart(request.contents(), has_schemas=request.has_schemas)
@@ -177,7 +177,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
                 lambda limits: run_in_copy(command, contents, limits=limits, confinement=self.tool.confinement),
             )
             if run.complaint:
-                return _failed(request, run)
+                return _failed_rendering(request, run)
             left = max(_LEAST, left - (time.monotonic() - begun))
             outputs.append(_with_documents(request, run.output))
         rendering, again = outputs[0], outputs[-1]
@@ -185,9 +185,9 @@ class Renderings(Struct, frozen=True, kw_only=True):
             return _refused_as_random(rendering, again, chart)
         calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
         schemas = (f"{request.home}/{path} {_ELSEWHERE}" for path in unasked)
-        return self._changed(replace(rendering, warnings=(*schemas, *calls)))
+        return self._with_post_rendering(replace(rendering, warnings=(*schemas, *calls)))
 
-    def _changed(self, rendering: Rendering) -> Rendering:
+    def _with_post_rendering(self, rendering: Rendering) -> Rendering:
         """Return a rendering after what Flux does to it."""
         request = rendering.request
         if rendering.complaint or not (request.post_renderers or request.common_metadata):
@@ -205,7 +205,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
         )
 
 
-def _failed(request: ChartRequest, run: Run) -> Rendering:
+def _failed_rendering(request: ChartRequest, run: Run) -> Rendering:
     """Return a rendering that failed."""
     said = shortened(run.complaint)
     return Rendering(
@@ -285,7 +285,7 @@ def _refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, 
     return Rendering(request=first.request, complaint=f"{_DIFFERENT}{blame}", hint=hint)
 
 
-def _stored(request: ChartRequest, rendering: Rendering) -> Any:
+def _plain_rendering(request: ChartRequest, rendering: Rendering) -> Any:
     """Return a rendering as it is remembered; None for a failure that is not."""
     if rendering.complaint:
         failure = KnownFailure(complaint=rendering.complaint, hint=rendering.hint, is_bounded=rendering.is_bounded)

@@ -94,7 +94,7 @@ class FolderBuilds(Struct, kw_only=True):
             document = _document(found[0][0], known) if found else _listing(request)
         except _UneditableError as error:
             return BuiltFolder(complaint=str(error))
-        edited = _merged(document, request.additions)
+        edited = _with_additions(document, request.additions)
         content = emit(edited)
         path = found[0][0].path if found else f"{base}{KUSTOMIZATIONS[0]}"
         file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
@@ -194,10 +194,10 @@ def _document(file: SourceFile, known: Kustomizations) -> dict[str, Any]:
 
 def _listing(request: FolderRequest) -> dict[str, Any]:
     """Return a kustomization that lists the manifests of a folder which has none."""
-    return {**_HEAD, "resources": list(_scanned(request.tree, request.folder))}
+    return {**_HEAD, "resources": list(_files_below(request.tree, request.folder))}
 
 
-def _scanned(tree: SourceTree, folder: str) -> Iterator[str]:
+def _files_below(tree: SourceTree, folder: str) -> Iterator[str]:
     """Yield the YAML files below a folder, and folders with a kustomization instead of what is in them."""
     base = f"{folder}/" if folder else ""
     inner = sorted(file.path.removeprefix(base) for file in tree.files if file.path.startswith(base) and is_plain(file))
@@ -209,7 +209,7 @@ def _scanned(tree: SourceTree, folder: str) -> Iterator[str]:
             yield path
 
 
-def _merged(document: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
+def _with_additions(document: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
     """Return a kustomization with additions: lists grow, objects are merged, anything else is replaced."""
     merged = dict(document)
     for key, value in additions.items():

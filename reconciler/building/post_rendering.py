@@ -79,7 +79,7 @@ class PostRendering(Struct, frozen=True, kw_only=True):
             if run.complaint:
                 complaint = f"{self.tool.version} cannot run its post-renderers: {shortened(run.complaint)}"
                 return PostRendered(complaint=complaint, is_bounded=run.is_bounded, is_over_limit=run.is_over_limit)
-            changed = _recognized(run.output, changed, Origin(request.home))
+            changed = _objects_recognized(run.output, changed, Origin(request.home))
         if request.common_metadata:
             values = [with_common_metadata(each.value, request.common_metadata) for each in changed]
             changed = [
@@ -103,7 +103,7 @@ def _stream(objects: Iterable[_ChartObject]) -> bytes:
     return b"".join(b"---\n" + each.text.strip(b"\n").removeprefix(b"---\n") + b"\n" for each in objects)
 
 
-def _recognized(output: bytes, before: Iterable[_ChartObject], other: Origin) -> list[_ChartObject]:
+def _objects_recognized(output: bytes, before: Iterable[_ChartObject], other: Origin) -> list[_ChartObject]:
     """Return objects as kustomize left them, with the origins that they had; ``other`` is that of one with a new name.
 
     An object that a template made twice, as helm would refuse later, has the last origin of both.

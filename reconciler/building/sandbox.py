@@ -128,12 +128,12 @@ def _run(program: str, command: Sequence[str], place: "Place", limits: RunLimits
         return Run(complaint=f"{program} cannot be run: {error.strerror or error}", is_bounded=True)
     try:
         with process:
-            return _ended(process, limits)
+            return _run_at_end_of(process, limits)
     finally:
         _kill_group(process)
 
 
-def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
+def _run_at_end_of(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     """Read what a process prints until it ends, or a bound is met."""
     assert process.stdout is not None
     assert process.stderr is not None
@@ -150,7 +150,7 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     deadline.start()
     listener.start()
     try:
-        output = _read(process.stdout, limits.output)
+        output = _read_at_most(process.stdout, limits.output)
         if output is None:
             _kill_group(process)
         code = process.wait()
@@ -171,7 +171,7 @@ def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     return Run(complaint=complaint or f"it ended with exit code {code}") if code else Run(output=output)
 
 
-def _read(pipe: IO[bytes], most: int) -> bytes | None:
+def _read_at_most(pipe: IO[bytes], most: int) -> bytes | None:
     """Return all of a pipe; None where it has more than may be kept."""
     chunks, size = [], 0
     while chunk := pipe.read(_CHUNK):

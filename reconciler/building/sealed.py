@@ -101,30 +101,32 @@ def _signed_text(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes
         return b"", (f"{message}, and cannot be decrypted without them", APART)
     if found.value == value:
         return found.text, None
-    ordered = _ordered(value, found.value)
+    ordered = _in_order_of(value, found.value)
     if not is_signed_whole(value) and ciphertext(ordered) == ciphertext(found.value):
         return json.dumps(ordered, ensure_ascii=False).encode(), None
-    changed = listed(sorted(_changed(found.value, value, "")))
+    changed = listed(sorted(_changed_paths(found.value, value, "")))
     return b"", (f"{_name(value)} is signed by SOPS, and the build changes {changed}", _SIGNED)
 
 
-def _ordered(value: Any, like: Any) -> Any:
+def _in_order_of(value: Any, like: Any) -> Any:
     """Return a value with its keys in the order that another one has; further keys come last."""
     if isinstance(value, dict) and isinstance(like, dict):
         keys = [key for key in like if key in value]
-        return {key: _ordered(value[key], like.get(key)) for key in (*keys, *(key for key in value if key not in like))}
+        return {
+            key: _in_order_of(value[key], like.get(key)) for key in (*keys, *(key for key in value if key not in like))
+        }
     if isinstance(value, list) and isinstance(like, list):
         others = [*like, *([None] * max(0, len(value) - len(like)))]
-        return [_ordered(inner, other) for inner, other in zip(value, others, strict=False)]
+        return [_in_order_of(inner, other) for inner, other in zip(value, others, strict=False)]
     return value
 
 
-def _changed(before: Any, after: Any, path: str) -> Iterator[str]:
+def _changed_paths(before: Any, after: Any, path: str) -> Iterator[str]:
     """Yield the paths of the fields that differ, and no value."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key) or (key in before) != (key in after):
-                yield from _changed(before.get(key), after.get(key), f"{path}.{key}".removeprefix("."))
+                yield from _changed_paths(before.get(key), after.get(key), f"{path}.{key}".removeprefix("."))
     elif before != after:
         yield path
 

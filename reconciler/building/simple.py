@@ -76,14 +76,14 @@ class SimpleBuilds(Struct):
     def of(self, closure: Closure) -> SimpleOutput | None:
         """Return the output of a build; None where the tool has to build it."""
         try:
-            objects = list(self._built(_Folders.of(closure), closure.folder, ()))
+            objects = list(self._objects_of_folder(_Folders.of(closure), closure.folder, ()))
         except _NotSimpleError:
             return None
         texts = [b"---\n" + each.text.strip(b"\n").removeprefix(b"---\n") + b"\n" for each in objects]
         origins = tuple(each.origin for each in objects)
         return SimpleOutput(b"".join(texts), origins, tuple(each.value for each in objects))
 
-    def _built(self, known: "_Folders", folder: str, above: tuple[str, ...]) -> list[_Listed]:
+    def _objects_of_folder(self, known: "_Folders", folder: str, above: tuple[str, ...]) -> list[_Listed]:
         if folder in above or folder not in known.ids or len(above) > _DEEPEST:
             raise _NotSimpleError
         document = self._kustomization(known.ids[folder])
@@ -94,10 +94,11 @@ class SimpleBuilds(Struct):
                 raise _NotSimpleError
             if path in known.files:
                 objects += (
-                    _Listed(value, own, Origin(path, line)) for value, own, line in self._read(known.files[path])
+                    _Listed(value, own, Origin(path, line))
+                    for value, own, line in self._read_documents_of(known.files[path])
                 )
             else:
-                objects += self._built(known, path, (*above, folder))
+                objects += self._objects_of_folder(known, path, (*above, folder))
         namespace = document.get("namespace")
         if namespace:
             objects = [_with_namespace(each, namespace) for each in objects]
@@ -121,7 +122,7 @@ class SimpleBuilds(Struct):
             raise _NotSimpleError
         return value
 
-    def _read(self, id_: bytes) -> list[tuple[Mapping[str, Any], bytes, int]]:
+    def _read_documents_of(self, id_: bytes) -> list[tuple[Mapping[str, Any], bytes, int]]:
         """Return the objects of a file, with their texts and lines."""
         if id_ not in self._objects:
             self._objects[id_] = _objects_in(self.contents[id_])

@@ -67,15 +67,15 @@ _HELM = (_Program("helm", ("template",), ("version", "--template", "{{.Version}}
 
 def find_kustomize(path: str, cache: ParseCache | None = None) -> Tool | None:
     """Return the kustomize on a search path, by itself or in kubectl; None where there is neither."""
-    return _found("kustomize", _KUSTOMIZE, path, cache)
+    return _first_usable_tool("kustomize", _KUSTOMIZE, path, cache)
 
 
 def find_helm(path: str, cache: ParseCache | None = None) -> Tool | None:
     """Return the helm on a search path; None where there is none."""
-    return _found("helm", _HELM, path, cache)
+    return _first_usable_tool("helm", _HELM, path, cache)
 
 
-def _found(name: str, programs: Iterable[_Program], path: str, cache: ParseCache | None) -> Tool | None:
+def _first_usable_tool(name: str, programs: Iterable[_Program], path: str, cache: ParseCache | None) -> Tool | None:
     """Return the first of some programs that is there and says its version."""
     for program in programs:
         found = shutil.which(program.name, path=path)

@@ -27,7 +27,7 @@ def division_problems(
     interpreter = interpreter_of(desired, Recording(observed.answers).send, members=index.clusters)
     found = source_division_warnings(desired, claims, index, interpreter)
     template_by_ref = {template.ref: template for template in desired.templates}
-    yield from _undivided([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)
+    yield from _undivided_problems([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)
     for each in found:
         if each.rule is not DivisionRule.UNDIVIDED:
             yield _at_number(each, template_by_ref[each.ref], line_of)
@@ -38,7 +38,7 @@ def _at_number(found: DivisionWarning, template: Template, line_of: LineOf | Non
     return template_problem(template, problem, line_of)
 
 
-def _undivided(found: list[DivisionWarning], desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+def _undivided_problems(found: list[DivisionWarning], desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield one warning for all objects of a policy that are not divided for the same reason."""
     policy_by_name: dict[str, PropagationPolicy] = {str(policy): policy for policy in desired.policies}
     warnings_by_clause: dict[tuple[str, str], list[DivisionWarning]] = {}

@@ -89,7 +89,7 @@ class _Examined(Struct, frozen=True, kw_only=True):
 def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> tuple[Check, ...]:
     """Return the checks of every member, in the order asked, as far as each got within its time."""
     asked = tuple(questions)
-    found = _found(asked, asking)
+    found = _examined_members(asked, asking)
     members = Counter(each.uid for each in found if each.uid)
     checks: list[Check] = []
     for question, each in zip(asked, found, strict=True):
@@ -103,7 +103,7 @@ def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> 
     return tuple(checks)
 
 
-def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_Examined]:
+def _examined_members(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_Examined]:
     """Visit all members at once, and give up what its time is over for."""
     by_name = {question.cluster: question for question in questions}
     visits: Visits[_Examined | Failure] = asking.reach.visits(
@@ -123,7 +123,7 @@ def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Ex
         return outcome
     message = f"it did not answer everything within {asking.reach.timeout:g} s"
     overdue = Failure(kind=FailureKind.DEADLINE, message=message)
-    return _Examined(checks=(_failed(outcome or overdue),))
+    return _Examined(checks=(_check_of_failure(outcome or overdue),))
 
 
 def _shared_cluster_check(others: Iterable[str]) -> Check:
@@ -138,16 +138,18 @@ def _shared_cluster_check(others: Iterable[str]) -> Check:
 def _examination_of(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Examined | Failure]) -> _Examined:
     opened = asking.reach.open(question.cluster)
     if isinstance(opened, Failure):
-        return _Examined(checks=(_failed(opened),))
+        return _Examined(checks=(_check_of_failure(opened),))
     client = visit.heard_through(opened)
     request = Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)
     version = client.send(request)
     now = asking.clock()
     if isinstance(version, Failure):
-        return _Examined(checks=(_failed(version, "may not get /version: by that path a server is known to be well"),))
+        return _Examined(
+            checks=(_check_of_failure(version, "may not get /version: by that path a server is known to be well"),)
+        )
     uid = read_uid(client)
     if isinstance(uid, Failure):
-        return _Examined(checks=(_failed(uid, "may not get namespaces: by kube-system a cluster is known"),))
+        return _Examined(checks=(_check_of_failure(uid, "may not get namespaces: by kube-system a cluster is known"),))
     checks = [_identity(question, uid), _version(version), *_clock(version, now), *_readiness(client)]
     # A cluster that is another one than it was is asked nothing more, for its tree is not meant for it.
     if checks[0].is_well:
@@ -155,7 +157,7 @@ def _examination_of(question: MemberQuestion, asking: MemberAsking, visit: Visit
     return _Examined(checks=tuple(checks), uid=uid)
 
 
-def _failed(failure: Failure, forbidden: str = "") -> Check:
+def _check_of_failure(failure: Failure, forbidden: str = "") -> Check:
     """Return the check of a member that says no; ``forbidden`` says what it does not allow, where that is why."""
     if forbidden and failure.kind is FailureKind.FORBIDDEN:
         return Check(name="permissions", is_well=False, state=forbidden, hint=_GRANT)

@@ -179,17 +179,17 @@ def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ..
         need for need in wanted if not any(_grants(rule, need) for rule in rules_by_namespace.get(need.namespace, ()))
     ]
     # Who may do something to all objects of a kind is not asked about each of them.
-    refused = _refused(client, {need._replace(name="") for need in doubtful})
+    refused = _refused_needs(client, {need._replace(name="") for need in doubtful})
     if isinstance(refused, Failure):
         return refused
     by_name = [need for need in doubtful if need.name and need._replace(name="") in refused]
-    refused_names = _refused(client, by_name)
+    refused_names = _refused_needs(client, by_name)
     if isinstance(refused_names, Failure):
         return refused_names
     return tuple(need for need in doubtful if need in (refused_names if need.name else refused))
 
 
-def _refused(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
+def _refused_needs(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
     """Ask for each need by itself, and return those that are not granted."""
     asked = sorted(needs)
     answers = in_parallel(lambda need: _is_granted(client, need), asked, limit=client.concurrency)
@@ -198,7 +198,7 @@ def _refused(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure
 
 
 def _rules(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
-    answer = _reviewed(client, "rules", {"namespace": namespace}, "SelfSubjectRulesReview")
+    answer = _review_answer(client, "rules", {"namespace": namespace}, "SelfSubjectRulesReview")
     if isinstance(answer, Failure):
         return answer
     rules = answer.get("resourceRules")
@@ -208,11 +208,11 @@ def _rules(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
 def _is_granted(client: Client, need: Need) -> bool | Failure:
     attributes = {"group": need.group, "resource": need.plural, "verb": need.verb, "namespace": need.namespace}
     attributes |= {"name": need.name} if need.name else {}
-    answer = _reviewed(client, "access", {"resourceAttributes": attributes}, "SelfSubjectAccessReview")
+    answer = _review_answer(client, "access", {"resourceAttributes": attributes}, "SelfSubjectAccessReview")
     return answer if isinstance(answer, Failure) else answer.get("allowed") is True
 
 
-def _reviewed(client: Client, about: str, spec: Mapping[str, Any], kind: str) -> Mapping[str, Any] | Failure:
+def _review_answer(client: Client, about: str, spec: Mapping[str, Any], kind: str) -> Mapping[str, Any] | Failure:
     """Send a review, which changes nothing, and return its status."""
     body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
     answer = client.send(Request(method="POST", path=_REVIEWS.format(about), body=body, tries=2))

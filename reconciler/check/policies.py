@@ -60,12 +60,12 @@ def policy_warnings(
     index, matches = policy_index(desired), _matches(desired, previous)
     scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
     selected = [each for each in desired.templates if matches[each.ref].is_selected]
-    shadowed = tuple(_shadowed(selected, matches, index))
+    shadowed = tuple(_findings_of_shadowed(selected, matches, index))
     findings = [
         *shadowed,
         *_tied(selected, matches, index, {str(each.policy) for each in shadowed}),
         *_waiting(matches),
-        *_unmatched(desired, scopes, index),
+        *_findings_of_unmatched(desired, scopes, index),
         *_unmet(desired, facts),
         *_failing_over(desired),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
@@ -94,7 +94,7 @@ def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
     return Problem(policy.path, line, finding.field, finding.message, finding.hint, finding.rule)
 
 
-def _shadowed(
+def _findings_of_shadowed(
     selected: Sequence[Template], matches: Mapping[ObjectRef, Match], index: PolicyIndex
 ) -> Iterator[PolicyFinding]:
     """Yield the policies that select objects and claim none, because others win every time.
@@ -162,7 +162,7 @@ def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
             yield PolicyFinding(policy=match.waiting, rule=WAITING, field=_WAITS_FOR[match.reason], message=message)
 
 
-def _unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex) -> Iterator[PolicyFinding]:
+def _findings_of_unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex) -> Iterator[PolicyFinding]:
     """Yield the selectors that select nothing; a namespaced policy can never select what has no namespace.
 
     The first few have a hint about what comes closest, for which all templates are looked at.

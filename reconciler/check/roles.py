@@ -93,9 +93,9 @@ def role_manifests(needs: Iterable[Need], account: Account, namespaces: Iterable
         {"apiGroups": ["authorization.k8s.io"], "resources": list(_REVIEWS), "verbs": ["create"]},
         *rules_of(by_namespace.pop("", ())),
     ]
-    made += _bound("ClusterRole", rules, account, "")
+    made += _role_and_binding("ClusterRole", rules, account, "")
     for namespace, each in sorted(by_namespace.items()):
-        made += _bound("Role", list(rules_of(each)), account, namespace)
+        made += _role_and_binding("Role", list(rules_of(each)), account, namespace)
     return tuple(made)
 
 
@@ -124,7 +124,7 @@ def rules_of(needs: Iterable[Need]) -> Iterator[dict[str, Any]]:
         yield {**rule, **({"resourceNames": list(named_only)} if named_only else {}), "verbs": list(allowed_verbs)}
 
 
-def _bound(kind: str, rules: list[dict[str, Any]], account: Account, namespace: str) -> Iterator[Manifest]:
+def _role_and_binding(kind: str, rules: list[dict[str, Any]], account: Account, namespace: str) -> Iterator[Manifest]:
     """Yield a role and the binding that gives it to the account."""
     api_version = f"{RBAC}/v1"
     yield {**_object(api_version, kind, account, namespace), "rules": rules}

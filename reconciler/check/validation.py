@@ -103,7 +103,7 @@ def validation_of(
         return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
     warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
     found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
-    rendered = _rendered(repository, source_of(commit, loaded), memory, log)
+    rendered = _problems_of_rendering(repository, source_of(commit, loaded), memory, log)
     return _with_rendered(found, rendered) if rendered else found
 
 
@@ -146,7 +146,9 @@ def _with_rendered(validation: Validation, rendered: "RenderedProblems") -> Vali
     return replace(validation, warnings=tuple(sorted((*validation.warnings, *rendered.warned))))
 
 
-def _rendered(repository: Repository, source: Source, memory: SourceMemory, log: Log) -> "RenderedProblems | None":
+def _problems_of_rendering(
+    repository: Repository, source: Source, memory: SourceMemory, log: Log
+) -> "RenderedProblems | None":
     """Return what is wrong with objects as their clusters get them; None where the templates tell all of it.
 
     They are made as after the last rendered commit that is known here.
@@ -211,10 +213,10 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
         lambda: unknown_names(loaded.tests, desired, line_of) if line_of else (),
     )
-    return tuple(each for look in looks for each in _found(look))
+    return tuple(each for look in looks for each in _problems_of_look(look))
 
 
-def _found(look: Callable[[], Iterable[Problem]]) -> tuple[Problem, ...]:
+def _problems_of_look(look: Callable[[], Iterable[Problem]]) -> tuple[Problem, ...]:
     """Return what one look finds; an error that nobody thought of is a warning, and ends no other look."""
     return result_or_substitute(
         lambda: tuple(look()), lambda error: (unexpected_problem("", error, what="some warnings are missing"),)

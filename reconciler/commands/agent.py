@@ -75,7 +75,7 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
     if once:
         refuse_options(_ENDLESS, "goes without --once, which runs one pass")
     chosen = AgentOptions(cluster=cluster, delivery=delivery, **options)
-    opened = partial(_opened, location or log.repository, chosen, sign_key)
+    opened = partial(_opened_agent, location or log.repository, chosen, sign_key)
     if not once:
         return _run_on(opened, rhythm, log)
     with opened() as agent:
@@ -83,7 +83,7 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
 
 
 @contextmanager
-def _opened(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[Agent]":
+def _opened_agent(location: str, options: "AgentOptions", sign_key: str) -> "Iterator[Agent]":
     """Open the store of an agent, and give it the way to its cluster as that is now."""
     from msgspec.structs import replace
 

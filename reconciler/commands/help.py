@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 from reconciler.console.printing import print_text
 
 
-def _offered(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _completed_topics(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer topics and commands to a shell."""
     from reconciler.reference.topics import TOPICS
 
@@ -18,7 +18,7 @@ def _offered(context: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 @click.command(epilog="Such as: argosy help exit-codes; argosy help argosy.yaml; argosy help cluster join.")
-@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND]", shell_complete=_offered)
+@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND]", shell_complete=_completed_topics)
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...]) -> int:
     """Show the help of a command, or a topic of reference  [default: list both].

@@ -6,7 +6,7 @@ from click.shell_completion import CompletionItem
 from reconciler.console.printing import print_data, print_text
 
 
-def _offered(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _completed_kinds(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer kinds to a shell."""
     from reconciler.reference.schemas import KINDS
 
@@ -14,7 +14,7 @@ def _offered(_context: click.Context, _param: click.Parameter, incomplete: str) 
 
 
 @click.command(epilog="Such as: argosy schema Fleet > fleet.schema.json, for an editor that checks argosy.yaml.")
-@click.argument("kind", default="", shell_complete=_offered)
+@click.argument("kind", default="", shell_complete=_completed_kinds)
 def command(kind: str) -> int:
     """Print the JSON Schema of KIND  [default: list the kinds].
 

@@ -39,8 +39,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | 
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     limit = screen_width() if width is None else width
     if limit and _columns(widths) > limit:
-        widths = _narrowed(lines, widths, limit)
-        lines = [part for line in lines for part in _wrapped(line, widths)]
+        widths = _narrowed_widths(lines, widths, limit)
+        lines = [part for line in lines for part in _wrapped_rows(line, widths)]
     return "".join(
         _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
     )
@@ -64,7 +64,7 @@ def _columns(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _narrowed(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
+def _narrowed_widths(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
     """Return widths that fit side by side: the widest column gives way first.
 
     Words stay whole where that is enough, and no column gets narrower than a few characters.
@@ -80,7 +80,7 @@ def _narrowed(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int)
     return fitted
 
 
-def _wrapped(line: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+def _wrapped_rows(line: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
     """Yield the lines that a row takes when its cells are wrapped."""
     cells = [
         [cell] if len(cell) <= width else _wrapped_cell(cell, width) for cell, width in zip(line, widths, strict=True)

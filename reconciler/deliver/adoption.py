@@ -80,7 +80,7 @@ def certain_object(client: Client, planned: PlannedObject, context: PlanContext)
         is_last = outcome.kind not in _CHANGED or attempt == _TRIES - 1
         live = outcome if is_last else read_object(client, context.resource, planned.ref)
         if isinstance(live, Failure) or not client.wait(_RACE_PAUSE * 2**attempt):
-            return _unanswered(planned, outcome, context)
+            return _plan_without_answer(planned, outcome, context)
         planned = plan_object(live, context)
         if not planned.in_doubt:
             break
@@ -181,7 +181,7 @@ def _replacing(live: Mapping[str, Any], after: Mapping[str, Any], names: Any, pl
             yield {"op": "replace", "path": path, "value": after[name]}
 
 
-def _unanswered(planned: PlannedObject, failure: Failure, context: PlanContext) -> PlannedObject:
+def _plan_without_answer(planned: PlannedObject, failure: Failure, context: PlanContext) -> PlannedObject:
     """Return the plan for an object that the server did not tell of: it is left alone, unless it may be overwritten."""
     is_other = failure.kind is FailureKind.IMMUTABLE or planned.changes
     is_its_own = failure.kind in _OF_THE_OBJECT

@@ -43,7 +43,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=plan.refusal)
     context = ApplyContext(client=client, plan=plan, settings=settings)
     if settings.dry_run:
-        return _summary(context, _rehearsed(context), None, plan.prune_hold, None)
+        return _summary(context, _rehearsed_results(context), None, plan.prune_hold, None)
     if settings.rehearse and (refused := _refused_in_rehearsal(context)):
         return refused
     if plan.writes or plan.members != plan.recorded:
@@ -53,10 +53,10 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     client.pin(plan.uid)
     gone = _deleted_first(context)
     context = _without(context, {result.ref for result in gone})
-    unnamed = _widened(context, has_waited=not gone)
+    unnamed = _failure_to_widen_parent(context, has_waited=not gone)
     parent_hold = plan.parent_refusal or ("" if names_all(plan) else _parent_hold(unnamed))
     results = _apply_stages(context)
-    deletions, hold = _deleted(context, results, parent_hold)
+    deletions, hold = _results_of_deletions(context, results, parent_hold)
     failure = hold if isinstance(hold, Failure) else client.stopped
     if unnamed and not failure:
         unnamed = widen_parent(client, plan, settings)
@@ -72,7 +72,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     return applied
 
 
-def _widened(context: ApplyContext, *, has_waited: bool) -> Failure | None:
+def _failure_to_widen_parent(context: ApplyContext, *, has_waited: bool) -> Failure | None:
     """Widen the parent, and try again where what has just left may be in force still: servers hear of it late."""
     failure, pause = widen_parent(context.client, context.plan, context.settings), _PAUSE
     while failure and not has_waited and context.client.wait(pause):
@@ -114,7 +114,7 @@ def _identity_failure(context: ApplyContext) -> Failure | None:
     )
 
 
-def _rehearsed(context: ApplyContext) -> list[ObjectResult]:
+def _rehearsed_results(context: ApplyContext) -> list[ObjectResult]:
     """Ask the server what it would do; what depends on a namespace or kind that is yet to be made cannot be asked."""
     dry = replace(context, settings=replace(context.settings, dry_run=True))
     planned, client = context.plan.objects, context.client
@@ -136,7 +136,7 @@ def _rehearsed_object(dry: ApplyContext, item: PlannedObject, created: frozenset
 
 
 def _refused_in_rehearsal(context: ApplyContext) -> ClusterResult | None:
-    results = _rehearsed(context)
+    results = _rehearsed_results(context)
     if not any(result.is_failure for result in results):
         return None
     failure = Failure(kind=FailureKind.INVALID, message="the rehearsal was refused; nothing was written")
@@ -149,12 +149,12 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
     results: list[ObjectResult] = []
     failed_by_name: dict[str, ObjectRef] = {}
     for stage, items in groupby(context.plan.objects, key=lambda item: stage_of(item.ref)):
-        planned = [_blocked(item, failed_by_name) for item in items]
+        planned = [_blocked_by_failure(item, failed_by_name) for item in items]
         failure = _identity_failure(context) if results and any(item.action in WRITES for item in planned) else None
         if failure or context.client.stopped:
             results += [_not_reached(item, failure or context.client.stopped) for item in planned]
             continue
-        stage_results = _applied(context, planned)
+        stage_results = _results_of_stage(context, planned)
         if stage == ApplyStage.DEFINITIONS:
             stage_results = wait_until_established(context, stage_results)
         results += stage_results
@@ -163,7 +163,7 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
     return results
 
 
-def _applied(context: ApplyContext, planned: list[PlannedObject]) -> list[ObjectResult]:
+def _results_of_stage(context: ApplyContext, planned: list[PlannedObject]) -> list[ObjectResult]:
     """Apply what is to be written, several at once; the rest, which is mostly everything, needs no threads."""
     writes = [item for item in planned if item.action in WRITES]
     written = iter(in_parallel(lambda item: apply_object(context, item), writes, limit=context.client.concurrency))
@@ -176,7 +176,7 @@ def _not_reached(item: PlannedObject, failure: Failure | None) -> ObjectResult:
     return replace(object_result(item), action=Action.BLOCKED, reason=failure.kind, message=failure.message)
 
 
-def _blocked(item: PlannedObject, failed_by_name: dict[str, ObjectRef]) -> PlannedObject:
+def _blocked_by_failure(item: PlannedObject, failed_by_name: dict[str, ObjectRef]) -> PlannedObject:
     """Block an object whose namespace or kind could not be made."""
     missing = failed_by_name.get(item.ref.namespace) if item.ref.namespace else None
     missing = missing or failed_by_name.get(item.ref.group_kind)
@@ -210,7 +210,7 @@ def _names_made(item: PlannedObject) -> Iterator[str]:
         yield from {kind.group_kind for kind in defined_kinds(item.desired.manifest)}
 
 
-def _deleted(
+def _results_of_deletions(
     context: ApplyContext, results: list[ObjectResult], parent_hold: str
 ) -> tuple[list[ObjectResult], str | Failure]:
     """Carry out the deletions unless something holds them all back; return their results, and what holds them back.
@@ -271,10 +271,10 @@ def _with_interceptors_alone(context: ApplyContext, hold: str) -> ApplyContext:
 
 
 def _all_kept(context: ApplyContext, hold: str) -> list[ObjectResult]:
-    return [_kept(item, hold) for item in context.plan.deletions]
+    return [_kept_result(item, hold) for item in context.plan.deletions]
 
 
-def _kept(item: PlannedObject, hold: str) -> ObjectResult:
+def _kept_result(item: PlannedObject, hold: str) -> ObjectResult:
     if item.action not in DELETIONS:
         return object_result(item)
     return replace(object_result(item), action=Action.KEPT, reason="Held", message=hold)

@@ -65,7 +65,7 @@ def _with_equal_fields(
     for entry in entries:
         equal, others = dict[str, Any](), entry.get("fieldsV1") or {}
         if is_takeable(entry, managers, former):
-            equal, others = _divided(others, (), is_equal)
+            equal, others = _equal_and_other_fields(others, (), is_equal)
         if not has_leaves(equal):
             _add(divided, entry)
             continue
@@ -84,7 +84,9 @@ def _add(entries: list[Entry], added: Entry) -> None:
     entries.append(added)
 
 
-def _divided(fields: Fields, path: Path, is_equal: Callable[[Path], bool]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _equal_and_other_fields(
+    fields: Fields, path: Path, is_equal: Callable[[Path], bool]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields whose values are equal, and the others; the piece itself is of the latter where there are."""
     equal: dict[str, Any] = {}
     others: dict[str, Any] = {}
@@ -95,7 +97,7 @@ def _divided(fields: Fields, path: Path, is_equal: Callable[[Path], bool]) -> tu
         elif not inner:
             (equal if is_equal((*path, step)) else others)[text] = inner
         else:
-            parts = _divided(inner, (*path, step), is_equal)
+            parts = _equal_and_other_fields(inner, (*path, step), is_equal)
             equal |= {text: parts[0]} if parts[0] else {}
             others |= {text: parts[1]} if parts[1] else {}
     if "." in fields:

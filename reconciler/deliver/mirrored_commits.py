@@ -120,7 +120,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
             return super().history_place(given, commit)
         return HistoryPlace.SINCE if commit == self.applied and not self.is_lenient else HistoryPlace.BEFORE
 
-    def _read(self, commit: str) -> Previous:
+    def _read_commit(self, commit: str) -> Previous:
         cluster = self.mirror.cluster
         trees = StoredTrees(self._trees_without_settings)
         if self.is_lenient and commit != self.mirror.rendered and commit not in self.mirror.history:

@@ -41,12 +41,14 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[Obj
     Objects that are ``going`` before it do not count.
     """
     if ref.group_kind == CRD:
-        resources = [item for item in _served(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][:1]
+        resources = [item for item in _served_resources(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][
+            :1
+        ]
         namespace = ""
         if not resources and _may_hide_objects(client, plan, ref):
             return "its objects cannot be listed, for the cluster serves none of its versions"
     else:
-        resources = [item for item in _served(plan.discovery) if item.is_namespaced]
+        resources = [item for item in _served_resources(plan.discovery) if item.is_namespaced]
         namespace = ref.name
         if plan.discovery.unavailable:
             return f"the API of {', '.join(sorted(plan.discovery.unavailable))} does not answer"
@@ -71,7 +73,7 @@ def _may_hide_objects(client: Client, plan: Plan, ref: ObjectRef) -> bool:
     return isinstance(live, Failure) or (live is not None and is_established(live))
 
 
-def _served(discovery: Discovery) -> list[Resource]:
+def _served_resources(discovery: Discovery) -> list[Resource]:
     """Return one version of every kind that can be listed."""
     kinds: dict[str, Resource] = {}
     for item in discovery.resources.values():
@@ -124,7 +126,7 @@ def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) 
     for _, wave in groupby(context.plan.deletions, key=lambda item: deletion_wave(item.ref)):
         planned = [_unless_failed(item, failed, context.plan.discovery) for item in wave]
         if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
-            context = _rediscovered(context)
+            context = _with_fresh_discovery(context)
         wave_results = _wait_until_gone(context, _deleted_wave(context, planned))
         results += wave_results
         failed += [result.ref for result in wave_results if result.is_failure]
@@ -135,7 +137,7 @@ def _deleted_wave(context: ApplyContext, planned: Sequence[PlannedObject]) -> li
     return in_parallel(lambda item: _carried_out(context, item), planned, limit=context.client.concurrency)
 
 
-def _rediscovered(context: ApplyContext) -> ApplyContext:
+def _with_fresh_discovery(context: ApplyContext) -> ApplyContext:
     """Ask again what the cluster serves, for what was deleted just now may have served some of it."""
     discovery = discover(context.client)
     if isinstance(discovery, Failure):

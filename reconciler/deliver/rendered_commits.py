@@ -87,10 +87,10 @@ class RenderedCommits(Struct):
         """Return a rendered commit."""
         if commit not in self._commits:
             known = self.known if self.known and self.known.commit == commit else None
-            self._commits[commit] = previous_by_new_names(known or self._read(commit), self.clusters)
+            self._commits[commit] = previous_by_new_names(known or self._read_commit(commit), self.clusters)
         return self._commits[commit]
 
-    def _read(self, commit: str) -> Previous:
+    def _read_commit(self, commit: str) -> Previous:
         return read_previous(self.repository, commit, self._bindings)
 
     def beginning(self, commit: str) -> str:
@@ -237,9 +237,9 @@ class RenderedCommits(Struct):
         if missing:
             with Cache(self.repository.cache_dir, "rendered", version=engine_version()) as cache:
                 self._manifests |= cache.get_many(missing)
-                cache.put_many(self._parsed(missing - self._manifests.keys(), path_by_id))
+                cache.put_many(self._manifest_by_blob(missing - self._manifests.keys(), path_by_id))
 
-    def _parsed(self, blob_ids: Collection[bytes], path_by_id: Mapping[bytes, str]) -> dict[bytes, Manifest]:
+    def _manifest_by_blob(self, blob_ids: Collection[bytes], path_by_id: Mapping[bytes, str]) -> dict[bytes, Manifest]:
         """Read objects that no pass has read before, and return those that may be kept for the next one."""
         fresh = {}
         for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():

@@ -49,7 +49,7 @@ def _are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, sett
     A server takes a moment to take note of a definition that changed. So that is waited for, and nothing else is.
     """
     changed = [result.ref for result in applied.results if result.action in _DONE]
-    broken, silent = _broken(plan), _silent_groups(plan)
+    broken, silent = _kinds_not_listed(plan), _silent_groups(plan)
     if not changed or not (broken or silent):
         return False
     waited, pause = 0.0, _PAUSE
@@ -75,7 +75,7 @@ def _silent_groups(plan: Plan) -> frozenset[str]:
     return plan.discovery.unavailable & {item.ref.group for item in plan.objects if item.action is Action.BLOCKED}
 
 
-def _broken(plan: Plan) -> list[Resource]:
+def _kinds_not_listed(plan: Plan) -> list[Resource]:
     """Return the kinds that could not be listed, in the version that they are wanted in."""
     resources: dict[str, Resource] = {}
     for item in plan.objects:

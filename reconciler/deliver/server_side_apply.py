@@ -95,7 +95,7 @@ def _apply_planned(context: ApplyContext, planned: PlannedObject) -> ObjectResul
         if isinstance(ready, ObjectResult):
             return ready
         planned = ready
-        outcome = _sent(context, planned)
+        outcome = _answer_to_apply(context, planned)
         if isinstance(outcome, Answer):
             return _result_of(context, planned, outcome)
         again = _planned_again(context, planned, outcome, attempt)
@@ -130,7 +130,7 @@ def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | Obj
             return object_result(planned)
         if context.settings.dry_run or not (planned.migrate or planned.takeover):
             return planned
-        migrated = _migrated(context, planned)
+        migrated = _plan_after_migration(context, planned)
         if isinstance(migrated, ObjectResult):
             return migrated
         is_changed = migrated.in_doubt or migrated.migrate
@@ -140,7 +140,7 @@ def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | Obj
     return _restless(planned)
 
 
-def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
+def _answer_to_apply(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
     """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
     request = apply_request(planned, context.manager, dry_run=context.settings.dry_run)
     outcome = context.client.send(request)
@@ -157,7 +157,7 @@ def _is_just_created(context: ApplyContext, ref: ObjectRef) -> bool:
     return ref.group_kind in context.just_created or ref.namespace in context.just_created
 
 
-def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
+def _plan_after_migration(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
     """Take over the fields of managers we replace, then plan again by the new managed fields."""
     assert planned.resource is not None
     live = read_object(context.client, planned.resource, planned.ref)
@@ -323,7 +323,7 @@ def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
     """Return the function that creates an object which was deleted to be recreated."""
 
     def create(planned: PlannedObject) -> ObjectResult:
-        outcome = _sent(context, planned)
+        outcome = _answer_to_apply(context, planned)
         if isinstance(outcome, Failure):
             return failed_result(planned, outcome)
         return _result_of_answer(planned, outcome, context)

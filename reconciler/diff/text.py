@@ -86,7 +86,7 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     released = map(str, difference.released) if is_full else released_lines(difference.released)
     yield "RELEASED", (f"  {line}\n" for line in released)
     yield "REPLICAS", _replicas(difference, is_full=is_full)
-    yield "NOT DIVIDED", _undivided(difference, is_full=is_full)
+    yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
     yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)
 
@@ -209,7 +209,7 @@ def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
             yield f"      {words}\n"
 
 
-def _undivided(difference: Difference, *, is_full: bool) -> Iterator[str]:
+def _undivided_lines(difference: Difference, *, is_full: bool) -> Iterator[str]:
     for group in group_items(difference.undivided, lambda each: (each.message, each.hint), is_full=is_full):
         each, refs = group[0], [warning.ref for warning in group]
         where = f"{_object_or_counts(refs)}: {each.field}" if each.field else _object_or_counts(refs)

@@ -82,13 +82,13 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
     after = source.checked(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
-    lost = _lost(source.loaded, after, deployed, base)
+    lost = _objects_left_out(source.loaded, after, deployed, base)
     unlocked, lock = (len(differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
     tool = deployed.tool if deployed else ""
     return NewFleet(files=files, releases=releases, lost=lost, tool=tool, unlocked=unlocked, lock=lock)
 
 
-def _lost(before: Loaded, after: Loaded, deployed: DeployedFolders | None, base: str) -> tuple[str, ...]:
+def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders | None, base: str) -> tuple[str, ...]:
     """Return the objects that a new argosy.yaml leaves out: of folders that repeat others, or that no tool deploys.
 
     What a tool deploys may get another namespace from it, and objects that deploy are none any more.
@@ -166,13 +166,13 @@ def _fleet(
 ) -> bytes:
     """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""
     if not read["paths"]:
-        return _written(contexts, {"ignore": repeated_folders(source.loaded.broken)})
+        return _fleet_file_text(contexts, {"ignore": repeated_folders(source.loaded.broken)})
     path = source.home.expected_path
-    known = source.with_files({path: _written(contexts, read), **others})
-    return _written(contexts, {**read, "ignore": repeated_folders(known.broken)})
+    known = source.with_files({path: _fleet_file_text(contexts, read), **others})
+    return _fleet_file_text(contexts, {**read, "ignore": repeated_folders(known.broken)})
 
 
-def _written(contexts: Mapping[str, str], read: Mapping[str, list[str]]) -> bytes:
+def _fleet_file_text(contexts: Mapping[str, str], read: Mapping[str, list[str]]) -> bytes:
     settings = {key: values for key, values in read.items() if values}
     spec: dict[str, Any] = {"source": settings} if settings else {}
     if contexts:

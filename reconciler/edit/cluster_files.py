@@ -58,7 +58,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
             raise InputError(home.problems)
-        return cls(repository=repository, files=files, home=home, loaded=_loaded(repository, files, {}))
+        return cls(repository=repository, files=files, home=home, loaded=_loaded_with_contents(repository, files, {}))
 
     @property
     def fleet(self) -> Fleet:
@@ -113,7 +113,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
 
     def with_files(self, contents: Contents) -> Loaded:
         """Return the source as it would be with these files, whatever is wrong with it."""
-        return _loaded(self.repository, self.files, contents)
+        return _loaded_with_contents(self.repository, self.files, contents)
 
     def checked(self, contents: Contents, *, is_first: bool = False) -> Loaded:
         """Return the source as it would be with these files; InputError lists the problems it has not had before.
@@ -203,7 +203,7 @@ def steps_of(path: str) -> tuple[str | int, ...]:
     return tuple(name or int(number) for name, number in _STEP.findall(path))
 
 
-def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents) -> Loaded:
+def _loaded_with_contents(repository: Repository, files: tuple[File, ...], contents: Contents) -> Loaded:
     """Load the source with some files' contents in place of those in the work tree."""
     file_by_path = {file.path: file for file in files if file.path not in contents}
     new: dict[bytes, bytes] = {}

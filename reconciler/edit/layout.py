@@ -42,7 +42,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
     if encrypted := sum(1 for each in desired.templates if is_opaque(each.manifest)):
         yield f"{counted(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
     if deployed is not None:
-        yield from _deployed(deployed)
+        yield from _lines_of_deployed_folders(deployed)
         return
     for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
         yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
@@ -52,7 +52,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
         yield f"{counted(others, 'problem')} to look at: argosy validate"
 
 
-def _deployed(deployed: DeployedFolders) -> Iterator[str]:
+def _lines_of_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
     named = f" named in {listed(deployed.environments)}" if deployed.environments else ""
     folders, kinds = counted(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)

@@ -72,7 +72,9 @@ def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> 
         source.checked(contents)
         change = SourceChange(contents=contents, subject=f"Drain {name}", trailers=trailers)
         write_change(source, change, log, commit=commit)
-    return Drain(is_new=bool(edits), leaving=_counted(paths), next_steps=tuple(_next_steps(source, name, trailers)))
+    return Drain(
+        is_new=bool(edits), leaving=_count_of_objects(paths), next_steps=tuple(_next_steps(source, name, trailers))
+    )
 
 
 def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
@@ -91,7 +93,7 @@ def _refuse_full(source: MemberSource, name: str) -> None:
     if paths := _rendered_paths(source, name):
         said = tuple(filter(is_counted, paths)) or paths
         listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
-        raise ConfigError(f"{_counted(paths)} still rendered for {name!r}: {listed}", hint=_hint(source, name))
+        raise ConfigError(f"{_count_of_objects(paths)} still rendered for {name!r}: {listed}", hint=_hint(source, name))
     if commits := _unpruned_commits(source, name):
         raise ConfigError(
             f"{name!r} may still hold what rendered commit {commits[0][:12]} asked of it",
@@ -110,7 +112,7 @@ def _hint(source: MemberSource, name: str) -> str:
     )
 
 
-def _counted(paths: Collection[str]) -> str:
+def _count_of_objects(paths: Collection[str]) -> str:
     """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
     count = sum(map(is_counted, paths))
     if paths and not count:

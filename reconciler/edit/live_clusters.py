@@ -97,7 +97,7 @@ def _is_of_argosy(namespace: str) -> bool:
 def imported_clusters(reading: LiveReading) -> Import:
     """Read clusters and convert what runs there; ClusterError where none of them can be read."""
     read = read_clusters(sorted(reading.contexts), reading.options())
-    found = {name: _read(each, reading) for name, each in read.items()}
+    found = {name: _read_cluster(each, reading) for name, each in read.items()}
     clusters = [each for each in found.values() if isinstance(each, ReadCluster)]
     failures = {name: each for name, each in found.items() if isinstance(each, Failure)}
     if not clusters:
@@ -111,7 +111,7 @@ def imported_clusters(reading: LiveReading) -> Import:
     )
 
 
-def _read(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster | Failure:
+def _read_cluster(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster | Failure:
     """Return a cluster as a person would write it; whatever is wrong with its objects is its own failure."""
     if isinstance(cluster, Failure):
         return cluster

@@ -71,12 +71,12 @@ def imported_hub(reading: HubReading) -> Import:
     documents = [Placed(manifest=each, origin=reading.context) for each in read.objects]
     left: list[Left] = []
     if federation is KARMADA:
-        documents, left = _propagated(documents)
+        documents, left = _propagated_and_left(documents)
     conversion = federation.convert(documents, members_among(documents)).without_secrets()
     conversion = replace(conversion, left=(*conversion.left, *left, *_kinds_not_listed(read)), others=0)
     return Import(
         system=federation.title,
-        files=files_of(_cleaned(conversion)),
+        files=files_of(_without_hub_fields(conversion)),
         lines=report_of(conversion),
         facts=dict(_facts_known(documents)),
     )
@@ -110,7 +110,7 @@ def _federation(reading: HubReading, read: WholeCluster) -> Federation:
     raise ConfigError(f"{reading.context} holds {what}", hint=hint)
 
 
-def _propagated(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
+def _propagated_and_left(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
     """Return Karmada's own documents and those that it propagates, and how many of each kind it does not."""
     is_propagated = propagation_of([each.manifest for each in documents])
     kept: list[Placed] = []
@@ -131,7 +131,7 @@ def _is_space(manifest: Manifest) -> bool:
     return ObjectRef.of(manifest).group_kind == "Namespace"
 
 
-def _cleaned(conversion: Conversion) -> Conversion:
+def _without_hub_fields(conversion: Conversion) -> Conversion:
     """Return a conversion without what the API server filled in, which nobody writes into a file."""
     return replace(
         conversion,

@@ -102,7 +102,7 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
         contents |= dict.fromkeys(_vendored_paths(source, old), None)
     for locked in entries.values():
         if locked.vendored and known.lock.sources.get(locked.name) != locked:
-            contents |= _vendored(source, locked, fetcher.files(locked))
+            contents |= _vendored_files(source, locked, fetcher.files(locked))
     return LockUpdate(contents=contents, changes=tuple(sorted(changes, key=_order)), refused=tuple(refused))
 
 
@@ -113,7 +113,7 @@ def vendored_contents(source: MemberSource, fetcher: Fetcher, names: Collection[
     entries, contents = dict(known.lock.sources), dict[str, bytes | None]()
     for name in names or known.names:
         locked = replace(known.locked(name), vendored=f"{VENDOR_FOLDER}/{name}")
-        contents |= _vendored(source, locked, _locked_files(known, locked, fetcher))
+        contents |= _vendored_files(source, locked, _locked_files(known, locked, fetcher))
         entries[name] = locked
     return {**contents, known.lock.path: emitted_lock(replace(known.lock, sources=entries))}
 
@@ -157,7 +157,7 @@ def _changes(current: LockedSource | None, locked: LockedSource) -> Iterator[Loc
         yield LockChange("~", locked.name, f"{locked.version}, found otherwise")
 
 
-def _vendored(source: MemberSource, locked: LockedSource, files: Files) -> dict[str, bytes | None]:
+def _vendored_files(source: MemberSource, locked: LockedSource, files: Files) -> dict[str, bytes | None]:
     """Return the changes that make a vendored folder hold exactly these files."""
     folder = _folder(source, locked)
     new: dict[str, bytes | None] = {f"{folder}/{path}": content for path, content in files.items()}

@@ -112,12 +112,12 @@ def _environments(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tupl
             groups = [*apart, found.union(*(group for group in groups if group not in apart))]
     chosen: list[str] = []
     for group in sorted(sorted(group) for group in groups if group):
-        chosen.append(_chosen(group, {_leaf(each) for each in chosen}))
+        chosen.append(_chosen_environment(group, {_leaf(each) for each in chosen}))
     others = tuple(sorted({each for group in groups for each in group} - {*chosen}))
     return tuple(each for each in chosen if not _is_below(f"{each}/", others)), others
 
 
-def _chosen(environments: Sequence[str], names: Collection[str]) -> str:
+def _chosen_environment(environments: Sequence[str], names: Collection[str]) -> str:
     """Return the environment to read: production, else one of these names, else the first."""
     production = (each for each in environments if _PRODUCTION.search(_leaf(each)))
     return [*production, *(each for each in environments if _leaf(each) in names), environments[0]][0]

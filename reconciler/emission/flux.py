@@ -58,7 +58,7 @@ def _repository(place: RenderedPlace, options: EmissionOptions) -> Manifest:
 
 def _kustomizations(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
     name = emitted_name(options.prefix, tree.cluster)
-    patches = [*_left_out(tree), *_kept(tree)]
+    patches = [*_left_out(tree), *_patches_that_keep_objects(tree)]
     spec = _spec(tree, tree.place.folder, options) | ({"patches": patches} if patches else {})
     yield _kustomization(name, tree, spec, options)
     for api_version, kind in tree.interceptors:
@@ -114,7 +114,7 @@ def _left_out(tree: ClusterTree) -> Iterator[dict[str, Any]]:
         yield _patch(api_version, kind, {"$patch": "delete"}, {})
 
 
-def _kept(tree: ClusterTree) -> Iterator[dict[str, Any]]:
+def _patches_that_keep_objects(tree: ClusterTree) -> Iterator[dict[str, Any]]:
     for api_version, kind in tree.kept_kinds:
         yield _patch(api_version, kind, {}, _KEPT)
     for api_version, ref in tree.kept:

@@ -26,7 +26,7 @@ _FIRST = frozenset({"Namespace", "CustomResourceDefinition.apiextensions.k8s.io"
 
 def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission:
     """Return Karmada's objects of a source; ``documents`` are the policies and the like, as they stand in it."""
-    fleet, listed_documents = desired.fleet, [_placed(each, desired.fleet) for each in documents]
+    fleet, listed_documents = desired.fleet, [_with_default_namespace(each, desired.fleet) for each in documents]
     clusters = [_without_credentials(each) for each in listed_documents if each["kind"] == "Cluster"]
     others = [each for each in listed_documents if each["kind"] != "Cluster"]
     policies = [each for each in others if str(each["apiVersion"]).startswith("policy.")]
@@ -51,7 +51,7 @@ def _order(manifest: Manifest) -> tuple[str, ObjectRef]:
     return str(manifest["kind"]), ObjectRef.of(manifest)
 
 
-def _placed(manifest: Manifest, fleet: Fleet) -> Manifest:
+def _with_default_namespace(manifest: Manifest, fleet: Fleet) -> Manifest:
     """Return a document with the namespace that it stands in when it names none."""
     kind, metadata = admitted_kind(manifest), manifest["metadata"]
     if kind is None or not kind.is_namespaced or metadata.get("namespace"):

@@ -45,7 +45,7 @@ def cluster_tree(cluster: str, objects: Iterable[DesiredObject], place: Rendered
         ),
         kept_kinds=_kinds(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
         interceptors=_kinds(manifests, [ref for ref in manifests if stage_of(ref) == ApplyStage.INTERCEPTORS]),
-        ignored=tuple(sorted({*_scaled(manifests), *_ruled(manifests, rules.fields)})),
+        ignored=tuple(sorted({*_fields_left_to_scalers(manifests), *_fields_left_by_rules(manifests, rules.fields)})),
         is_encrypted=any(item.encrypted for item in listed),
         misread=tuple(sorted(ref for ref in manifests if ref.name == _KUSTOMIZATION)),
     )
@@ -57,7 +57,7 @@ def _kinds(manifests: Mapping[ObjectRef, Manifest], refs: Iterable[ObjectRef]) -
     return tuple(found[name] for name in sorted(found))
 
 
-def _scaled(manifests: Mapping[ObjectRef, Manifest]) -> Iterator[IgnoredField]:
+def _fields_left_to_scalers(manifests: Mapping[ObjectRef, Manifest]) -> Iterator[IgnoredField]:
     """Yield the replicas that an autoscaler of the tree owns, or that a label leaves to the cluster."""
     for ref, manifest in manifests.items():
         if (manifest["metadata"].get("labels") or {}).get(RETAIN_REPLICAS) == "true" and _has_replicas(manifest):
@@ -71,7 +71,9 @@ def _has_replicas(manifest: Manifest) -> bool:
     return "replicas" in (manifest.get("spec") or {})
 
 
-def _ruled(manifests: Mapping[ObjectRef, Manifest], rules: tuple[FieldRule, ...]) -> Iterator[IgnoredField]:
+def _fields_left_by_rules(
+    manifests: Mapping[ObjectRef, Manifest], rules: tuple[FieldRule, ...]
+) -> Iterator[IgnoredField]:
     """Yield the fields that argosy.yaml, or an annotation of the object, leaves to others."""
     for ref, manifest in manifests.items():
         found = tuple(replace(rule, manager="") for rule in rules_of(manifest, ref, rules))

@@ -65,7 +65,7 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
     """Explain a cluster of the source."""
     built = rendered.built
     cluster = built.index.clusters[built.index.index_by_name[name]]
-    held = tuple(sorted(_held(name, rendered), key=lambda each: each.ref))
+    held = tuple(sorted(_objects_in_cluster(name, rendered), key=lambda each: each.ref))
     refs = {each.ref for each in held}
     elsewhere = {binding.ref: binding for binding in built.bindings if binding.ref not in refs}
     explained = {each.ref: each for each in built.schedule.explanations(elsewhere)}
@@ -101,7 +101,7 @@ def _capacity(cluster: Cluster) -> Iterator[CapacityLine]:
         )
 
 
-def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
+def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
     owners = rendered.built.following.owners
     for binding in rendered.built.bindings:
         required = [
@@ -111,7 +111,7 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             if snapshot.name == binding_name(owner.ref) and any(each.name == name for each in snapshot.clusters)
         ]
         own = [each for each in binding.targets if each.name == name]
-        if needed := _needed(name, binding):
+        if needed := _reason_to_stay(name, binding):
             yield ClusterObject(ref=binding.ref, replicas=0, why=needed)
         elif (own or required) and name not in binding.undispatched:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
@@ -126,7 +126,7 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             yield ClusterObject(ref=template.ref, replicas=0, why="is propagated with the objects in it")
 
 
-def _needed(name: str, binding: Binding) -> str:
+def _reason_to_stay(name: str, binding: Binding) -> str:
     """Return because of what an object stays that a cluster would lose, if others need it there."""
     return next((each.message for each in binding.conditions if each.type == REMOVED and name in each.clusters), "")
 

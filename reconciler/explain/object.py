@@ -140,7 +140,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         decision=decision,
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
         overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
-        kept=tuple(_kept(binding, built)) if binding else (),
+        kept=tuple(_kept_targets_of(binding, built)) if binding else (),
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
         scaled=scaling_words(binding, built.cron.held.get(ref)) if binding else "",
@@ -279,7 +279,7 @@ def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tup
     return tuple(TargetCluster(name) for name in names_of(mask, rendered.built))
 
 
-def _kept(binding: Binding, built: Built) -> Iterator[Kept]:
+def _kept_targets_of(binding: Binding, built: Built) -> Iterator[Kept]:
     """Yield the clusters that keep the bytes of an earlier commit, or none, and the reasons."""
     works = built.works.get(binding.ref)
     if works is None:

@@ -50,7 +50,7 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
         yield overrides_section(overrides)
     kept = [each for each in explanation.kept if not cluster or cluster in each.clusters]
     if kept:
-        yield _kept(kept)
+        yield _kept_section(kept)
 
 
 def _sections_before_decision(explanation: ObjectExplanation) -> Iterator[Section]:
@@ -59,14 +59,14 @@ def _sections_before_decision(explanation: ObjectExplanation) -> Iterator[Sectio
     if explanation.components:
         yield _components(explanation.components)
     if explanation.undivided:
-        yield _undivided(explanation.undivided)
+        yield _undivided_section(explanation.undivided)
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if explanation.required_by:
         yield _required_section(explanation)
 
 
-def _undivided(undivided: Iterable[Unmet]) -> Section:
+def _undivided_section(undivided: Iterable[Unmet]) -> Section:
     """Return the section of what each cluster gets whole, in sentences, which are too long for a table."""
     lines = []
     for each in undivided:
@@ -130,7 +130,7 @@ def _required_section(explanation: ObjectExplanation) -> Section:
     return section("Required by", ("BINDING", "CLUSTERS"), rows)
 
 
-def _kept(kept: Iterable[Kept]) -> Section:
+def _kept_section(kept: Iterable[Kept]) -> Section:
     rows = [(first_clusters(each.clusters), each.reason, each.message) for each in kept]
     return section("Kept as an earlier commit had it", ("CLUSTERS", "REASON", "MESSAGE"), rows)
 

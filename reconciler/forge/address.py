@@ -66,7 +66,7 @@ def forge_of(address: str, kind: ForgeKind | None, environment: Mapping[str, str
         )
     if not token_file:
         raise ConfigError("pull requests need a token", hint=f"write it to a file, and its path to {TOKEN_FILE}")
-    return Forge(kind=known, api=_checked(api), project=project, token_file=Path(token_file))
+    return Forge(kind=known, api=_checked_api_address(api), project=project, token_file=Path(token_file))
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _api_of(host: str, kind: ForgeKind) -> str:
     return "https://api.github.com" if host == "github.com" else f"https://{host}{_PATHS[kind]}"
 
 
-def _checked(api: str) -> str:
+def _checked_api_address(api: str) -> str:
     """Return the address of an API that a token may be sent to: through TLS, or on this machine."""
     parts = urlsplit(api)
     if (parts.scheme == "https" and parts.hostname) or (parts.scheme == "http" and parts.hostname in _LOOPBACK):

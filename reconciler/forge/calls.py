@@ -46,7 +46,7 @@ def answer_of(forge: Forge, call: ForgeCall) -> Any:
     """Send a call and return the answer, as plain data; GitError says what the forge had to say against it."""
     token = forge.token()
     try:
-        received = _received(forge, call, token)
+        received = _received_answer(forge, call, token)
     except UnsupportedEndpoint as error:
         raise GitError(f"{forge.host} cannot be asked: {error.failure.message}", hint=error.failure.hint) from error
     except (AnswerTooLarge, UnknownEncoding) as error:
@@ -65,7 +65,7 @@ def answer_of(forge: Forge, call: ForgeCall) -> Any:
         ) from error
 
 
-def _received(forge: Forge, call: ForgeCall, token: str) -> Received:
+def _received_answer(forge: Forge, call: ForgeCall, token: str) -> Received:
     """Ask over a connection of its own: a pass asks seldom, and much later again."""
     context = Context(name="forge", cluster={"server": forge.api}, user={})
     plugins = AuthPlugins(environment=os.environ)

@@ -51,7 +51,7 @@ def listed(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:
         answer = answer_of(
             forge, ForgeCall(method="GET", path=f"{_folder(forge)}?{urlencode({'state': 'all', **query})}")
         )
-    found = [_read(forge, each) for each in (answer if isinstance(answer, list) else [None])]
+    found = [_request_in(forge, each) for each in (answer if isinstance(answer, list) else [None])]
     ours = [each.pull_request for each in found if each.branches == (wanted.head, wanted.base)]
     return tuple(sorted(ours, key=lambda request: -request.number))
 
@@ -91,10 +91,10 @@ def _folder(forge: Forge) -> str:
 
 
 def _pull_request_answered(forge: Forge, call: ForgeCall) -> PullRequest:
-    return _read(forge, answer_of(forge, call)).pull_request
+    return _request_in(forge, answer_of(forge, call)).pull_request
 
 
-def _read(forge: Forge, answer: Any) -> "_GitLabRequest | _GitHubRequest":
+def _request_in(forge: Forge, answer: Any) -> "_GitLabRequest | _GitHubRequest":
     """Return a pull request of an answer; GitError where it is none."""
     try:
         if forge.kind is ForgeKind.GITLAB:

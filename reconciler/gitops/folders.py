@@ -24,12 +24,12 @@ def read_with_folders(
     home, files = readers.home, readers.repository.files
     paths = home.fleet.source.paths
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
-    found = parsed_files(selection, home, _built(selection, readers, build, reading, made), reading)
+    found = parsed_files(selection, home, _built_folders(selection, readers, build, reading, made), reading)
     others = tuple(place for place in found.contents.manifests if not readers.takes(place))
     return replace(found, contents=found.contents._replace(manifests=others))
 
 
-def _built(
+def _built_folders(
     selection: FileSelection,
     readers: Readers,
     build: Build,

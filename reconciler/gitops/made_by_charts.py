@@ -52,7 +52,7 @@ def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> Rea
         found = with_charts(found, readers, build, reading, known.places)
         if not readers.home.fleet.source.rendered:
             return found
-        made = _made(found, readers)
+        made = _built_by_charts(found, readers)
         if made.adds_nothing_to(known):
             return _without(found, made, readers, reading)
         known, before = made, known
@@ -60,7 +60,7 @@ def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> Rea
     return _endless(found, made, deepest, readers, reading)
 
 
-def _made(found: ReadFiles, readers: Readers) -> _Made:
+def _built_by_charts(found: ReadFiles, readers: Readers) -> _Made:
     """Return what charts have made of objects that are read; one that clusters get otherwise is none of them."""
     outputs: dict[tuple[ObjectRef, str, int], list[LocatedManifest]] = {}
     beside = []
@@ -106,7 +106,7 @@ def _without(found: ReadFiles, made: _Made, readers: Readers, reading: SourceRea
     manifests = found.contents.manifests
     others = tuple(place for place in manifests if not (is_of_chart(place.file) and readers.deploys(place)))
     message = "is not the same for all clusters, so that what it deploys cannot be told"
-    broken = tuple(_broken(made.unequal, message, reading))
+    broken = tuple(_broken_charts(made.unequal, message, reading))
     return replace(
         found,
         contents=found.contents._replace(manifests=others),
@@ -120,11 +120,11 @@ def _endless(
     """Return what was read in the rounds there are, and a problem for what would follow."""
     message = f"is made by a chart that {_MOST_ROUNDS} others lead to, one by one: charts make each other in a circle"
     rest = _without(found, made, readers, reading)
-    broken = tuple(_broken(deepest, message, reading))
+    broken = tuple(_broken_charts(deepest, message, reading))
     return replace(rest, built=replace(rest.built, broken=(*rest.built.broken, *broken)))
 
 
-def _broken(places: Iterable[LocatedManifest], message: str, reading: SourceReading) -> Iterator[Broken]:
+def _broken_charts(places: Iterable[LocatedManifest], message: str, reading: SourceReading) -> Iterator[Broken]:
     for place in places:
         assert isinstance(place.file, BuiltFile)
         name = f"{place.manifest['kind']} {place.manifest['metadata']['name']}"

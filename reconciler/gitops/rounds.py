@@ -147,7 +147,7 @@ class Rounds(Struct):
             return DeployedFolder(broken=(replace(built.broken, makes=_path(place)),), claimed=built.claimed)
         if built.complaint:
             fault = place.problem(request.field, built.complaint, hint=built.hint)
-            return DeployedFolder(broken=(self._broken(fault, inputs, built.tool),), claimed=built.claimed)
+            return DeployedFolder(broken=(self._broken_folder(fault, inputs, built.tool),), claimed=built.claimed)
         done = (
             finished_by_flux(place, built, settings, self.default_namespace)
             if KUSTOMIZATION.is_of(place.manifest)
@@ -199,7 +199,7 @@ class Rounds(Struct):
         is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
         name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
         found = place.problem(error.path, f"{name}{error.message}", hint=error.hint)
-        return self._broken(found, inputs_of(place.file))
+        return self._broken_folder(found, inputs_of(place.file))
 
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
@@ -207,7 +207,7 @@ class Rounds(Struct):
         problem = Problem(each.origin.path, each.origin.line, "", message, each.hint)
         return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path(place))
 
-    def _broken(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
+    def _broken_folder(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
         problem = Lines(self.readers.repository.read).located_problem(found)
         return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool, makes=_path(found.place))
 
@@ -217,7 +217,7 @@ class Rounds(Struct):
             f"more than {_MOST_DEPLOYERS} objects deploy folders, or they still change after {_MOST_ROUNDS} rounds:"
             " objects deploy each other in a circle"
         )
-        yield self._broken(place.problem("", message), inputs_of(place.file))
+        yield self._broken_folder(place.problem("", message), inputs_of(place.file))
 
     def _deployed_with(
         self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]

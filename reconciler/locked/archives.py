@@ -23,7 +23,7 @@ def unpacked_archive(data: bytes, what: str, *, has_top_folder: bool = False) ->
     files: dict[str, bytes] = {}
     size = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(_inflated(data, what)), mode="r:") as archive:
+        with tarfile.open(fileobj=io.BytesIO(_inflated_archive(data, what)), mode="r:") as archive:
             for member in archive:
                 if member.isdir():
                     continue
@@ -46,7 +46,7 @@ def _add(files: dict[str, bytes], archive: tarfile.TarFile, member: tarfile.TarI
     files[path] = content.read() if content else b""
 
 
-def _inflated(data: bytes, what: str) -> bytes:
+def _inflated_archive(data: bytes, what: str) -> bytes:
     """Return what gzip packed, up to the bound; a bomb is left where it passes it."""
     inflater = zlib.decompressobj(_GZIP)
     chunks, size, rest = [], 0, data

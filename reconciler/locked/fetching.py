@@ -108,7 +108,7 @@ def fetch_missing(
             continue
         begun = time.monotonic()
         refuse = _late if wasted > SECONDS else partial(_refusal, fetcher)
-        error = result_or_substitute(partial(refuse, each), partial(_unexpected, each))
+        error = result_or_substitute(partial(refuse, each), partial(_refusal_by_unexpected_error, each))
         if error is not None:
             wasted += time.monotonic() - begun
             refused.append(known[each.name].explained(error) if each.name in known else error)
@@ -134,7 +134,7 @@ def _refusal(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None
     return None
 
 
-def _unexpected(locked: LockedSource, error: Exception) -> UnavailableSource:
+def _refusal_by_unexpected_error(locked: LockedSource, error: Exception) -> UnavailableSource:
     """Return the refusal of a Source that led to an error nobody thought of, which ends nothing else."""
     return UnavailableSource(f"Source {locked.name!r} cannot be had: {unexpected_words(error)}", hint=REPORT_IT)
 

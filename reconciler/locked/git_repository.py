@@ -50,7 +50,7 @@ def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str
     if ref.startswith(_HEADS):
         return {"commit": offered.tips[ref], "branch": ref.removeprefix(_HEADS)}
     found = {"tag": ref.removeprefix(_TAGS)} if ref.startswith(_TAGS) else {"ref": ref}
-    with _fetched(git, url, ref, length=len(offered.tips[ref])) as repository:
+    with _fetched_repository(git, url, ref, length=len(offered.tips[ref])) as repository:
         return {"commit": repository.resolve(_FETCHED), **found}
 
 
@@ -60,7 +60,7 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
     if not COMMIT.fullmatch(commit):
         raise UnavailableSource(f"{_shown_url(url)} is to be read at what is no commit in full")
     named = resolved.get("ref", "")
-    with _fetched(git, checked_address(url), commit, length=len(commit), named=named) as repository:
+    with _fetched_repository(git, checked_address(url), commit, length=len(commit), named=named) as repository:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
         plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
         if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
@@ -101,7 +101,9 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
 
 
 @contextmanager
-def _fetched(git: GitCommand, url: str, wanted: str, *, length: int, named: str = "") -> Iterator[Repository]:
+def _fetched_repository(
+    git: GitCommand, url: str, wanted: str, *, length: int, named: str = ""
+) -> Iterator[Repository]:
     """Fetch a ref, or a commit by its id, into a bare repository that is removed at the end.
 
     ``named`` is the ref that the commit was found by, where that is no branch and no tag.

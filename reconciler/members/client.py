@@ -198,7 +198,7 @@ class KubeClient:
         if isinstance(identity, Failure):
             return identity
         try:
-            answer = self._connection.ask(self._sent(request, identity), time.monotonic() + seconds)
+            answer = self._connection.ask(self._sent_request(request, identity), time.monotonic() + seconds)
             return self._answer(request, answer, identity)
         except OtherCluster as error:
             return self._other_cluster(error.answer)
@@ -209,7 +209,7 @@ class KubeClient:
         except (NoJson, UnknownEncoding):
             return self._no_api_server()
 
-    def _sent(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
+    def _sent_request(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
         is_packed = request.method == "GET" and not self._is_local
         return Sent(
             method=request.method,

@@ -163,13 +163,13 @@ class Contexts:
         """Return the context of a cluster, or why it has none."""
         access = self._access.get(cluster, ClusterAccess(name=cluster))
         own_file = (Path(access.kubeconfig),) if access.kubeconfig else self._own_file(cluster)
-        found = self._found(cluster, access, own_file)
+        found = self._context_in_files(cluster, access, own_file)
         if isinstance(found, Failure) and self._folder is not None and not own_file:
             hint = f"put the kubeconfig of {cluster!r} there, as {cluster}.yaml"
             return replace(found, message=f"{found.message}, and no {cluster}.yaml in {self._folder}", hint=hint)
         return found
 
-    def _found(self, cluster: str, access: ClusterAccess, own_file: tuple[Path, ...]) -> Context | Failure:
+    def _context_in_files(self, cluster: str, access: ClusterAccess, own_file: tuple[Path, ...]) -> Context | Failure:
         kubeconfig = self._load_files(own_file or self._files)
         if isinstance(kubeconfig, Failure):
             return kubeconfig

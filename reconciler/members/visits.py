@@ -130,7 +130,7 @@ class Visits(Generic[_Result]):
         """Return the next visit that ends, None where none does until then; its error, if one, is raised."""
         while not self.are_over:
             self._fill_places()
-            wake = min([until, *(visit.silent_at for visit in self._heard())]) if self.waiting else until
+            wake = min([until, *(visit.silent_at for visit in self._visits_that_answered())]) if self.waiting else until
             try:
                 visit = self._ended.get(timeout=min(max(0.0, wake - self._clock()), _LONGEST_WAIT))
             except Empty:
@@ -154,10 +154,10 @@ class Visits(Generic[_Result]):
             self._begin_visit(self.waiting.popleft())
 
     def _fill_places(self) -> None:
-        while self.waiting and len(self._heard()) < self._limit:
+        while self.waiting and len(self._visits_that_answered()) < self._limit:
             self._begin_visit(self.waiting.popleft())
 
-    def _heard(self) -> list[Visit[_Result]]:
+    def _visits_that_answered(self) -> list[Visit[_Result]]:
         now = self._clock()
         return [visit for visit in self.under_way.values() if visit.silent_at > now]
 

@@ -50,7 +50,7 @@ Scan = Callable[["Repository", ScannedNames], None]
 def scanned_names(location: str, scan: Scan) -> ScannedNames:
     """Return the names a scan collects in time; none where anything is wrong, or of a remote repository."""
     names = ScannedNames()
-    with suppress(Exception), _limited():
+    with suppress(Exception), _time_limit():
         from reconciler.repository import open_repository
         from reconciler.repository.location import is_address
 
@@ -61,7 +61,7 @@ def scanned_names(location: str, scan: Scan) -> ScannedNames:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _time_limit() -> Iterator[None]:
     """End the block when the time of a scan is over."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:

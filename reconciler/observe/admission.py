@@ -29,7 +29,7 @@ def observe_admission(client: Client, discovery: Discovery) -> Admission:
     objects = list[Manifest]()
     for kinds in ((WEBHOOKS,), (BINDINGS, POLICIES)):
         for kind in kinds:
-            found = _listed(client, discovery, kind)
+            found = _webhook_configurations(client, discovery, kind)
             if found is None:
                 return _UNKNOWN
             objects += found
@@ -39,7 +39,7 @@ def observe_admission(client: Client, discovery: Discovery) -> Admission:
     return Admission(digest=_digest(objects), rules=frozenset(rules))
 
 
-def _listed(client: Client, discovery: Discovery, kind: str) -> list[Manifest] | None:
+def _webhook_configurations(client: Client, discovery: Discovery, kind: str) -> list[Manifest] | None:
     """Return the objects of a kind, none where the cluster has no such kind; None where it does not say."""
     resource = discovery.preferred_resource(ADMISSION_GROUP, kind)
     if resource is None:

@@ -57,7 +57,9 @@ def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Seque
         most = _MOVE * parse_quantity(str(quantity))
         if _is_far(_free(before, name), _free(after, name), most):
             return True
-        if name in modelled and _is_far(_graded(before, name, models), _graded(after, name, models), most):
+        if name in modelled and _is_far(
+            _capacity_by_grades(before, name, models), _capacity_by_grades(after, name, models), most
+        ):
             return True
     return False
 
@@ -66,7 +68,7 @@ def _is_far(old: Amount, new: Amount, most: Amount) -> bool:
     return (old > 0) != (new > 0) or new - old > most or old - new > most
 
 
-def _graded(summary: Mapping[str, Any], name: str, models: Sequence[ResourceModel]) -> Amount:
+def _capacity_by_grades(summary: Mapping[str, Any], name: str, models: Sequence[ResourceModel]) -> Amount:
     """Return how much of a resource nodes of these grades have at least."""
     least = {model.grade: each.min for model in models for each in model.ranges if each.name == name}
     counts = summary.get("allocatableModelings") or ()

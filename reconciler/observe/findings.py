@@ -75,14 +75,16 @@ def _findings(
 ) -> tuple[Finding, ...]:
     owners = {str(live["metadata"].get("uid"))}
     if live["kind"] == "Deployment":
-        owners |= {str(each["metadata"].get("uid")) for each in _owned(client, live, discovery, "apps", "ReplicaSet")}
-    pods = [pod for pod in _owned(client, live, discovery, "", "Pod") if _owner(pod) & owners]
+        owners |= {
+            str(each["metadata"].get("uid")) for each in _owned_objects(client, live, discovery, "apps", "ReplicaSet")
+        }
+    pods = [pod for pod in _owned_objects(client, live, discovery, "", "Pod") if _owner(pod) & owners]
     about = owners | {str(pod["metadata"].get("uid")) for pod in pods}
     events = (event for event in warnings if (event.get("involvedObject") or {}).get("uid") in about)
     return findings_of(pods, events)
 
 
-def _owned(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
+def _owned_objects(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
     """Return the objects of a kind that a workload's selector names; none where they cannot be listed."""
     resource = discovery.preferred_resource(group, kind)
     labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}

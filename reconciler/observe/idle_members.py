@@ -106,7 +106,7 @@ def is_still_idle(client: Client, known: IdleMember) -> bool:
         *(partial(_has_digest, client, listing, digest) for listing, digest in known.digests),
         lambda: read_uid(client) == known.uid,
         lambda: _parent_version(client, known.parent) == known.parent_version,
-        lambda: _autoscaled(client, known.scalers) == known.autoscaled,
+        lambda: _autoscaled_workloads(client, known.scalers) == known.autoscaled,
         lambda: _finding_keys(observe_findings(client, discovery, dict(known.unwell))) == known.findings,
         lambda: not known.admission or observe_admission(client, discovery).digest == known.admission,
     ]
@@ -132,7 +132,7 @@ def _has_digest(client: Client, listing: Listing, digest: str) -> bool:
     return isinstance(metadata, ListedMetadata) and metadata.digest == digest
 
 
-def _autoscaled(client: Client, scalers: Iterable[Listing]) -> frozenset[ObjectRef]:
+def _autoscaled_workloads(client: Client, scalers: Iterable[Listing]) -> frozenset[ObjectRef]:
     """Return the workloads that are scaled; a list that fails says nothing, as when the plan was made."""
     lists = (list_objects(client, listing) for listing in scalers)
     return frozenset(

@@ -121,7 +121,7 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     # What failed before comes last, so that it takes no place from the others.
     ordered = sorted(names, key=lambda name: name in options.failed)
     looks: Visits[MemberObservation | Failure] = options.reach.visits(
-        lambda look: result_or_failure(lambda: _opened(look, options)), ordered
+        lambda look: result_or_failure(lambda: _observation_of_member(look, options)), ordered
     )
     _await(looks, options)
     looks.begin_all()
@@ -179,7 +179,7 @@ def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
     return MemberObservation(cluster=look.name, failure=look.result or overdue)
 
 
-def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
+def _observation_of_member(look: _Look, options: ObserveOptions) -> MemberObservation:
     """Observe one member; one that failed the last time has little time to say that it is healthy, and then as all."""
     name, failure = look.name, None
     if name in options.failed:

@@ -54,7 +54,7 @@ def observe_cluster(
     scalers = _scalers(desired, listings, discovery)
     wanted = _wanted_resources(desired, discovery)
     observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
-    observed = _listed(client, observed, [*_in_each_version(listings, wanted), *scalers], wanted)
+    observed = _with_listed_kinds(client, observed, [*_in_each_version(listings, wanted), *scalers], wanted)
     if not client.stopped:
         missing = _unlisted_refs(wanted, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
@@ -184,7 +184,7 @@ def is_scalable(item: DesiredObject) -> bool:
     return item.ref.group_kind in SCALED or "replicas" in (item.manifest.get("spec") or ())
 
 
-def _listed(
+def _with_listed_kinds(
     client: Client, observed: ObservedCluster, work: list[Listing], wanted: dict[ObjectRef, Resource]
 ) -> ObservedCluster:
     """List every kind in use, and the autoscalers; wanted objects are taken in the version of their manifests."""

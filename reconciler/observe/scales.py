@@ -42,17 +42,17 @@ def _key(resource: Resource) -> KindVersion:
 def _scale(client: Client, resource: Resource, known: Manifest | None) -> Manifest | None:
     """Return the scale subresource of a kind; None where it cannot be known."""
     if known is not None:
-        metadata = _read(client, resource, _METADATA)
+        metadata = _read_scale(client, resource, _METADATA)
         if metadata is None or _revision(metadata) == known.get(_REVISION):
             return known
-    definition = _read(client, resource, JSON)
+    definition = _read_scale(client, resource, JSON)
     if definition is None:
         return known
     scale = scales_of([definition]).get(_key(resource))
     return None if scale is None else {**plain_scale(scale), _REVISION: _revision(definition)}
 
 
-def _read(client: Client, resource: Resource, accept: str) -> Manifest | None:
+def _read_scale(client: Client, resource: Resource, accept: str) -> Manifest | None:
     """Return the definition of a kind, or what is asked of it; None where it cannot be read."""
     path = f"{_DEFINITIONS}/{quote(f'{resource.plural}.{resource.group}', safe='')}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.JSON, accept=accept, tries=2))

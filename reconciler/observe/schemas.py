@@ -42,7 +42,7 @@ def observe_schemas(
 
     What could not be asked stays as it was.
     """
-    wanted = _served(discovery, kinds)
+    wanted = _served_kinds(discovery, kinds)
     unanswered = {name: known.versions[name] for name in known.versions if group_of(name) in discovery.unavailable}
     if not wanted:
         return SchemaObservation(schemas=MemberSchemas(versions=unanswered))
@@ -50,10 +50,10 @@ def observe_schemas(
     if isinstance(hashes, Failure):
         is_old = hashes.kind in _ABSENT
         return SchemaObservation() if is_old else SchemaObservation(schemas=known, failure=hashes)
-    versions, contents = {**unanswered, **_unchanged(known, wanted, hashes)}, dict[str, bytes]()
+    versions, contents = {**unanswered, **_unchanged_versions(known, wanted, hashes)}, dict[str, bytes]()
     failure: Failure | None = None
     missing = [name for name in sorted(wanted) if name in hashes and name not in versions]
-    bodies = in_parallel(lambda name: _published(client, name), missing, limit=client.concurrency)
+    bodies = in_parallel(lambda name: _published_schema(client, name), missing, limit=client.concurrency)
     for name, body in zip(missing, bodies, strict=True):
         if isinstance(body, Failure):
             failure = body
@@ -66,7 +66,7 @@ def observe_schemas(
     return SchemaObservation(schemas=MemberSchemas(versions=versions), contents=contents, failure=failure)
 
 
-def _served(discovery: Discovery, kinds: Iterable[KindVersion]) -> Mapping[str, set[str]]:
+def _served_kinds(discovery: Discovery, kinds: Iterable[KindVersion]) -> Mapping[str, set[str]]:
     """Return the kinds that a member serves, by apiVersion."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for api_version, kind in kinds:
@@ -75,7 +75,7 @@ def _served(discovery: Discovery, kinds: Iterable[KindVersion]) -> Mapping[str, 
     return wanted
 
 
-def _unchanged(
+def _unchanged_versions(
     known: MemberSchemas, wanted: Mapping[str, set[str]], hashes: Mapping[str, str]
 ) -> dict[str, VersionSchemas]:
     """Return what is known of those versions that are published as they were, as far as it is asked for."""
@@ -101,7 +101,7 @@ def _hashes(client: Client) -> dict[str, str] | Failure:
     return hashes
 
 
-def _published(client: Client, api_version: str) -> Mapping[str, Any] | Failure:
+def _published_schema(client: Client, api_version: str) -> Mapping[str, Any] | Failure:
     """Return the schemas that are published for a version of a group, by name."""
     path = f"{INDEX}/apis/{api_version}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.JSON, tries=2))

@@ -80,10 +80,12 @@ class _Opened(Struct, frozen=True, kw_only=True):
 def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, WholeCluster | Failure]:
     """Read clusters at once; each is either read or has failed."""
     began = options.reach.clock()
-    opened = _visited(names, partial(_open_cluster, options), options, began)
+    opened = _results_of_visits(names, partial(_open_cluster, options), options, began)
     found = {name: each for name, each in opened.items() if isinstance(each, _Opened)}
     versions = common_versions(each.discovery for each in found.values())
-    read = _visited(list(found), lambda name: _read(name, found[name], versions, options), options, began)
+    read = _results_of_visits(
+        list(found), lambda name: _read_cluster(name, found[name], versions, options), options, began
+    )
     return {name: read.get(name) or _failure(opened[name]) for name in names}
 
 
@@ -92,7 +94,7 @@ def _failure(outcome: Any) -> Failure:
     return outcome
 
 
-def _visited(
+def _results_of_visits(
     names: Iterable[str], call: Callable[[str], _Result | Failure], options: ReadingOptions, began: float
 ) -> dict[str, _Result | Failure]:
     """Call for every cluster in a thread of its own; one that does not end in time is left behind."""
@@ -141,7 +143,7 @@ def common_versions(discoveries: Iterable[Discovery]) -> dict[tuple[str, str], s
     return {kind: versions[0] for kind, versions in served.items() if versions}
 
 
-def _read(
+def _read_cluster(
     name: str, opened: _Opened, versions: Mapping[tuple[str, str], str], options: ReadingOptions
 ) -> WholeCluster | Failure:
     client, resources = opened.client, _resources(opened.discovery, versions)

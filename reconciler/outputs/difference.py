@@ -145,13 +145,13 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         pending=tuple(map(_pending, difference.pending)),
         ended=tuple(map(_pending, difference.ended)),
         movements=tuple(_movement(difference, each) for each in difference.movements),
-        undivided=unless_empty(tuple(map(_undivided, difference.undivided))),
+        undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
     )
 
 
-def _undivided(warning: "DivisionWarning") -> UndividedPart:
+def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
     where = warning.field or UNSET
     return UndividedPart(object=_identity(warning.ref), field=where, message=warning.message, hint=warning.hint)
 

@@ -58,7 +58,7 @@ def document_schema(document: type[OutputDocument]) -> dict[str, Any]:
     """Return the JSON Schema of a document, every part written out where it stands."""
     _, parts = msgspec.json.schema_components([document], ref_template="{name}")
     head = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": document.kind}}
-    shape = _inlined(_without_names(parts[document.__name__]), parts)
+    shape = _with_parts_inlined(_without_names(parts[document.__name__]), parts)
     return {
         "description": document.about,
         **shape,
@@ -67,17 +67,17 @@ def document_schema(document: type[OutputDocument]) -> dict[str, Any]:
     }
 
 
-def _inlined(shape: Any, parts: Mapping[str, Any]) -> Any:
+def _with_parts_inlined(shape: Any, parts: Mapping[str, Any]) -> Any:
     """Return a schema without references, in which null is one more type beside another."""
     if isinstance(shape, list):
-        return [_inlined(each, parts) for each in shape]
+        return [_with_parts_inlined(each, parts) for each in shape]
     if not isinstance(shape, dict):
         return shape
-    whole = {name: _inlined(each, parts) for name, each in shape.items() if name not in {"$ref", "anyOf"}}
+    whole = {name: _with_parts_inlined(each, parts) for name, each in shape.items() if name not in {"$ref", "anyOf"}}
     if "$ref" in shape:
-        return {**whole, **_inlined(_without_names(parts[shape["$ref"]]), parts)}
+        return {**whole, **_with_parts_inlined(_without_names(parts[shape["$ref"]]), parts)}
     if "anyOf" in shape:
-        found, null = (_inlined(each, parts) for each in shape["anyOf"])
+        found, null = (_with_parts_inlined(each, parts) for each in shape["anyOf"])
         return {**whole, **found, "type": [found["type"], null["type"]]}
     return whole
 

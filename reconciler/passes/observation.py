@@ -109,15 +109,15 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def failures(self) -> dict[str, str]:
         """The reasons why members could not be observed, of late ones as far as they have come by now."""
-        return {name: f"{failure.kind}: {failure.message}" for name, failure in self._failed.items()}
+        return {name: f"{failure.kind}: {failure.message}" for name, failure in self._failures_by_member.items()}
 
     @property
     def blind(self) -> dict[str, str]:
         """The reasons why we cannot see how members are, in a word: no sign that these are unwell."""
-        return {name: str(failure.kind) for name, failure in self._failed.items() if failure.is_blindness}
+        return {name: str(failure.kind) for name, failure in self._failures_by_member.items() if failure.is_blindness}
 
     @property
-    def _failed(self) -> dict[str, Failure]:
+    def _failures_by_member(self) -> dict[str, Failure]:
         come = (late.awaited() for late in self.late.values() if late.is_over)
         failed = ((member.cluster, member.failure) for member in (*self.members, *come))
         return {name: failure for name, failure in failed if failure is not None}

@@ -75,7 +75,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
         """Return the fleet as the pass leaves it, with the members that are idle."""
         if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
             return RememberedFleet()
-        members = sorted((*self._skipped_members(), *self._found()), key=lambda member: member.cluster)
+        members = sorted((*self._skipped_members(), *self._newly_idle_members()), key=lambda member: member.cluster)
         failed = self._failures_by_member()
         answering = [member for member in members if member.cluster not in failed]
         is_idle = self.is_idle and bool(answering) and len(answering) + len(failed) == len(self.reports)
@@ -106,7 +106,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             elif known is not None and report.applied is None:
                 yield known
 
-    def _found(self) -> Iterator[RememberedMember]:
+    def _newly_idle_members(self) -> Iterator[RememberedMember]:
         """Yield the members that this pass found idle, and recorded nothing new of."""
         before, after = (self.status.folders("works", commit) for commit in (self.before, self.status.tip()))
         idle = {

@@ -33,7 +33,7 @@ def states_of_silent(
     """
     states = {}
     for cluster, record in _recorded_agents(context, recorded):
-        heard = _heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
+        heard = _seconds_since_heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
         if _is_late(record, heard, now) or _is_behind(context, cluster, record, heard, now):
             before = known[cluster.name].status if cluster.name in known else {}
             states[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, before, now))
@@ -47,7 +47,7 @@ def _recorded_agents(context: FleetContext, recorded: RecordedStatus) -> Iterato
             yield cluster, record
 
 
-def _heard(
+def _seconds_since_heard(
     context: FleetContext, cluster: Cluster, word: AgentWord | None, known: ClusterState | None, now: str
 ) -> float:
     """Return when an agent was last heard, in seconds; a later time of its own lets us wait longer, but not anew."""

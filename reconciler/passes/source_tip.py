@@ -36,7 +36,9 @@ def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
         return SourceTip(commit=repository.resolve(revision))
     remote, branch = source_branch(repository)
     if repository.mirrors and branch is not None and repository.tip(branch) is None:
-        raise _gone(remote, branch.replace(f"refs/remotes/{remote}/", "refs/heads/"), _rendered_source(repository))
+        raise _no_source_branch(
+            remote, branch.replace(f"refs/remotes/{remote}/", "refs/heads/"), _rendered_source(repository)
+        )
     if not remote or repository.mirrors or branch is None:
         warn_of_uncommitted(repository, log)
         return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD")
@@ -70,7 +72,7 @@ def _no_branch(remote: str, branch: str) -> GitError:
     )
 
 
-def _gone(remote: str, branch: str, known: str | None) -> GitError:
+def _no_source_branch(remote: str, branch: str, known: str | None) -> GitError:
     return SourceBranchGone(remote, branch, known) if known else _no_branch(remote, branch)
 
 
@@ -92,7 +94,7 @@ def _fetch_tip(repository: Repository, remote: str, branch: str) -> str:
     tip = repository.known_tips(remote, [branch])[branch]
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
     if tip is None:
-        raise _gone(remote, branch, repository.tip(local))
+        raise _no_source_branch(remote, branch, repository.tip(local))
     # The removal guard reads the trailers of all commits since the last rendered one, which a shallow clone may lack.
     if repository.is_shallow or repository.tip(local) != tip:
         fetch_source_branches(repository, remote, branch)

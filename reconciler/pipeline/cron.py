@@ -105,7 +105,10 @@ def scaled_by_cron(
             continue
         scaling = scalings[template.ref] = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
         asked = number = scaling.scaled.replicas if scaling.scaled else own
-        if scalers.federated and (kept := _held(scalers.federated, scaling.bounds, asked)).replicas != asked:
+        if (
+            scalers.federated
+            and (kept := _replicas_within_bounds(scalers.federated, scaling.bounds, asked)).replicas != asked
+        ):
             held[template.ref], number = kept, kept.replicas
         is_own = number == own and not scaling.scaled
         manifest = template.manifest if is_own else interpreter.revise_replica(template.manifest, number)
@@ -145,7 +148,9 @@ def _scalers_by_target(autoscalers: Iterable[Autoscaler]) -> dict[ObjectRef, Sca
     }
 
 
-def _held(autoscaler: FederatedAutoscaler, set_by_rule: ScaledBounds | None, asked: int) -> HeldReplicas:
+def _replicas_within_bounds(
+    autoscaler: FederatedAutoscaler, set_by_rule: ScaledBounds | None, asked: int
+) -> HeldReplicas:
     bounds = autoscaler.bounds if set_by_rule is None else set_by_rule.bounds
     return HeldReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
 

@@ -49,7 +49,9 @@ class Descheduling(Struct, frozen=True, kw_only=True):
 
     def without(self, refs: Collection[ObjectRef]) -> "Descheduling":
         """Return this with objects that stay as they were, for no other cluster has room."""
-        bindings = tuple(_kept(self.before[each.ref], each) if each.ref in refs else each for each in self.bindings)
+        bindings = tuple(
+            _with_kept_record(self.before[each.ref], each) if each.ref in refs else each for each in self.bindings
+        )
         return replace(
             self, bindings=bindings, before={ref: each for ref, each in self.before.items() if ref not in refs}
         )
@@ -109,7 +111,7 @@ def _without_note(binding: Binding) -> Binding:
     return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != DESCHEDULED))
 
 
-def _kept(before: Binding, lowered: Binding) -> Binding:
+def _with_kept_record(before: Binding, lowered: Binding) -> Binding:
     """Return a binding as it was, with a note about the replicas that cannot start and go nowhere else."""
     assert lowered.descheduled is not None
     taken = lowered.descheduled.clusters

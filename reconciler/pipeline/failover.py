@@ -223,7 +223,7 @@ class _Round:
         plain = without_note(binding)
         self._paused = ((), "")
         done = self._staying(plain, staying) if staying else self._after_all(plain)
-        if not staying and (held := self._held(done)):
+        if not staying and (held := self._spared_clusters(done)):
             done = sparing(done, held, UNSEEN if held.keys() & self._sight.unseen.keys() else REPORTS)
         elif not staying and self._paused[0]:
             done = pausing(done, *self._paused)
@@ -345,7 +345,7 @@ class _Round:
             self.notes.append(f"{ref}: {error}")
             self.restless.add(ref)
 
-    def _held(self, binding: Binding) -> dict[str, str]:
+    def _spared_clusters(self, binding: Binding) -> dict[str, str]:
         """Return the clusters that a binding would leave for their conditions, but which may be well, and why."""
         if not self._spared:
             return {}

@@ -186,12 +186,12 @@ class _NeedSearch:
         """Add what objects need, and what that needs, until there is nothing more."""
         level = [each for each in staying if _holders(each.variants) & self._every]
         while level:
-            self._read(level)
+            self._read_level(level)
             found: list[StayingObject] = []
             for each in level:
                 for clusters, blob_id in each.variants:
                     manifest = self._manifests[blob_id]
-                    for ref in self._named(each.ref, manifest) if manifest is not None else ():
+                    for ref in self._refs_named_by(each.ref, manifest) if manifest is not None else ():
                         is_due = ref != each.ref and (each.is_older or not self._is_edited(ref))
                         if fresh := self._add(each.ref, ref, clusters) if is_due else 0:
                             held = _among(self._lost[ref], fresh)
@@ -221,7 +221,7 @@ class _NeedSearch:
         now, before = self._bindings.get(ref), self._passed.before[ref]
         return now is None or (bool(now.policy) and now.placement != before.applied_placement)
 
-    def _read(self, level: Iterable[StayingObject]) -> None:
+    def _read_level(self, level: Iterable[StayingObject]) -> None:
         self._read_blobs(blob_id for each in level for _, blob_id in each.variants)
 
     def _read_blobs(self, blob_ids: Iterable[bytes]) -> None:
@@ -236,18 +236,20 @@ class _NeedSearch:
         for blob_id, content in {**fresh, **kept}.items():
             self._manifests[blob_id] = _manifest_in(content)
 
-    def _named(self, ref: ObjectRef, manifest: Manifest) -> Iterator[ObjectRef]:
+    def _refs_named_by(self, ref: ObjectRef, manifest: Manifest) -> Iterator[ObjectRef]:
         """Yield what a manifest names, of what would be lost: once or several times."""
         if (namespace := namespace_ref(ref.namespace)) in self._lost:
             yield namespace
         for named in named_objects(manifest):
-            yield from self._found(named)
+            yield from self._refs_of_name(named)
         for dependency in self._dependencies(manifest):
             if dependency.name:
                 group = group_of(dependency.api_version)
-                yield from self._found(NamedObject(dependency.kind, dependency.namespace, dependency.name, group))
+                yield from self._refs_of_name(
+                    NamedObject(dependency.kind, dependency.namespace, dependency.name, group)
+                )
             else:
-                yield from self._selected(dependency)
+                yield from self._refs_selected(dependency)
         yield from self._definitions(ref)
 
     def _dependencies(self, manifest: Manifest) -> Sequence[DependentObject]:
@@ -256,12 +258,12 @@ class _NeedSearch:
         except InterpreterError:  # what the manifest names by itself is found all the same
             return ()
 
-    def _found(self, named: NamedObject) -> Iterator[ObjectRef]:
+    def _refs_of_name(self, named: NamedObject) -> Iterator[ObjectRef]:
         for ref in self._names.get((named.kind, named.name), ()):
             if ref.namespace in {"", named.namespace} and named.group in {None, ref.group}:
                 yield ref
 
-    def _selected(self, dependency: DependentObject) -> Iterator[ObjectRef]:
+    def _refs_selected(self, dependency: DependentObject) -> Iterator[ObjectRef]:
         """Yield what a dependency selects by labels, going by those that clusters hold."""
         selector, kind = label_selector(dependency.label_selector), dependency.kind
         key = (group_of(dependency.api_version), kind, dependency.namespace)
@@ -299,12 +301,15 @@ def with_needed_bindings(
 ) -> tuple[Binding, ...]:
     """Return bindings that say what stays for others' sake, also of objects that the source does not have any more."""
     found = {each.ref: each for each in needed}
-    made = [_noted(_without_note(each), found.pop(each.ref, None), passed, source) for each in bindings]
-    made += [_noted(_attached(each, passed.before.get(each.ref)), each, passed, source) for each in found.values()]
+    made = [_with_note_of_need(_without_note(each), found.pop(each.ref, None), passed, source) for each in bindings]
+    made += [
+        _with_note_of_need(_attached_binding_of(each, passed.before.get(each.ref)), each, passed, source)
+        for each in found.values()
+    ]
     return tuple(sorted(made, key=lambda binding: binding.ref))
 
 
-def _attached(needed: NeededObject, before: Binding | None) -> Binding:
+def _attached_binding_of(needed: NeededObject, before: Binding | None) -> Binding:
     """Return the binding of an object that nothing but what stays asks for."""
     plain = Binding(ref=needed.ref, api_version=str(needed.manifest.get("apiVersion", "")), conditions=(NOT_SCHEDULED,))
     if before is None:
@@ -317,7 +322,7 @@ def _attached(needed: NeededObject, before: Binding | None) -> Binding:
     )
 
 
-def _noted(binding: Binding, needed: NeededObject | None, passed: PassedTree, source: str) -> Binding:
+def _with_note_of_need(binding: Binding, needed: NeededObject | None, passed: PassedTree, source: str) -> Binding:
     if needed is None:
         return binding
     names = passed.fleet.index.names
@@ -326,10 +331,10 @@ def _noted(binding: Binding, needed: NeededObject | None, passed: PassedTree, so
     verbs = "stays there and needs" if len(needed.owners) == 1 else "stay there and need"
     message = f"stays in {listed(clusters)} as it was: {owners} {verbs} it"
     note = Condition(type=REMOVED, status="False", reason=STILL_NEEDED, message=message, clusters=clusters)
-    return with_condition(_required(binding, needed, names), note, passed.before, source)
+    return with_condition(_with_required_by(binding, needed, names), note, passed.before, source)
 
 
-def _required(binding: Binding, needed: NeededObject, names: Sequence[str]) -> Binding:
+def _with_required_by(binding: Binding, needed: NeededObject, names: Sequence[str]) -> Binding:
     """Return a binding that is required by the objects that need it, in the clusters in which they do."""
     required = {(each.namespace, each.name): each for each in binding.required_by}
     for owner, mask in needed.owners.items():

@@ -50,12 +50,12 @@ class Movement(Struct, frozen=True, kw_only=True, dict=True):
     def moved(self) -> int:
         """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
         lost = sum(change.lost for change in self.changes if not change.is_disconnected)
-        return min(lost, self._gained)
+        return min(lost, self._gained_of_moved)
 
     @cached_property
     def displaced(self) -> int:
         """The replicas that appear in another cluster, be it that they leave one or that theirs is disconnected."""
-        return min(sum(change.lost for change in self.changes), self._gained)
+        return min(sum(change.lost for change in self.changes), self._gained_of_moved)
 
     @property
     def placed_anew(self) -> int:
@@ -63,7 +63,7 @@ class Movement(Struct, frozen=True, kw_only=True, dict=True):
         return self.displaced - self.moved
 
     @cached_property
-    def _gained(self) -> int:
+    def _gained_of_moved(self) -> int:
         return sum(change.gained for change in self.changes)
 
 

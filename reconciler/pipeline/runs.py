@@ -54,10 +54,10 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         """Yield bindings, those of held objects with the targets in which they have begun."""
         asked = self.asked if held else {}
         for binding in bindings:
-            yield self._held(binding, asked[binding.ref]) if binding.ref in held else binding
+            yield self._with_clusters_of_run(binding, asked[binding.ref]) if binding.ref in held else binding
 
     def _is_moved(self, asked: Binding, targets: Iterable[TargetCluster]) -> bool:
-        begun = self._begun(asked.ref)
+        begun = self._clusters_begun_for(asked.ref)
         before, after = _replicas_of(asked.targets), _replicas_of(targets)
         if not begun & before.keys():
             return False
@@ -70,15 +70,15 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         ended = {each.cluster for each in self.runs[asked.ref] if each.finish}
         return ended.issuperset(each.name for each in asked.targets)
 
-    def _begun(self, ref: ObjectRef) -> frozenset[str]:
+    def _clusters_begun_for(self, ref: ObjectRef) -> frozenset[str]:
         return frozenset(each.cluster for each in self.runs[ref])
 
-    def _held(self, binding: Binding, asked: Binding) -> Binding:
-        names, is_over, begun = self.index.index_by_name, self._is_over(asked), self._begun(asked.ref)
+    def _with_clusters_of_run(self, binding: Binding, asked: Binding) -> Binding:
+        names, is_over, begun = self.index.index_by_name, self._is_over(asked), self._clusters_begun_for(asked.ref)
         targets = asked.targets
         if asked.is_divided and not is_over:
             targets = rescaled(targets, asked.replicas, self._identity(asked))
-        left = frozenset() if is_over else self._left(binding, asked)
+        left = frozenset() if is_over else self._clusters_left(binding, asked)
         fixed = tuple(each for each in targets if each.name in begun and each.name not in left)
         others = () if is_over else tuple(each for each in targets if each.name not in begun and each.name in names)
         # A cluster that left the source keeps its share of the run, and is no target any more.
@@ -92,7 +92,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         )
         return with_run_note(held, [each.name for each in fixed], is_over=is_over) if fixed else held
 
-    def _left(self, binding: Binding, asked: Binding) -> frozenset[str]:
+    def _clusters_left(self, binding: Binding, asked: Binding) -> frozenset[str]:
         """Return the clusters that an object leaves in this pass or before, or that are being deleted."""
         names = self.index.index_by_name
         evicted = {each.from_cluster for each in binding.eviction_tasks}

@@ -152,14 +152,14 @@ class Rendered(Struct, frozen=True, kw_only=True):
 
 def render_pass(inputs: Inputs) -> Rendered:
     """Compute the next rendered tree."""
-    built, scope = _built(inputs), inputs.scope
+    built, scope = _built_works(inputs), inputs.scope
     if scope and not built.following.snapshots.keys() <= scope.refs:
         # An object of this scope requires others outside it, which then have to be looked at as well.
         return render_pass(replace(inputs, scope=scope.with_refs(built.following.snapshots)))
     return _rendered_tree(inputs, built)
 
 
-def _built(inputs: Inputs) -> Built:
+def _built_works(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
     tainted = with_taints(with_facts(desired.clusters, inputs.facts), desired, inputs.failover)
     index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
@@ -169,7 +169,7 @@ def _built(inputs: Inputs) -> Built:
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims(inputs, interpreter, before, cron)
-    failover, descheduling, schedule = _scheduled(inputs, claims, tainted, index)
+    failover, descheduling, schedule = _scheduling_results(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -231,7 +231,7 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
     return replace(claims, bindings=bindings)
 
 
-def _scheduled(
+def _scheduling_results(
     inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
 ) -> tuple[FailedOver, Descheduling, Schedule]:
     """Take from clusters what is evicted or descheduled, and schedule the rest."""

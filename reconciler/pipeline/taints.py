@@ -54,7 +54,7 @@ def tainted_clusters(
         known = {identity(taint): taint for taint in before.get(cluster.name, ())}
         own = tuple(_with_time_added(taint, known, now) for taint in cluster.taints)
         concerned = [policy for policy in found if targets[policy.name] >> position & 1]
-        kept = _kept(known, own, concerned)
+        kept = _lasting_taints(known, own, concerned)
         taints = with_policy_taints((*own, *kept), health.conditions.get(cluster.name, ()), concerned, now)
         present = set(map(identity, own))
         added = tuple(taint for taint in taints if identity(taint) not in present)
@@ -73,7 +73,7 @@ def _with_time_added(taint: Taint, known: Mapping[tuple[str, str], Taint], now: 
     return replace(taint, time_added=before.time_added if before and before.time_added else written(now))
 
 
-def _kept(
+def _lasting_taints(
     known: Mapping[tuple[str, str], Taint], own: Iterable[Taint], policies: Iterable[ClusterTaintPolicy]
 ) -> tuple[Taint, ...]:
     """Return the recorded taints that a policy still speaks of, and the source does not."""

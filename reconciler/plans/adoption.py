@@ -98,7 +98,7 @@ def takeover(
 
 def _fields_by_manifest(fields: Fields, want: Manifest, ref: ObjectRef, *, autoscaled: bool) -> tuple[Fields, Fields]:
     if ref.group_kind == "Namespace":
-        ours, theirs = _named(fields, want)
+        ours, theirs = _named_and_other_items(fields, want)
         return ours, without_fields(theirs, _NOTE)
     replicas: Fields = {"f:spec": {"f:replicas": {}}}
     if autoscaled and "f:replicas" in (fields.get("f:spec") or {}):
@@ -106,7 +106,7 @@ def _fields_by_manifest(fields: Fields, want: Manifest, ref: ObjectRef, *, autos
     return fields, {}
 
 
-def _named(fields: Fields, want: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _named_and_other_items(fields: Fields, want: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields that a value names, and the others."""
     named: dict[str, Any] = {}
     others: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def _named(fields: Fields, want: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         if not inner or value is MISSING:
             (others if value is MISSING else named)[text] = inner
             continue
-        parts = _named(inner, value)
+        parts = _named_and_other_items(inner, value)
         # A field without any in it would stand for all that is in it.
         named |= {text: parts[0]} if parts[0] else {}
         others |= {text: parts[1]} if parts[1] else {}

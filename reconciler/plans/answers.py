@@ -164,7 +164,7 @@ def changed_values(
             live="" if old is MISSING else masked_value(old, path_text(path), secret),
             want="" if new is MISSING else masked_value(new, path_text(path), secret),
         )
-        for path, old, new in _changed(before, after, ())
+        for path, old, new in _changed_values(before, after, ())
     )
 
 
@@ -180,16 +180,16 @@ def _content(manifest: Manifest) -> dict[str, Any]:
     return {"metadata": metadata, **body}
 
 
-def _changed(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
+def _changed_values(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
     """Yield the innermost fields that differ, items of lists found by their names."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in dict.fromkeys([*old, *new]):
-            yield from _changed(old.get(name, MISSING), new.get(name, MISSING), (*path, name))
+            yield from _changed_values(old.get(name, MISSING), new.get(name, MISSING), (*path, name))
     elif _is_named(old) and _is_named(new) and not _is_reordered(old, new):
         olds, news = _by_name(old), _by_name(new)
         for name in dict.fromkeys([*olds, *news]):
             step = Key((("name", name),))
-            yield from _changed(olds.get(name, MISSING), news.get(name, MISSING), (*path, step))
+            yield from _changed_values(olds.get(name, MISSING), news.get(name, MISSING), (*path, step))
     elif not is_same(old, new):
         yield path, old, new
 

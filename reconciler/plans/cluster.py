@@ -39,13 +39,15 @@ def make_plan(
     """Return all that will be done to a cluster, and why."""
     options = options or PlanOptions()
     refusal = observed.failure or _refusal(desired, observed, inventory, options)
-    inventory = _recovered(inventory, observed, options)
+    inventory = _with_recovered_objects(inventory, observed, options)
     plan = _empty_plan(desired, observed, options, refusal)
     if refusal:
         return plan
-    wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
+    wanted = tuple(_with_scope_of_cluster(item, observed.discovery) for item in desired.objects)
     context = _context(wanted, desired, observed, inventory, options)
-    made = (result_or_substitute(partial(_plan_desired, item, context), partial(_unplanned, item)) for item in wanted)
+    made = (
+        result_or_substitute(partial(_plan_desired, item, context), partial(_failed_plan_of, item)) for item in wanted
+    )
     objects = sorted(made, key=lambda item: sort_key(item.ref))
     hold = _prune_hold(desired, observed, inventory, options)
     deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)
@@ -112,7 +114,7 @@ def _former(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
     return applyset.former.recorded(parent) if parent and not applyset.former.refusal(parent) else None
 
 
-def _recovered(inventory: Inventory, observed: ObservedCluster, options: PlanOptions) -> Inventory:
+def _with_recovered_objects(inventory: Inventory, observed: ObservedCluster, options: PlanOptions) -> Inventory:
     """Return an inventory with what was lost of it: objects of the fleet that its rendered history names."""
     live, applyset = observed.live, options.applyset
     found = [
@@ -263,7 +265,7 @@ def _context(
     )
 
 
-def _rescoped(item: DesiredObject, discovery: Discovery) -> DesiredObject:
+def _with_scope_of_cluster(item: DesiredObject, discovery: Discovery) -> DesiredObject:
     """Return an object by the identity it has in the cluster, which alone knows whether its kind has namespaces."""
     resource = discovery.resource(str(item.manifest.get("apiVersion")), item.ref.kind) if item.ref.namespace else None
     if resource is None or resource.is_namespaced:
@@ -320,7 +322,7 @@ def _is_map(value: Any) -> bool:
     return value is None or isinstance(value, Mapping)
 
 
-def _unplanned(desired: DesiredObject, error: Exception) -> PlannedObject:
+def _failed_plan_of(desired: DesiredObject, error: Exception) -> PlannedObject:
     """Return the plan for an object of which nobody thought: it is left alone, and no other one with it."""
     return planned(desired, Action.BLOCKED, INTERNAL, message=unexpected_words(error), hint=REPORT_IT)
 

@@ -111,7 +111,7 @@ def value_at(value: Any, path: Path) -> Any:
             if not isinstance(value, Mapping):
                 return MISSING
             if step not in value:
-                return _dotted(value, path[number:])
+                return _value_at_dotted_key(value, path[number:])
             value = value[step]
         elif not isinstance(value, list):
             return MISSING
@@ -122,7 +122,7 @@ def value_at(value: Any, path: Path) -> Any:
     return value
 
 
-def _dotted(value: Mapping[str, Any], rest: Path) -> Any:
+def _value_at_dotted_key(value: Mapping[str, Any], rest: Path) -> Any:
     """Find a field whose own name has dots in it, which the server's text does not set apart."""
     for end in range(len(rest), 1, -1):
         if all(isinstance(step, str) for step in rest[:end]):

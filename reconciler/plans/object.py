@@ -61,13 +61,13 @@ def _without_secrets(found: PlannedObject) -> PlannedObject:
     return replace(
         found,
         manifest=None if found.manifest is None else ConcealedManifest(found.manifest),
-        changes=tuple(map(_hidden, found.changes)),
-        yielded=tuple(map(_hidden, found.yielded)),
-        foreign=tuple(map(_hidden, found.foreign)),
+        changes=tuple(map(_masked_change, found.changes)),
+        yielded=tuple(map(_masked_change, found.yielded)),
+        foreign=tuple(map(_masked_change, found.foreign)),
     )
 
 
-def _hidden(change: FieldChange) -> FieldChange:
+def _masked_change(change: FieldChange) -> FieldChange:
     return replace(change, live=change.live and HIDDEN, want=change.want and HIDDEN)
 
 
@@ -128,7 +128,7 @@ def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -
     options = context.options
     claim = other_claim(live, options.applyset, is_held=context.is_held)
     if claim and "applyset" not in options.take_from:
-        return _claimed(_base(context, want, live), claim, live)
+        return _conflict_with_claim(_base(context, want, live), claim, live)
     entry = fleet_entry(live, options.applyset, is_held=context.is_held)
     if entry is None and claim:
         taken = next(other_managers(live, options.applyset), options.applyset.former.manager)
@@ -173,7 +173,7 @@ def deletion_message(live: Manifest) -> str:
     return f"{since}: {'; '.join(left)}" if left else since
 
 
-def _claimed(base: PlannedObject, claim: str, live: Manifest) -> PlannedObject:
+def _conflict_with_claim(base: PlannedObject, claim: str, live: Manifest) -> PlannedObject:
     """Return the plan for an object in another set; fleets share Namespaces that ask for nothing of their own."""
     fleets_own = claim != OTHER_SET and base.ref.group_kind == "Namespace"
     unlabelled = without(dict(base.manifest or {}), ("metadata", "labels", PART_OF))
@@ -229,7 +229,7 @@ def _own_object_as_far_as_it_can_change(
         applied = applied_digest(context.desired.manifest, live, fields) if context.is_changed else ""
         is_applied = not context.is_changed or applied in context.answered
         base = replace(base, applied=applied if is_applied else "")
-        if is_applied and (known := _known(base, found, context)):
+        if is_applied and (known := _plan_by_remembered_answer(base, found, context)):
             return known
     changes = field_changes(decided.want, live, certain_differences(found), ours)
     base = replace(base, changes=changes, migrate=migrate)
@@ -243,7 +243,9 @@ def _own_object_as_far_as_it_can_change(
     )
 
 
-def _known(base: PlannedObject, found: tuple[FieldDifference, ...], context: PlanContext) -> PlannedObject | None:
+def _plan_by_remembered_answer(
+    base: PlannedObject, found: tuple[FieldDifference, ...], context: PlanContext
+) -> PlannedObject | None:
     """Return the plan for an object that nothing is to be sent for; None where something is, or that is not known."""
     if not found:
         return base

@@ -164,7 +164,7 @@ class _FieldComparison:
             step = parse_step(text)
             if step is None or isinstance(step, str):
                 continue
-            item = _claimed(unclaimed, step)
+            item = _take_matching_item(unclaimed, step)
             if item is MISSING:
                 self.found.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
             elif isinstance(step, Key):
@@ -196,7 +196,7 @@ def _is_reordered(pairs: Iterable[tuple[Any, Any]], want: list[Any], live: list[
     return any(before > after for (_, before), (_, after) in pairwise(places))
 
 
-def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:
+def _take_matching_item(unclaimed: list[Any], step: Key | Member) -> Any:
     """Take the item a step stands for out of the list; MISSING when there is none."""
     item = item_matching(unclaimed, step) if isinstance(step, Key) else step.value
     for number, candidate in enumerate(unclaimed):
@@ -284,7 +284,7 @@ def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tu
     if not steps:
         return None
     unclaimed = list(items)
-    claimed = [(step, item) for step in steps if (item := _claimed(unclaimed, step)) is not MISSING]
+    claimed = [(step, item) for step in steps if (item := _take_matching_item(unclaimed, step)) is not MISSING]
     names = _key_names(steps)
     return (*claimed, *((_step_of(item, names), item) for item in unclaimed))
 

@@ -43,7 +43,7 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
         maps = kind.maps if kind else COMMON_MAPS
         body = {key: without_nulls(value, maps, key) for key, value in body.items() if value is not None}
     if resource.kind == "Secret" and not resource.group:
-        body = _encoded(body)
+        body = _secret_with_encoded_data(body)
     elif resource.kind == "ConfigMap" and body.get("binaryData"):
         body["binaryData"] = {key: canonical_base64(value) for key, value in body["binaryData"].items()}
     return {
@@ -87,7 +87,7 @@ def without_nulls(value: Any, maps: Mapping[str, str] | None = None, name: str =
     return value
 
 
-def _encoded(body: dict[str, Any]) -> dict[str, Any]:
+def _secret_with_encoded_data(body: dict[str, Any]) -> dict[str, Any]:
     """Return a Secret's content as ``data`` alone; what cannot be encoded is left for the server to refuse."""
     text = body.get("stringData") or {}
     data = {key: canonical_base64(value) for key, value in (body.get("data") or {}).items()}

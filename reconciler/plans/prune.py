@@ -71,8 +71,8 @@ def plan_deletions(
 
 def _held_back(item: PlannedObject, hold: str, guard: str, hint: str) -> PlannedObject:
     if hold:
-        return _kept(item, hold, "")
-    return _kept(item, guard, hint) if guard else item
+        return _kept_object(item, hold, "")
+    return _kept_object(item, guard, hint) if guard else item
 
 
 def _candidate_refs(
@@ -186,7 +186,7 @@ def _places(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:
     return [(ref.namespace, ref.group_kind) for ref in refs]
 
 
-def _kept(item: PlannedObject, reason: str, hint: str) -> PlannedObject:
+def _kept_object(item: PlannedObject, reason: str, hint: str) -> PlannedObject:
     if item.action not in {Action.PRUNE, Action.HAND_OFF}:
         return item
     return replace(item, action=Action.KEPT, reason="Held", message=reason, hint=hint)

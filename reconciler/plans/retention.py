@@ -55,7 +55,7 @@ def retained(
 def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, field: Retained) -> dict[str, Any]:
     if field.is_united:
         return want if field.is_map else _with_united(want, live, fields, field.path[0])
-    kept: dict[str, Any] = _kept(want, live, fields, field, field.path)
+    kept: dict[str, Any] = _value_with_retained(want, live, fields, field, field.path)
     return kept
 
 
@@ -101,7 +101,7 @@ def _with_united(want: dict[str, Any], live: Manifest, fields: Fields, name: str
     return {**want, name: _items_of_both(want[name], live.get(name) or [])}
 
 
-def _kept(want: Any, live: Any, fields: Fields | None, field: Retained, path: tuple[str, ...]) -> Any:
+def _value_with_retained(want: Any, live: Any, fields: Fields | None, field: Retained, path: tuple[str, ...]) -> Any:
     """Return ``want`` with the live value at a path where we own it, and without the field where we do not."""
     name, rest = path[0], path[1:]
     if name == EACH:
@@ -112,7 +112,7 @@ def _kept(want: Any, live: Any, fields: Fields | None, field: Retained, path: tu
     if present in _ABSENT:
         return want
     if rest:
-        return {**want, name: _kept(want[name], present, owned, field, rest)}
+        return {**want, name: _value_with_retained(want[name], present, owned, field, rest)}
     if owned is None:
         return {key: value for key, value in want.items() if key != name}
     return {**want, name: want[name] if field.is_injected else owned_part(present, owned)}
@@ -122,7 +122,7 @@ def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, res
     name = item.get("name") if isinstance(item, Mapping) else None
     other = next((each for each in live or () if isinstance(each, Mapping) and each.get("name") == name), None)
     owned = (fields or {}).get(f'k:{{"name":"{name}"}}')
-    return item if other is None else _kept(item, other, owned, field, rest)
+    return item if other is None else _value_with_retained(item, other, owned, field, rest)
 
 
 def _items_of_both(want: list[Any], live: list[Any]) -> list[Any]:

@@ -28,14 +28,14 @@ def works_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: It
         found = {f"works/{report.cluster}/{below(work.item.ref)}": work for work in work_inputs(report)}
         removed |= dict.fromkeys(known.get(report.cluster, set()) - found.keys())
         seen |= found
-    made = _made(recorded, statuses, seen)
+    made = _files_of_works(recorded, statuses, seen)
     if made or removed:
         waiting = {path: work for path, work in seen.items() if path not in made and _is_unsettled(path, recorded)}
-        made |= _made(recorded, statuses, waiting, has_commit=True)
+        made |= _files_of_works(recorded, statuses, waiting, has_commit=True)
     return {**removed, **made}
 
 
-def _made(
+def _files_of_works(
     recorded: RecordedStatus, statuses: WorkStatuses, seen: Mapping[str, WorkInputs], *, has_commit: bool = False
 ) -> dict[str, bytes]:
     """Return the Works to write of those seen, by path."""

@@ -38,7 +38,7 @@ class ParsedFiles(Struct):
         """Return the one object of a file; GitError where passes write no such file."""
         manifest = self._known.get(content)
         if manifest is None:
-            manifest = self._known[content] = self._read(path, content)
+            manifest = self._known[content] = self._read_object(path, content)
         return manifest
 
     def file(self, kind: type[_File], path: str, content: bytes) -> _File:
@@ -58,7 +58,7 @@ class ParsedFiles(Struct):
         if self.cache is not None:
             self.cache.save()
 
-    def _read(self, path: str, content: bytes) -> Manifest:
+    def _read_object(self, path: str, content: bytes) -> Manifest:
         if self.cache is None or path.partition("/")[0] not in _OF_OBJECTS:
             return object_at(path, content)
         blob_id = object_id("blob", content)

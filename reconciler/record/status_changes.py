@@ -249,7 +249,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _asked_for(inputs)
-    workloads = {binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))}
+    workloads = {binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded))}
     known = with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_concerned(inputs.bindings.get(ref), inputs)}
     are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
@@ -270,7 +270,7 @@ def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:
     return is_deschedulable(binding) if binding is not None else not inputs.commit
 
 
-def _reported(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
+def _reported_health(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
     works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
     return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
@@ -346,9 +346,9 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
     parts = [*_names_by_word(ready), *_names_by_word(ended)]
-    parts += [f"facts of {_named(facts)}"] if facts else []
-    parts += [f"schemas of {_named(schemas)}"] if schemas else []
-    parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
+    parts += [f"facts of {_names_in_subject(facts)}"] if facts else []
+    parts += [f"schemas of {_names_in_subject(schemas)}"] if schemas else []
+    parts += [f"{counted(objects.total(), 'object')} of {_names_in_subject(sorted(objects))}"] if objects else []
     if inputs.refusal is not None and SourceRefusal.PATH in files:
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
@@ -377,13 +377,13 @@ def _names_by_word(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
     by_word: dict[str, list[str]] = {}
     for name, word in sorted(word_by_cluster.items()):
         by_word.setdefault(word, []).append(name)
-    return [f"{_named(names)} {word}" for word, names in sorted(by_word.items())]
+    return [f"{_names_in_subject(names)} {word}" for word, names in sorted(by_word.items())]
 
 
-def _named(names: Sequence[str]) -> str:
+def _names_in_subject(names: Sequence[str]) -> str:
     """Return a few names, or how many there are.
 
-    >>> _named(["eu"]), _named(["eu", "us"]), _named(["ap", "eu", "us"])
+    >>> _names_in_subject(["eu"]), _names_in_subject(["eu", "us"]), _names_in_subject(["ap", "eu", "us"])
     ('eu', 'eu and us', '3 clusters')
     """
     return " and ".join(names) if len(names) <= _MOST_NAMED else counted(len(names), "cluster")

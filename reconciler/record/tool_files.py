@@ -87,28 +87,28 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         worst = report.worst
         if worst is None:
             message, hint = f"{name} has no {kind} that applies its folder", f"argosy emit {command} prints it"
-            return self._ended(known, "NotDelivered", message, hint), ""
-        commit = self._rendered(worst.commit)
+            return self._record_with_outcome(known, "NotDelivered", message, hint), ""
+        commit = self._rendered_commit_of(worst.commit)
         if report.is_over and worst.commit and not commit:
             message = f"{name} has {worst.commit[:12]}, which is no commit of the rendered branch"
-            return self._ended(known, "UnknownCommit", message, f"see what the {kind} reads"), ""
+            return self._record_with_outcome(known, "UnknownCommit", message, f"see what the {kind} reads"), ""
         reason, fault = report.source_fault
         is_to_be_recorded = report.is_over and (worst.outcome != CONVERGED or self._agree(report, commit))
         after = self._record_after_run(known, report, worst, commit) if is_to_be_recorded else known
         if reason and not self._asks_the_same(report.cluster, after.applied, self.tip):
-            return self._ended(known, reason, self._safe(report.cluster, self.tip, fault)), ""
+            return self._record_with_outcome(known, reason, self._safe(report.cluster, self.tip, fault)), ""
         return after, commit if is_to_be_recorded and worst.outcome in _FINISHED else ""
 
     def _record_after_run(
         self, known: ClusterRecord, report: ToolReport, worst: PartReport, commit: str
     ) -> ClusterRecord:
         """Return the record of a cluster with how the tool ended; a commit that asks the same is no other one."""
-        after = self._ended(known, worst.outcome, self._safe(report.cluster, commit, worst.message))
+        after = self._record_with_outcome(known, worst.outcome, self._safe(report.cluster, commit, worst.message))
         if worst.outcome not in _FINISHED or self._asks_the_same(report.cluster, known.applied, commit):
             return after
         return replace(after, applied=commit)
 
-    def _ended(self, before: ClusterRecord, outcome: str, message: str, hint: str = "") -> ClusterRecord:
+    def _record_with_outcome(self, before: ClusterRecord, outcome: str, message: str, hint: str = "") -> ClusterRecord:
         """Return a record with an outcome, and since when it is so; a message that differs in numbers alone stays."""
         outcome, message = one_line(outcome)[:_MOST_TEXT], one_line(message)[:_MOST_TEXT]
         if outcome == before.outcome and lasting(message) == lasting(before.message):
@@ -118,13 +118,13 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
 
     def _agree(self, report: ToolReport, commit: str) -> bool:
         """Return whether all parts were compared with commits that ask the same; else some are yet to be."""
-        others = {self._rendered(part.commit) for part in report.parts}
+        others = {self._rendered_commit_of(part.commit) for part in report.parts}
         return all(self._asks_the_same(report.cluster, each, commit) for each in others)
 
     def _asks_the_same(self, cluster: str, one: str, other: str) -> bool:
         return bool(one and other) and self.commits.ask_the_same(cluster, one, other)
 
-    def _rendered(self, commit: str) -> str:
+    def _rendered_commit_of(self, commit: str) -> str:
         """Return the rendered commit that a tool names, or that the mirror it reads was taken from; else nothing."""
         if not commit:
             return ""
@@ -147,7 +147,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
 
     def _with_silence(self, after: ClusterRecord, before: ClusterRecord, report: ToolReport) -> ClusterRecord:
         """Return a record that is unknown where its tool has said nothing for too long of something new."""
-        reported = {after.applied, *(self._rendered(part.commit) for part in report.parts if part.outcome)}
+        reported = {after.applied, *(self._rendered_commit_of(part.commit) for part in report.parts if part.outcome)}
         if any(self._asks_the_same(report.cluster, each, self.tip) for each in reported):
             return after
         now, heard = _seconds(self.now), _seconds(report.heard)

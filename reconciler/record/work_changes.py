@@ -83,13 +83,13 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     """Return the Work to record: ``before`` itself when nothing about it changed that is worth a commit."""
     occasion = occasion or Occasion()
     if before is None:
-        return _written(observed, (), {}, now)
+        return _written_work(observed, (), {}, now)
     old = before.get("status") or {}
     status = _with_last_reported(old, observed["status"])
     observed = {**observed, "status": status, **_healthy_until(before, observed, now)}
     known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(old, observed["status"])
     if occasion.is_applied and (turned or moved):
-        return _written(observed, old.get("conditions") or (), {}, now)
+        return _written_work(observed, old.get("conditions") or (), {}, now)
     if moved and not turned and is_on_its_way(before):
         known = known._replace(numbers=known.numbers.begun(unsettled_since(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
@@ -99,15 +99,15 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
     streaks = {"turns": turns, "numbers": numbers}
     if turns.is_unsettled:
-        return _written(_flapping(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed)
-    return _written(observed, old.get("conditions") or (), streaks, now)
+        return _written_work(_flapping(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed)
+    return _written_work(observed, old.get("conditions") or (), streaks, now)
 
 
 def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, str]:
     """Return when an object that is not healthy was last seen healthy, where it ever was."""
     if _entry(observed["status"]).get("health") == str(Health.HEALTHY):
         return {}
-    seen = _Streaks.of(before).seen or _seen(before)
+    seen = _Streaks.of(before).seen or _comparable_health(before)
     until = now if seen["health"] == str(Health.HEALTHY) else before.get("healthyUntil")
     return {"healthyUntil": str(until)} if until else {}
 
@@ -142,7 +142,7 @@ def _is_to_write(known: _Streaks, now: str, occasion: Occasion, *, turned: bool,
     return Due.NOW in {turns, numbers}
 
 
-def _written(
+def _written_work(
     work: Manifest,
     conditions: Sequence[Mapping[str, Any]],
     streaks: Mapping[str, Streak],
@@ -154,7 +154,7 @@ def _written(
     longer = {name: streak for name, streak in streaks.items() if streak.times > 1}
     since = [streak.since for streak in longer.values() if streak.is_unsettled]
     kept: dict[str, Any] = {name: streak.plain() for name, streak in longer.items()}
-    kept |= {"seen": _seen(seen)} if seen is not None else {}
+    kept |= {"seen": _comparable_health(seen)} if seen is not None else {}
     return {
         **work,
         "observedAt": now,
@@ -175,7 +175,7 @@ def _flapping(observed: Manifest, turns: Streak) -> Manifest:
     return {**observed, "status": {**status, "conditions": conditions, "manifestStatuses": entries}}
 
 
-def _seen(work: Manifest) -> dict[str, str]:
+def _comparable_health(work: Manifest) -> dict[str, str]:
     """Return the health that was seen, as far as it is told apart."""
     healthy = condition_of_type(work["status"]["conditions"], HEALTHY)
     return {
@@ -195,13 +195,13 @@ def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
 
 def _has_turned(before: Manifest, observed: Manifest) -> bool:
     """Say whether the state of an object is another one than that which was seen when it was recorded."""
-    seen = _Streaks.of(before).seen or _seen(before)
+    seen = _Streaks.of(before).seen or _comparable_health(before)
     is_same = _without_volatile(before["status"].get("conditions") or ()) == _without_volatile(
         observed["status"]["conditions"]
     )
     has_status = [_entry(each["status"]).get("status") is not None for each in (before, observed)]
     is_same = is_same and has_status[0] == has_status[1]
-    return not is_same or seen != _seen(observed) or _finding_keys(before) != _finding_keys(observed)
+    return not is_same or seen != _comparable_health(observed) or _finding_keys(before) != _finding_keys(observed)
 
 
 def _has_moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

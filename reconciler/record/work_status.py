@@ -85,7 +85,7 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     first = findings[0] if findings and health is not Health.HEALTHY else None
     reason, message = (first.reason, first.message) if first else (state.reason, state.message)
     healthy = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
-    reported, faults = _reported(live, interpreter)
+    reported, faults = _status_and_faults(live, interpreter)
     return WorkStatus(
         ref=item.ref,
         version=version,
@@ -131,7 +131,7 @@ def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveSta
     return Health.UNHEALTHY, state
 
 
-def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict[str, str], ...]]:
+def _status_and_faults(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict[str, str], ...]]:
     """Return the part of an object's status that is reported, and a condition where its interpreter fails."""
     metadata = live["metadata"]
     annotations = {GENERATION_ANNOTATION: "0", **(metadata.get("annotations") or {})}

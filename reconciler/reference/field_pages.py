@@ -157,7 +157,7 @@ def _head(field: DescribedField) -> Iterator[str]:
         yield from _limits(field.node, "")
         yield ""
     yield "DESCRIPTION:"
-    yield from _wrapped(field.about, _INDENT)
+    yield from _wrapped_lines(field.about, _INDENT)
     yield ""
 
 
@@ -171,7 +171,7 @@ def _children(field: DescribedField) -> Iterator[str]:
         yield from _limits(node, "  ")
         about = _ABOUT_ROOT.get(name, "") if not field.path and name in _ROOT else ""
         path = f"{field.path}{_item_suffix(field.node)}.{name}".removeprefix(".")
-        yield from _wrapped(about or field.kind.sentence(path), _INDENT)
+        yield from _wrapped_lines(about or field.kind.sentence(path), _INDENT)
         yield ""
 
 
@@ -199,5 +199,5 @@ def _limits(node: Node, indent: str) -> Iterator[str]:
         yield f"{indent}default: {str(default).lower() if isinstance(default, bool) else default}"
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrapped_lines(text: str, indent: str) -> list[str]:
     return textwrap.wrap(text or "-", _WIDTH, initial_indent=indent, subsequent_indent=indent)

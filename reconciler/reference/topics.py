@@ -42,11 +42,11 @@ def _fields(kind: str) -> tuple[Entry, ...]:
 
 
 def _field_text(node: Node, field: Field) -> str:
-    default = "" if field.default in (None, "", []) else f" Default: `{_written(field.default)}`."
+    default = "" if field.default in (None, "", []) else f" Default: `{_text_of_value(field.default)}`."
     return f"({type_name(node)}) {field.about}{default}"
 
 
-def _written(value: object) -> str:
+def _text_of_value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)

@@ -73,7 +73,7 @@ class Repository:
         return self.settings.is_partial
 
     @cached_property
-    def _stored(self) -> StoredObjects:
+    def _stored_objects_of_clone(self) -> StoredObjects:
         return StoredObjects(self.folder.objects, self.algorithm)
 
     @property
@@ -93,13 +93,13 @@ class Repository:
 
     def resolve(self, revision: str) -> str:
         """Return the commit that a branch, tag, id or other revision names; a ``GitError`` says why there is none."""
-        if self.mirrors and (tip := self._mirrored(revision)):
+        if self.mirrors and (tip := self._mirrored_commit(revision)):
             return tip
-        if WHOLE_ID.fullmatch(revision) and self._stored.read([bytes.fromhex(revision)], "commit"):
+        if WHOLE_ID.fullmatch(revision) and self._stored_objects_of_clone.read([bytes.fromhex(revision)], "commit"):
             return revision
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
 
-    def _mirrored(self, revision: str) -> str | None:
+    def _mirrored_commit(self, revision: str) -> str | None:
         """Return the tip of a branch of the mirrored repository; in a mirror no other branch is meant."""
         ref = f"refs/remotes/{self.mirrors}/{revision.removeprefix('refs/heads/')}"
         return self.tip(ref) if is_ref_name(ref) else None
@@ -116,7 +116,9 @@ class Repository:
         if commit in self._snapshots:
             return self._snapshots[commit]
         partial = self._is_partial
-        found = Snapshot(commit=commit, files=list_files(self.git, self._stored, commit, partial=partial))
+        found = Snapshot(
+            commit=commit, files=list_files(self.git, self._stored_objects_of_clone, commit, partial=partial)
+        )
         if WHOLE_ID.fullmatch(commit) and not partial:
             self._snapshots[commit] = found
         return found
@@ -126,7 +128,10 @@ class Repository:
         wanted = list(dict.fromkeys(ids))
         unstored = {id_: self._unstored[id_] for id_ in wanted if id_ in self._unstored}
         stored = (id_ for id_ in wanted if id_ not in unstored)
-        return {**read_objects(self.git, self._stored, stored, "blob", partial=self._is_partial), **unstored}
+        return {
+            **read_objects(self.git, self._stored_objects_of_clone, stored, "blob", partial=self._is_partial),
+            **unstored,
+        }
 
     def worktree_snapshot(self, wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
         """Return the files as they stand in the work tree: tracked, or new and not ignored.
@@ -143,7 +148,7 @@ class Repository:
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
-        contents = read_objects(self.git, self._stored, ids, "tree", partial=self._is_partial)
+        contents = read_objects(self.git, self._stored_objects_of_clone, ids, "tree", partial=self._is_partial)
         return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
 
     def commit_info(self, commit: str) -> CommitInfo:
@@ -154,7 +159,11 @@ class Repository:
         """Return the same of many commits, in their order."""
         ids = tuple(commits)
         unread = [bytes.fromhex(commit) for commit in ids if commit not in self._commits]
-        contents = read_objects(self.git, self._stored, unread, "commit", partial=self._is_partial) if unread else {}
+        contents = (
+            read_objects(self.git, self._stored_objects_of_clone, unread, "commit", partial=self._is_partial)
+            if unread
+            else {}
+        )
         self._commits |= {id_.hex(): parse_commit(id_.hex(), content) for id_, content in contents.items()}
         return tuple([self._commits[commit] for commit in ids])
 
@@ -171,7 +180,7 @@ class Repository:
     def _near(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
         """Return a short history, as ``near_history`` does, where none of it can be cut off."""
         is_whole = WHOLE_ID.fullmatch(commit) and not self.is_shallow
-        return near_history(self._stored, commit, until, limit) if is_whole else None
+        return near_history(self._stored_objects_of_clone, commit, until, limit) if is_whole else None
 
     @property
     def author(self) -> Signature:
@@ -269,7 +278,7 @@ class Repository:
         """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
         from .history import first_commit
 
-        return first_commit(self.git, self.folder, self._stored, commit)
+        return first_commit(self.git, self.folder, self._stored_objects_of_clone, commit)
 
     def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
         """Return the files below a folder that the commits and those before them removed, each as it was last."""
@@ -334,7 +343,7 @@ class Repository:
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
         from .remotes import list_remote
 
-        return list_remote(self._reached(remote), refs)
+        return list_remote(self._reached_remote(remote), refs)
 
     def known_tips(self, remote: str, refs: Iterable[str], *, again: bool = False) -> dict[str, str | None]:
         """Return where refs of a remote stand, asking for those that it was not asked for since this was opened.
@@ -354,7 +363,7 @@ class Repository:
         """Fetch refs of a remote, a configured one or an address."""
         from .remotes import fetch_refs
 
-        fetch_refs(self._reached(remote), fetching, progress)
+        fetch_refs(self._reached_remote(remote), fetching, progress)
 
     def push(self, remote: str, updates: Iterable[RefUpdate], progress: "Progress | None" = None) -> None:
         """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
@@ -362,16 +371,16 @@ class Repository:
 
         updates, known = tuple(updates), self._known_tips
         self._known_tips = {}
-        push_refs(self._reached(remote, is_push=True), updates, progress)
+        push_refs(self._reached_remote(remote, is_push=True), updates, progress)
         self._known_tips = known | {(remote, update.ref): update.new for update in updates}
 
     def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:
         """Ask a remote whether it takes these updates from us, and send none; GitError when it does not."""
         from .remotes import push_refs
 
-        push_refs(self._reached(remote, is_push=True), updates, None, dry_run=True)
+        push_refs(self._reached_remote(remote, is_push=True), updates, None, dry_run=True)
 
-    def _reached(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
+    def _reached_remote(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
         """Return how a remote is reached, found out once."""
         from .remotes import reached_remote
 

@@ -111,7 +111,7 @@ class Cache:
         """
         if self._new * _FEW <= len(self._entries()):
             return
-        table = marshal.dumps(self._kept())
+        table = marshal.dumps(self._entries_within_size())
         with suppress(OSError):
             write_privately(self._path, hashlib.sha256(table).digest() + table)
             self._forget_versions()
@@ -122,7 +122,7 @@ class Cache:
             self._encoded = _table(self._path)
         return self._encoded
 
-    def _kept(self) -> dict[bytes, bytes]:
+    def _entries_within_size(self) -> dict[bytes, bytes]:
         """Return what was used, then the rest, the most recently used first, up to the size allowed."""
         kept: dict[bytes, bytes] = {}
         size = 0

@@ -127,7 +127,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
     ) -> subprocess.CompletedProcess[bytes]:
         """Run one command to its end; an exit code that is not among ``answers`` is a ``GitError``."""
         limit = timeout or (self.network_timeout if network else LOCAL_TIMEOUT)
-        with self._started(arguments, network=network) as process:
+        with self._started_process(arguments, network=network) as process:
             try:
                 output, errors = process.communicate(stdin, timeout=limit)
             except subprocess.TimeoutExpired as error:
@@ -144,7 +144,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
     def stream(self, *arguments: str, stdin: bytes = b"") -> Iterator[IO[bytes]]:
         """Run a command whose output is read as it comes; a failure is a ``GitError`` once all is read."""
         complaints: list[bytes] = []
-        with self._started(arguments) as process:
+        with self._started_process(arguments) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             assert process.stderr is not None
@@ -184,7 +184,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
         return environment
 
     @contextmanager
-    def _started(self, arguments: Sequence[str], *, network: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+    def _started_process(self, arguments: Sequence[str], *, network: bool = False) -> Iterator[subprocess.Popen[bytes]]:
         """Start git in a session of its own - no terminal to ask on - and leave nothing of it behind."""
         try:
             process = subprocess.Popen(

@@ -132,12 +132,12 @@ def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple
     wanted = ("--no-renames", "--no-abbrev", "--diff-filter=D", "--raw", "-r", "-z", "--format=%x01%P")
     output = git.run("log", "--first-parent", *wanted, "--end-of-options", *commits, "--", folder)
     found: dict[str, RemovedFile] = {}
-    for file in _parsed(output.stdout.split(b"\0")):
+    for file in _removed_files_in(output.stdout.split(b"\0")):
         found.setdefault(file.path, file)
     return tuple(found[path] for path in sorted(found))
 
 
-def _parsed(parts: Iterable[bytes]) -> Iterator[RemovedFile]:
+def _removed_files_in(parts: Iterable[bytes]) -> Iterator[RemovedFile]:
     """Read records, the newest first: a commit's parent, or a change followed by its path."""
     parent, rest = "", iter(parts)
     for part in rest:

@@ -76,7 +76,7 @@ def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     offered = list_remote(reached_remote(outside, address))
     if not (git.folder / "HEAD").exists():
         _create(git, address, offered)
-    if _mirrored(git.folder, offered):
+    if _is_mirror_current(git.folder, offered):
         return
     fetch_refs(reached_remote(git, REMOTE), Fetching(refspecs=_REFSPECS, prune=True), progress)
     if tip := offered.tips.get(offered.head):
@@ -97,7 +97,7 @@ def _create(git: GitCommand, address: str, offered: RemoteTips) -> None:
         git.run("config", key, value)
 
 
-def _mirrored(folder: Path, offered: RemoteTips) -> bool:
+def _is_mirror_current(folder: Path, offered: RemoteTips) -> bool:
     """Say whether the mirror has exactly the branches and tags offered, each at the same object."""
     wanted = {_local(ref): id_ for ref, id_ in offered.tips.items() if ref.startswith(("refs/heads/", "refs/tags/"))}
     here = {ref for ref in _known_refs(folder) if ref.startswith((f"refs/remotes/{REMOTE}/", "refs/tags/"))}

@@ -112,7 +112,7 @@ class _Pack:
     def add_delta(self, id_: bytes, delta: bytes, base: int) -> None:
         """Append an object as its difference to the one that starts at ``base``."""
         # A short one is only stored: setting up the compressor costs more than it saves.
-        deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _stored(delta)
+        deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _uncompressed_stream(delta)
         self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
 
     def add_similar(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
@@ -228,7 +228,7 @@ def _distance(distance: int) -> bytes:
     return bytes(encoded)
 
 
-def _stored(data: bytes) -> bytes:
+def _uncompressed_stream(data: bytes) -> bytes:
     """Return a zlib stream that holds a few bytes as they are."""
     size = len(data)
     return _STORED.pack(0x0178, 1, size, size ^ 0xFFFF) + data + _CHECK.pack(adler32(data))

@@ -32,7 +32,7 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
     library = _library()
     reporter = _reporter(library, progress)
     printed: list[str] = []
-    process = _started(git, arguments)
+    process = _started_process(git, arguments)
     group, lines = process.pid, list[str]()
     with process:
         try:
@@ -50,7 +50,7 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
         raise git_error(arguments[0], "\n".join(lines).encode("utf-8", "replace"), code)
 
 
-def _started(git: GitCommand, arguments: Sequence[str]) -> subprocess.Popen[str]:
+def _started_process(git: GitCommand, arguments: Sequence[str]) -> subprocess.Popen[str]:
     """Start git in a session of its own, with no other environment than that of every call."""
     try:
         return subprocess.Popen(

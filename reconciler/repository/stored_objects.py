@@ -64,9 +64,9 @@ class StoredObjects:
         known = [(id_, *self._kept[id_]) for id_ in wanted if id_ in self._kept]
         found = {id_: content for id_, its_kind, content in known if its_kind == kind}
         missing = [id_ for id_ in wanted if id_ not in found]
-        found |= self._found(missing, kind)
+        found |= self._loose_and_packed(missing, kind)
         missing = [id_ for id_ in missing if id_ not in found]
-        return {**found, **self._found(missing, kind)} if missing and self._open_packs() else found
+        return {**found, **self._loose_and_packed(missing, kind)} if missing and self._open_packs() else found
 
     def sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
         """Return the sizes of those blobs that are easily found, without their contents."""
@@ -85,7 +85,7 @@ class StoredObjects:
                     sizes[id_] = size
         return sizes
 
-    def _found(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
+    def _loose_and_packed(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
         contents: dict[bytes, bytes] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
@@ -129,7 +129,7 @@ def _loose(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | None:
     compressed = _beginning(folders, id_, _LARGEST)
     if compressed is None:
         return None
-    header, _, content = _inflated(compressed, 0, _LARGEST).partition(b"\0")
+    header, _, content = _inflated_at(compressed, 0, _LARGEST).partition(b"\0")
     kind, _, size = header.partition(b" ")
     return (kind.decode(), content) if int(size) == len(content) else None
 
@@ -219,13 +219,13 @@ def _base(pack: _OpenPack, entry: _PackedHeader, offset: int) -> tuple[int, int]
 
 def _exactly(content: mmap.mmap, start: int, size: int) -> bytes:
     """Return what is compressed from a position on, which must be of this size."""
-    inflated = _inflated(content, start, size)
+    inflated = _inflated_at(content, start, size)
     if len(inflated) != size:
         raise ValueError("another size than stated")
     return inflated
 
 
-def _inflated(content: bytes | mmap.mmap, start: int, size: int) -> bytes:
+def _inflated_at(content: bytes | mmap.mmap, start: int, size: int) -> bytes:
     """Return at most ``size`` bytes and one of what is compressed from a position on."""
     if size > _LARGEST:
         raise ValueError("too large to be read here")

@@ -36,12 +36,12 @@ def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
     with SafeFolder(root) as below:
         for path, content in sorted(contents.items()):
             try:
-                _put(below, path, content)
+                _put_file(below, path, content)
             except OSError as error:
                 raise GitError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _put(below: SafeFolder, path: str, content: bytes | None) -> None:
+def _put_file(below: SafeFolder, path: str, content: bytes | None) -> None:
     if content is None:
         *parents, name = path.split("/")
         os.unlink(name, dir_fd=below.folder(tuple(parents)))

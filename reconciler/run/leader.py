@@ -70,7 +70,9 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
             return replace(state, fault=answer.message)
         metadata = {"name": lease.name, "namespace": lease.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        return _written(state, client, ("POST", lease.collection), {**body, "spec": _spec(state.holder, {})}, now)
+        return _state_after_write(
+            state, client, ("POST", lease.collection), {**body, "spec": _spec(state.holder, {})}, now
+        )
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     version, holder = str((answer.body.get("metadata") or {}).get("resourceVersion")), spec.get("holderIdentity")
     if version != state.version:
@@ -79,10 +81,10 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
     span = float(seconds) if isinstance(seconds, int) else LEASE_SECONDS
     if holder and holder != state.holder and now - state.changed < span:
         return replace(state, renewed=None, fault="")
-    return _written(state, client, ("PUT", path), {**answer.body, "spec": _spec(state.holder, spec)}, now)
+    return _state_after_write(state, client, ("PUT", path), {**answer.body, "spec": _spec(state.holder, spec)}, now)
 
 
-def _written(
+def _state_after_write(
     state: LeaderState, client: Client, where: tuple[str, str], body: Mapping[str, Any], now: float
 ) -> LeaderState:
     """Write the Lease, unless somebody else changed it since it was read: then that one leads."""

@@ -198,7 +198,7 @@ def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -
         case Woken():
             state = _woken(state, time_now, pace)
         case Began():
-            state = _begun(state, event.step, time_now, pace)
+            state = _state_at_begin(state, event.step, time_now, pace)
         case Looked():
             state = _state_after_look(state, event.tip, time_now, pace)
         case SourceRead():
@@ -230,7 +230,7 @@ def _paced_anew(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     return replace(state, look_at=min(state.look_at, time_now.now + pace.poll))
 
 
-def _begun(state: FleetState, begun: NextStep, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_at_begin(state: FleetState, begun: NextStep, time_now: TimeNow, pace: Pace) -> FleetState:
     if begun is NextStep.MAKE_WAY:
         return replace(state, is_making_way=True)
     if begun is NextStep.LOOK:

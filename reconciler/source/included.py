@@ -51,11 +51,11 @@ def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSourc
     for source, (_, place) in zip(external.sources, external.admitted, strict=True):
         if source.includes_manifests and lock.locked is not None:
             inputs = ((place.file.path, place.file.id), *lock_inputs)
-            built = built.combined_with(_included(source, place, lock.locked, inputs, reading))
+            built = built.combined_with(_included_source(source, place, lock.locked, inputs, reading))
     return with_built(found, built, reading)
 
 
-def _included(
+def _included_source(
     source: ExternalSource,
     place: LocatedManifest,
     locked: LockedFiles,
@@ -91,7 +91,7 @@ def _read_included(
         origins=tuple(Origin(f"{source.name}:{each.file.path}") for each in templates),
         first=(place.number + 1) * NUMBERS_LEFT_FREE,
     )
-    faults = (*_broken(inner), *(each.problem for each in inner.contents.unreadable))
+    faults = (*_problems_inside(inner), *(each.problem for each in inner.contents.unreadable))
     decided = len(inner.contents.every) - len(templates)
     message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
     return BuiltSource(
@@ -108,7 +108,7 @@ def _without_vendored(lock: Lock) -> Lock:
     return replace(lock, sources={name: replace(each, vendored="") for name, each in lock.sources.items()})
 
 
-def _broken(inner: ReadFiles) -> Iterator[Problem]:
+def _problems_inside(inner: ReadFiles) -> Iterator[Problem]:
     yield from (each.problem for each in inner.built.broken)
     for found in inner.contents.problems:
         yield replace(found.problem, path=found.place.file.path)

@@ -55,7 +55,7 @@ class ObjectFamily(NamedTuple):
     has_group: bool = False
 
 
-def _located(read: Callable[..., Any]) -> Callable[[Manifest, LocatedManifest, SharedPlacements], Any]:
+def _with_place(read: Callable[..., Any]) -> Callable[[Manifest, LocatedManifest, SharedPlacements], Any]:
     """Return what reads an object with its place."""
     return lambda manifest, place, _: read(manifest, path=place.file.path, document=place.number)
 
@@ -75,15 +75,17 @@ def _binding(manifest: Manifest, _: LocatedManifest, placements: SharedPlacement
 _NAMES, _REF = ("namespace", "name"), ("ref",)
 FAMILIES = (
     ObjectFamily("policies", ("PropagationPolicy", "ClusterPropagationPolicy"), _policy, _NAMES),
-    ObjectFamily("override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _located(override_policy), _NAMES),
-    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _located(cluster_taint_policy)),
-    ObjectFamily("clusters", ("Cluster",), _located(cluster)),
-    ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _template, _REF),
-    ObjectFamily("reschedule_requests", ("WorkloadRebalancer",), _located(reschedule_request), has_group=True),
     ObjectFamily(
-        "cron_autoscalers", ("CronFederatedHPA",), _located(cron_autoscaler), ("target", "name"), has_group=True
+        "override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _with_place(override_policy), _NAMES
     ),
-    ObjectFamily("federated_autoscalers", ("FederatedHPA",), _located(federated_autoscaler), _REF, has_group=True),
+    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _with_place(cluster_taint_policy)),
+    ObjectFamily("clusters", ("Cluster",), _with_place(cluster)),
+    ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _template, _REF),
+    ObjectFamily("reschedule_requests", ("WorkloadRebalancer",), _with_place(reschedule_request), has_group=True),
+    ObjectFamily(
+        "cron_autoscalers", ("CronFederatedHPA",), _with_place(cron_autoscaler), ("target", "name"), has_group=True
+    ),
+    ObjectFamily("federated_autoscalers", ("FederatedHPA",), _with_place(federated_autoscaler), _REF, has_group=True),
     ObjectFamily("quotas", ("FederatedResourceQuota",), _template, _REF, has_group=True),
     ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: remedy(manifest), has_group=True),
     ObjectFamily("starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _binding, _REF, has_group=True),

@@ -149,11 +149,14 @@ def _loaded_test(
 ) -> PolicyTest:
     spec = manifest["spec"]
     given = spec.get("given") or {}
+    found = _given_objects(place, given, "clusters", loaded)
     clusters = load_karmada_objects(
-        ((each, kind) for each in _given(place, given, "clusters", loaded) if (kind := admitted_kind(each.manifest))),
+        ((each, kind) for each in found if (kind := admitted_kind(each.manifest))),
         default_namespace=fleet.default_namespace,
     )
-    templates = load_templates(_given(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet)
+    templates = load_templates(
+        _given_objects(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet
+    )
     for each in (clusters, templates):
         loaded.problems += each.problems
         loaded.warnings += each.warnings
@@ -215,7 +218,7 @@ def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -
     return "" if has_none else fleet.default_namespace
 
 
-def _given(place: LocatedManifest, given: Any, key: str, loaded: PolicyTests) -> Iterator[LocatedManifest]:
+def _given_objects(place: LocatedManifest, given: Any, key: str, loaded: PolicyTests) -> Iterator[LocatedManifest]:
     """Yield the manifests a test is given, each at its place in the test; a cluster may omit apiVersion and kind."""
     for number, value in enumerate(given.get(key) or ()):
         inner = place._replace(manifest=value, prefix=f"{place.prefix}spec.given.{key}[{number}].")

@@ -137,7 +137,7 @@ def object_text(
             each.health,
             each.reason if each.reason != each.health else "",
             each.since,
-            *((_seen(each, now),) if is_aged else ()),
+            *((_age_of_numbers(each, now),) if is_aged else ()),
         )
         for each in objects
     ]
@@ -266,7 +266,7 @@ def _objects(objects: Sequence[ObjectIn], now: float) -> str:
     rows = [
         (
             *(each.object, each.ready, each.applied, each.health, each.reason, each.since),
-            *((_seen(each, now),) if is_aged else ()),
+            *((_age_of_numbers(each, now),) if is_aged else ()),
             _why(each),
         )
         for each in objects
@@ -276,7 +276,7 @@ def _objects(objects: Sequence[ObjectIn], now: float) -> str:
     return f"\n{table(header, rows)}" if rows else ""
 
 
-def _seen(each: ObjectIn, now: float) -> str:
+def _age_of_numbers(each: ObjectIn, now: float) -> str:
     """Return how long ago an object was seen that changes more often than it is recorded; empty for any other."""
     return f"{age(each.observed_at, now)} ago" if each.unsettled else ""
 

@@ -55,10 +55,10 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
     A test with a time is about the pass at that time, after those that went before it.
     """
-    return result_or_substitute(partial(_trial_of, test, desired, answers), partial(_failed, test))
+    return result_or_substitute(partial(_trial_of, test, desired, answers), partial(_failed_trial, test))
 
 
-def _failed(test: PolicyTest, error: Exception) -> Trial:
+def _failed_trial(test: PolicyTest, error: Exception) -> Trial:
     """Return the result of a test that led to an error nobody thought of."""
     mismatch = Mismatch(field="spec", message=f"{unexpected_words(error)}; {REPORT_IT}", got=WITHHELD)
     return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())

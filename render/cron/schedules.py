@@ -91,11 +91,11 @@ def parse_schedule(text: str) -> Schedule:
         raise ValueError(f"has {len(text)} characters, but at most {MOST_TEXT} are read")
     if text.startswith(("TZ=", "CRON_TZ=")):
         zone, _, rest = text.partition(" ")
-        return replace(_parsed(rest.strip()), zone=zone.partition("=")[2])
-    return _parsed(text)
+        return replace(_schedule_in(rest.strip()), zone=zone.partition("=")[2])
+    return _schedule_in(text)
 
 
-def _parsed(text: str) -> Schedule:
+def _schedule_in(text: str) -> Schedule:
     """Return a schedule without a time zone before it; there may be one at most."""
     if text.startswith("@every "):
         return Every(seconds=_duration(text.removeprefix("@every ")))

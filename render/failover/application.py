@@ -78,7 +78,7 @@ def application_failover(
             state = evict_cluster(state, _task(cluster, workload, gates or FailoverGates()))
     except PreservationError as error:
         return FailoverPass(state=workload.state, timers=running, error=str(error))
-    kept = _kept(running, state, workload.reported)
+    kept = _timers_of_unwell(running, state, workload.reported)
     ends = [strictly_after(started, seconds) for started in kept.values()]
     flip = Flip(min(ends)) if ends else None
     return FailoverPass(state=state, timers=kept, left=tuple(left), wait=min(waits, default=0), flip=flip)
@@ -99,7 +99,7 @@ def _failing(workload: FailingWorkload) -> list[str]:
     ]
 
 
-def _kept(running: Timers, state: Leaving, reported: Sequence[AggregatedStatusItem]) -> Timers:
+def _timers_of_unwell(running: Timers, state: Leaving, reported: Sequence[AggregatedStatusItem]) -> Timers:
     well = {item.cluster for item in reported if item.health in {HEALTHY, UNKNOWN_HEALTH}}
     return {name: since for name, since in running.items() if name in state.target_names and name not in well}
 

@@ -74,7 +74,7 @@ class JsonPatch(Struct, frozen=True):
     def _test(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
         if path == "":
             raise PatchFailed("test: there is no path")
-        found = _found(_place(root, path))
+        found = _value_at_place(_place(root, path))
         wanted = operation.get("value", _ABSENT)
         if found is None:
             if wanted is _ABSENT and self.version < 5:
@@ -89,7 +89,7 @@ class JsonPatch(Struct, frozen=True):
         if not isinstance(source, str):
             raise PatchFailed("move and copy need from")
         place = _place(root, source)
-        value = deepcopy(_found(place))
+        value = deepcopy(_value_at_place(place))
         if not is_kept:
             _remove(place)
         _add(_place(root, path), value)
@@ -150,7 +150,7 @@ def _index(place: _Place, length: int) -> int:
     return position % length
 
 
-def _found(place: _Place) -> Any:
+def _value_at_place(place: _Place) -> Any:
     if isinstance(place.holder, dict):
         return place.holder.get(place.key)
     return place.holder[_index(place, len(place.holder))]

@@ -61,7 +61,7 @@ def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
             together[name] = max(together.get(name, 0), amount)
     if spec.get("overhead"):
         _add(together, _amounts(mapping_at(spec, "overhead"), "overhead"))
-    return {name: _written(name, amount) for name, amount in together.items() if amount > 0}
+    return {name: _written_amount(name, amount) for name, amount in together.items() if amount > 0}
 
 
 def _requests(spec: Mapping[str, Any], containers: str) -> Iterator[Amounts]:
@@ -101,7 +101,7 @@ def _add(total: Amounts, amounts: Amounts) -> None:
 
 
 @lru_cache(maxsize=512)
-def _written(name: str, amount: int) -> str:
+def _written_amount(name: str, amount: int) -> str:
     if name == "cpu":
         return f"{amount}m" if amount % 1000 else format_quantity(amount // 1000)
     is_binary = name in BINARY or name.startswith("hugepages-")

@@ -84,7 +84,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
 
     def layer(self, operation: Operation, manifest: Manifest) -> Layer:
         """Return the layer that answers."""
-        return self._found(operation, manifest)[0]
+        return self._layer_and_function(operation, manifest)[0]
 
     def replicas(self, manifest: Manifest) -> Replicas | None:
         """Return the replicas the object wants and the needs of one; None for an object without replicas."""
@@ -103,7 +103,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
 
     def replica_field(self, manifest: Manifest) -> tuple[str, ...] | None:
         """Return the path of the one integer ``revise_replica`` sets, None if it is missing or not the only change."""
-        _, function, interpretation = self._found(Operation.REVISE_REPLICA, manifest)
+        _, function, interpretation = self._layer_and_function(Operation.REVISE_REPLICA, manifest)
         path = interpretation.replica_field if function and interpretation else None
         if path is None:
             return None
@@ -153,7 +153,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
         return known.finish(manifest)
 
     def _answer(self, operation: Operation, neutral: Any, manifest: Manifest, *arguments: Any) -> Any:
-        _, function, _ = self._found(operation, manifest)
+        _, function, _ = self._layer_and_function(operation, manifest)
         if function is None:
             return neutral
         try:
@@ -167,11 +167,11 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             what = typed if is_known else f"{unexpected_words(error)}; {REPORT_IT}"
             raise InterpreterError(what, where=_where(operation, manifest)) from error
 
-    def _found(self, operation: Operation, manifest: Manifest) -> Found:
+    def _layer_and_function(self, operation: Operation, manifest: Manifest) -> Found:
         kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
         found = None if self.webhooks else self._known.get((operation, kind))
         if found is None:
-            found = self._sought(operation, kind)
+            found = self._first_layer_with_function(operation, kind)
             if not self.webhooks:
                 self._known[operation, kind] = found
         if found[0] is Layer.SCALE and not self._is_read_through_scale(operation, manifest, self.scales[kind]):
@@ -192,7 +192,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             return False
         return read is not None and read.replicas == scale.replicas(manifest)
 
-    def _sought(self, operation: Operation, kind: Kind) -> Found:
+    def _first_layer_with_function(self, operation: Operation, kind: Kind) -> Found:
         name = FUNCTION_BY_OPERATION[operation]
         for layer, known in self._layers(operation, kind):
             function: Function | None = getattr(known, name) if known else None

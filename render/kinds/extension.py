@@ -23,7 +23,7 @@ _HOOKS: Mapping[Path, Default] = {
 }
 
 
-def _injected(*path: str) -> tuple[Retained, ...]:
+def _injected_ca_bundle(*path: str) -> tuple[Retained, ...]:
     """Return the one field of a kind that cert-manager and its like write certificates into."""
     return (Retained(path=path, is_injected=True, is_karmadas=False),)
 
@@ -59,7 +59,7 @@ KINDS = (
         maps={},
         progress=definition_progress,
         short_names=("crd", "crds"),
-        retained=_injected("spec", "conversion", "webhook", *_CERTIFICATE),
+        retained=_injected_ca_bundle("spec", "conversion", "webhook", *_CERTIFICATE),
         has_no=f"{NO_PODS} interpretation clean prune is_recreatable is_transient pruned_fields",
     ),
     BuiltInKind(
@@ -70,7 +70,7 @@ KINDS = (
         not_written="a cluster registers its APIs by itself",
         stage=ApplyStage.INTERCEPTORS,
         progress=api_service_progress,
-        retained=_injected("spec", "caBundle"),
+        retained=_injected_ca_bundle("spec", "caBundle"),
         has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} interpretation takes_others_along is_recreatable maps is_transient",
     ),
     BuiltInKind(
@@ -79,7 +79,7 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         defaults=_HOOKS,
-        retained=_injected("webhooks", EACH, *_CERTIFICATE),
+        retained=_injected_ca_bundle("webhooks", EACH, *_CERTIFICATE),
         has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune pruned_fields",
     ),
     BuiltInKind(
@@ -88,7 +88,7 @@ KINDS = (
         version="v1",
         is_namespaced=False,
         defaults=_HOOKS,
-        retained=_injected("webhooks", EACH, *_CERTIFICATE),
+        retained=_injected_ca_bundle("webhooks", EACH, *_CERTIFICATE),
         has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune pruned_fields",
     ),
     *plain_kinds(

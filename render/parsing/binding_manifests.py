@@ -36,7 +36,7 @@ def binding_manifest(binding: Binding) -> Plain:
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[_condition(each) for each in binding.conditions],
-            kept=[_kept(each) for each in binding.kept],
+            kept=[_kept_manifest(each) for each in binding.kept],
             scaled=plain_scaled(binding.scaled),
             scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
@@ -58,7 +58,7 @@ def plain_move(moved: LastMove | None) -> Plain:
     return {"at": moved.at, "from": list(moved.clusters)} | present(reason=moved.reason, message=moved.message) | times
 
 
-def _kept(kept: KeptTargets) -> Plain:
+def _kept_manifest(kept: KeptTargets) -> Plain:
     return present(
         clusters=list(kept.clusters),
         replicas=kept.replicas,

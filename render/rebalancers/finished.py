@@ -19,9 +19,9 @@ def recorded_request_status(manifest: Manifest) -> RebalancerStatus:
 
     The whole of a request that finished is done with, but for what was added to it since then.
     """
-    status, named = as_mapping(manifest.get("status")), tuple(_named(manifest))
+    status, named = as_mapping(manifest.get("status")), tuple(_workloads_named_by(manifest))
     finished = parse_instant(str(status.get("finishTime") or ""))
-    done = {each.workload: each for each in _observed(status) if each.outcome}
+    done = {each.workload: each for each in _observed_workloads(status) if each.outcome}
     if finished is not None and _is_of_this_spec(manifest, status):
         done = {each: ObservedWorkload(workload=each, outcome=RequestOutcome.SUCCESSFUL) for each in named} | done
     return RebalancerStatus(observed=tuple(done[each] for each in named if each in done), finished=finished)
@@ -33,12 +33,12 @@ def unfinished_workloads(manifest: Manifest) -> list[Mapping[str, Any]]:
     return [each for each in as_mapping(manifest.get("spec")).get("workloads") or () if workload(each) not in done]
 
 
-def _named(manifest: Manifest) -> Iterator[NamedWorkload]:
+def _workloads_named_by(manifest: Manifest) -> Iterator[NamedWorkload]:
     for each in as_mapping(manifest.get("spec")).get("workloads") or ():
         yield workload(each)
 
 
-def _observed(status: Mapping[str, Any]) -> Iterator[ObservedWorkload]:
+def _observed_workloads(status: Mapping[str, Any]) -> Iterator[ObservedWorkload]:
     for each in status.get("observedWorkloads") or ():
         outcome = _ANSWERS.get(each.get("result"), RequestOutcome.PENDING)
         reason = str(each.get("reason") or NOT_FOUND) if outcome is RequestOutcome.FAILED else ""

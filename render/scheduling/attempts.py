@@ -112,7 +112,7 @@ def _select_clusters(
     if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD:
         extension = extension_of(task.current.clusters, feasible, spread, state.index)
         if extension is not None:
-            return None, [*task.current.replicas, *_added(state, task, group, extension)]
+            return None, [*task.current.replicas, *_best_clusters_to_add(state, task, group, extension)]
     available = _available(state, task)
     is_duplicated = task.rules.strategy is Strategy.DUPLICATED
     selection = ClusterSelection(
@@ -127,7 +127,7 @@ def _select_clusters(
     return selection, select_clusters(selection, spread, state.index)
 
 
-def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extension) -> list[int]:
+def _best_clusters_to_add(state: PassState, task: Task, group: AffinityGroup, extension: Extension) -> list[int]:
     """Return the best clusters to add to the current targets; without room for one more no estimate is made."""
     if not extension.most or not extension.pool:
         return []

@@ -98,11 +98,11 @@ def explanations(
     for binding, cycle, decision in _steps(scheduler, tuple(bindings), context or BatchContext()):
         if cycle is None or binding.ref not in among:
             continue
-        explained_cycle = cycle if cycle.trigger is not Trigger.NONE else _supposed(scheduler, binding)
+        explained_cycle = cycle if cycle.trigger is not Trigger.NONE else _supposed_cycle(scheduler, binding)
         yield explanation_of(explained_cycle, decision, scheduler.state)
 
 
-def _supposed(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
+def _supposed_cycle(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
     """Return the cycle of a binding that needs no scheduling, as if it did."""
     return replace(scheduler.cycle(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
@@ -206,10 +206,12 @@ def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, 
     held, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
         held, wanted = dict.fromkeys(held, 1), dict.fromkeys(wanted, 1)
-    _take(scheduler, binding, _added(wanted, held))
+    _take(scheduler, binding, _more_than_current(wanted, held))
     declared = scheduler.state.declared
     if held and declared:
-        given_up = {position: count for position, count in _added(held, wanted).items() if declared >> position & 1}
+        given_up = {
+            position: count for position, count in _more_than_current(held, wanted).items() if declared >> position & 1
+        }
         _take(scheduler, binding, given_up, sign=-1)
 
 
@@ -222,7 +224,7 @@ def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1)
         capacity.take(binding.requirements, shares, sign)
 
 
-def _added(wanted: Shares, held: Shares) -> Shares:
+def _more_than_current(wanted: Shares, held: Shares) -> Shares:
     """Return the replicas by which clusters gain."""
     if not held:
         return wanted

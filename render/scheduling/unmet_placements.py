@@ -31,7 +31,7 @@ def unmet_placement(placement: Placement, index: ClusterIndex, path: str = "spec
         if rule is not None and any(selected):
             yield from rule.unmet(placement, index, selected, path)
             selected = [mask & rule.passing(placement, index) for mask in selected]
-    for field, affinity in _weighted(placement.replica_scheduling, f"{path}.replicaScheduling"):
+    for field, affinity in _affinities_of_weights(placement.replica_scheduling, f"{path}.replicaScheduling"):
         yield from unmet_affinity(affinity, index, field)
 
 
@@ -39,14 +39,14 @@ def absent_clusters(placement: Placement, index: ClusterIndex, path: str = "spec
     """Yield the lists of names in which some are of no cluster; nothing where there are no clusters at all."""
     if not index.clusters:
         return
-    weighted = _weighted(placement.replica_scheduling, f"{path}.replicaScheduling")
+    weighted = _affinities_of_weights(placement.replica_scheduling, f"{path}.replicaScheduling")
     for field, affinity in (*affinities_of(placement, path), *weighted):
         for part, names in (("clusterNames", affinity.cluster_names), ("exclude", affinity.exclude)):
             if (absent := absent_names(names, index.index_by_name)) is not None:
                 yield Unmet(field=f"{field}.{part}", message=absent[0], hint=absent[1])
 
 
-def _weighted(scheduling: ReplicaScheduling | None, path: str) -> Iterator[tuple[str, ClusterAffinity]]:
+def _affinities_of_weights(scheduling: ReplicaScheduling | None, path: str) -> Iterator[tuple[str, ClusterAffinity]]:
     """Yield the affinities that static weights are for, with their fields."""
     weights = scheduling.weight_preference if scheduling is not None else None
     for number, each in enumerate(weights.static_weight_list if weights and not weights.dynamic_weight else ()):

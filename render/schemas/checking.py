@@ -124,9 +124,9 @@ class _Lazy:
 
     def __init__(self, of: Callable[[Schema], Check], schema: Schema) -> None:
         self._of, self._schema = of, schema
-        self.check: Check = self._made
+        self.check: Check = self._prepare_and_check
 
-    def _made(self, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+    def _prepare_and_check(self, value: Any, steps: Steps, findings: SchemaFindings) -> None:
         self.check = self._of(self._schema)
         self.check(value, steps, findings)
 

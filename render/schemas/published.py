@@ -33,7 +33,7 @@ def kept_schema(published: Any) -> Schema | None:
     if not isinstance(published, dict) or not isinstance(published.get("properties"), dict):
         return None
     try:
-        kept = _kept(published)
+        kept = _keywords_that_are_checked(published)
     except UnusableSchema:
         return None
     return {**kept, "properties": _without_metadata(kept["properties"])}
@@ -45,12 +45,12 @@ def written_schema(schema: Any) -> Schema | None:
     The schema of definitions themselves says nothing of what ``items`` and ``additionalProperties`` hold.
     """
     try:
-        return _kept(schema)
+        return _keywords_that_are_checked(schema)
     except UnusableSchema:
         return None
 
 
-def _kept(schema: Any) -> dict[str, Any]:
+def _keywords_that_are_checked(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise UnusableSchema
     if _refers(schema):
@@ -103,11 +103,11 @@ def _words(value: Any) -> list[Any]:
 def _fields(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnusableSchema
-    return {name: _kept(each) for name, each in value.items()}
+    return {name: _keywords_that_are_checked(each) for name, each in value.items()}
 
 
 def _values(value: Any) -> Any:
-    return value if isinstance(value, bool) else _kept(value)
+    return value if isinstance(value, bool) else _keywords_that_are_checked(value)
 
 
 def _default(value: Any) -> Any:
@@ -123,7 +123,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "format": _TEXT,
     "properties": _fields,
     "additionalProperties": _values,
-    "items": _kept,
+    "items": _keywords_that_are_checked,
     "required": _texts,
     "enum": _words,
     "nullable": _FLAG,

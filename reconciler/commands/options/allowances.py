@@ -9,7 +9,7 @@ import click
 from reconciler.guards.allowances import Allowed, MovementAllowance, RemovalAllowance
 
 
-def _parsed(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:
+def _parser_of_allowances(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:
     """Return the callback of an option that is given once for each allowance."""
 
     def allowances(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
@@ -29,7 +29,7 @@ _removal_option = click.option(
     "--allow-removal",
     "allowed",
     multiple=True,
-    callback=_parsed(RemovalAllowance.parse, "cluster"),
+    callback=_parser_of_allowances(RemovalAllowance.parse, "cluster"),
     metavar="CLUSTER=COUNT",
     help="Let so many objects leave a cluster (* for each).",
 )
@@ -37,7 +37,7 @@ _movement_option = click.option(
     "--allow-movement",
     "allowed_moves",
     multiple=True,
-    callback=_parsed(MovementAllowance.parse, "object"),
+    callback=_parser_of_allowances(MovementAllowance.parse, "object"),
     metavar="OBJECT=COUNT",
     help="Let so many replicas of a workload move (* for the fleet and each).",
 )

@@ -101,7 +101,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
             target = rule.get("targetCluster")
             clusters = self.index.all if target is None else self.index.matching(cluster_affinity(target))
             name = f"spec.overrideRules[{number}]"
-            classes = [part for each in classes for part in _split(each, clusters, rule, name)]
+            classes = [part for each in classes for part in _split_class(each, clusters, rule, name)]
         yield from classes
 
     def classes_among(self, chart: Manifest, only: frozenset[str] | None) -> Iterator[ChartClass]:
@@ -115,12 +115,12 @@ class ChartMembers(Struct, frozen=True, dict=True):
         """Return what a chart may count on in some clusters, by class."""
         found: dict[Assumed, Mask] = {}
         for position in members(clusters):
-            assumed = self._assumed[position]
+            assumed = self._assumed_by_position[position]
             found[assumed] = found.get(assumed, 0) | 1 << position
         return found or {Assumed(): clusters}
 
     @cached_property
-    def _assumed(self) -> Sequence[Assumed]:
+    def _assumed_by_position(self) -> Sequence[Assumed]:
         return tuple(_assumed_in(cluster) for cluster in self.index.clusters)
 
 
@@ -161,7 +161,7 @@ def without_rules(chart: Manifest) -> Manifest:
     return {**chart, "spec": {key: value for key, value in chart["spec"].items() if key != "overrideRules"}}
 
 
-def _split(given: ChartClass, clusters: Mask, rule: Mapping[str, Any], name: str) -> Iterator[ChartClass]:
+def _split_class(given: ChartClass, clusters: Mask, rule: Mapping[str, Any], name: str) -> Iterator[ChartClass]:
     """Yield a class without the clusters that a rule targets, and these with the rule applied."""
     if outside := given.clusters & ~clusters:
         yield given._replace(clusters=outside)

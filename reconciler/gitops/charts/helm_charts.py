@@ -86,7 +86,7 @@ class ChartSource(Struct):
                 if is_own(place.manifest):
                     problems.append(found)
                 else:
-                    broken.append(self._broken(place, found))
+                    broken.append(self._broken_chart(place, found))
         known = {cluster.name for cluster in self.members.clusters}
         outcome = BuiltSource(
             problems=tuple(problems),
@@ -98,7 +98,7 @@ class ChartSource(Struct):
         )
         return ChartRequests(tuple(requests), frozenset(folders - {""}), frozenset(taken), outcome)
 
-    def _broken(self, place: LocatedManifest, found: FieldProblem) -> Broken:
+    def _broken_chart(self, place: LocatedManifest, found: FieldProblem) -> Broken:
         """Return a release that cannot be read, which is left out alone."""
         problem = Lines(self.read).located_problem(found)
         return replace(broken_by(problem, [place.file]), makes=place.file.path)

@@ -155,7 +155,7 @@ def _case_change(use: _Use, start: int) -> _Parsed:
     return _Parsed(change(use.value[:size]) + use.value[size:], _end_of_use(use.text, start))
 
 
-def _cut(use: _Use, start: int) -> _Parsed:
+def _variable_use_at(use: _Use, start: int) -> _Parsed:
     """Return a part of a value, by its first byte and perhaps its length; all of it where these are no numbers."""
     first, after = use.argument(start, ":}")
     length = ""
@@ -211,7 +211,7 @@ def _without_matching_end(use: _Use, start: int) -> _Parsed:
 
 _FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
     ((":=", ":-", ":?", ":+", "="), _default),
-    ((":",), _cut),
+    ((":",), _variable_use_at),
     (("^^", ",,", "^", ","), _case_change),
     (("//", "/#", "/%", "/"), _replacement),
     (("##", "#", "%%", "%"), _without_matching_end),

@@ -44,7 +44,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         try:
             record, mine = self._record_notices(report)
             if mine:
-                faults = self._sent(mine)
+                faults = self._faults_of_sending(mine)
                 record = self._recorded_as_sent(mine, faults)
                 report = replace(report, notified=self._counts(mine, faults))
         except ReconcileError as error:
@@ -57,7 +57,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         now, found = int(self.clock()), [(NoticeRecord(), tuple[Unsent, ...]())]
 
         def made(tip: str | None) -> Files:
-            before = self._read(tip)
+            before = self._read_record(tip)
             record = self._with_news(before, report, tip or "")
             found[0] = record.claiming(now, (each.name for each in self.channels))
             return {NoticeRecord.PATH: found[0][0].content()} if found[0][0] != before else {}
@@ -97,7 +97,7 @@ class Telling(Struct, frozen=True, kw_only=True):
             next_try=0,
         )
 
-    def _sent(self, mine: Sequence[Unsent]) -> dict[str, str]:
+    def _faults_of_sending(self, mine: Sequence[Unsent]) -> dict[str, str]:
         """Send messages, all at once, and return why the others were not taken, by their ids."""
         by_name = {each.name: each for each in self.channels}
 
@@ -129,14 +129,14 @@ class Telling(Struct, frozen=True, kw_only=True):
                 self.log.warning(f"{message.channel} notifications are {what}: {faults[message.id]}")
 
         def made(tip: str | None) -> Files:
-            before = self._read(tip)
+            before = self._read_record(tip)
             record[0] = before.after(mine, lambda each: each.id not in faults, now)
             return {NoticeRecord.PATH: record[0].content()} if record[0] != before else {}
 
         self.status.commit(made, lambda _files: _subject("Told" if is_any_taken else "Could not tell", mine), time=now)
         return record[0]
 
-    def _read(self, tip: str | None) -> NoticeRecord:
+    def _read_record(self, tip: str | None) -> NoticeRecord:
         return NoticeRecord.read_or_none(self.status.files(tip, {NoticeRecord.PATH}).get(NoticeRecord.PATH, b""))
 
     def _counts(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:

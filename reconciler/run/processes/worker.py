@@ -41,7 +41,7 @@ class PassWorker:
             assert process.stdout is not None
             with suppress(BrokenPipeError):
                 _send(process.stdin, self._job)
-            text = self._heard(process.stdout)
+            text = self._last_line_of(process.stdout)
             code = process.wait()
             with suppress(BrokenPipeError):
                 process.stdin.close()
@@ -51,7 +51,7 @@ class PassWorker:
             return PassReport(code=KILLED, message=f"the process of the pass ended by {signal.Signals(-code).name}")
         return report
 
-    def _heard(self, stdout: IO[str]) -> str:
+    def _last_line_of(self, stdout: IO[str]) -> str:
         """Return the last line that the process writes; the one before it says which source it has read."""
         text = ""
         for line in stdout:

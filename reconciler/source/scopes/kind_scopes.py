@@ -67,7 +67,7 @@ class Scopes(Struct, frozen=True, kw_only=True):
             defined=defined_scopes(known),
             elsewhere=cache(elsewhere),
             observed=cache(lambda: _observed_scopes(facts())),
-            written=frozenset(filter(None, map(_written, known))),
+            written=frozenset(filter(None, map(_kind_of_definition, known))),
             declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
         )
 
@@ -105,7 +105,7 @@ def _well_known() -> Mapping[GroupKind, bool]:
     return WELL_KNOWN
 
 
-def _written(manifest: Manifest) -> GroupKind | None:
+def _kind_of_definition(manifest: Manifest) -> GroupKind | None:
     """Return the kind of an object that names its namespace."""
     metadata = manifest.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None

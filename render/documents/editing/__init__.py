@@ -32,11 +32,11 @@ def edit_file(data: bytes, index: int, edits: Iterable[Edit]) -> bytes:
     Raises ``UneditableError`` where the style of the file does not allow it, ``DocumentErrors`` if it cannot be read.
     """
     for edit in edits:
-        data = _made(data, index, edit)
+        data = _edited_text(data, index, edit)
     return data
 
 
-def _made(data: bytes, index: int, edit: Edit) -> bytes:
+def _edited_text(data: bytes, index: int, edit: Edit) -> bytes:
     documents = parse_documents(data)
     if edit.value is REMOVED and not is_there(documents[index].value, edit.path):
         return data

@@ -66,7 +66,7 @@ class _Subscriptions:
         self._clusters = sorted([*managed, *others], key=lambda each: each.key)
         named = {managed_cluster(each.manifest).key: _name_of(each) for each in self._members}
         self._names = {**named, **{each.key: each.key.partition("/")[2] for each in others}}
-        shadowed = [_shadowed(each) for each in its_own if each.kind == "Manifest"]
+        shadowed = [_object_in_manifest(each) for each in its_own if each.kind == "Manifest"]
         self._charts = [each for each in its_own if each.kind == CHART_KIND]
         self._objects = [*self._charts, *self._beside, *filter(None, shadowed)]
         self._overriding = [_with_priority(each) for each in its_own if each.kind in {"Localization", "Globalization"}]
@@ -84,7 +84,7 @@ class _Subscriptions:
                 units += found
                 left += missing
             elif each.kind != CHART_KIND:
-                left.append(each.left(self._read(each)))
+                left.append(each.left(self._read_document(each)))
         fed = {each.origin for each in units} | {each.origin for each in left}
         left += [
             each.left(exact("not-fed", "no Subscription feeds it, so that it goes nowhere"))
@@ -96,7 +96,7 @@ class _Subscriptions:
         members = tuple((each.origin, self._member(each)) for each in self._members)
         return Conversion(units=tuple(units), members=members, left=tuple(left), others=others)
 
-    def _read(self, document: Placed) -> Remark:
+    def _read_document(self, document: Placed) -> Remark:
         if document.kind in _READ:
             return exact(f"{document.kind.lower()}-read", _READ[document.kind])
         if document.kind == "ManagedCluster":
@@ -275,7 +275,7 @@ def _doubts(document: Placed) -> list[Remark]:
     return remarks
 
 
-def _shadowed(document: Placed) -> Placed | None:
+def _object_in_manifest(document: Placed) -> Placed | None:
     """Return the object in a Manifest, in which a hub keeps what it does not run itself."""
     template = document.manifest.get("template")
     if not isinstance(template, dict) or not (template.get("metadata") or {}).get("name"):

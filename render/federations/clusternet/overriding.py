@@ -73,13 +73,13 @@ def is_of_feed(manifest: Manifest, feed: Mapping[str, Any]) -> bool:
 
 def object_for(manifest: Manifest, overriding: Sequence[Manifest]) -> Any:
     """Return an object with overrides in their order; PatchFailed where Clusternet sends nothing."""
-    result, _ = _applied(dict(manifest), BLANK, _configs(overriding))
+    result, _ = _with_patch_and_configs(dict(manifest), BLANK, _configs(overriding))
     return result
 
 
 def chart_for(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForCluster:
     """Return a HelmChart and its values with overrides in their order; PatchFailed as above."""
-    values, chart_patch = _applied(BLANK, BLANK, _configs(overriding))
+    values, chart_patch = _with_patch_and_configs(BLANK, BLANK, _configs(overriding))
     chart: Any = manifest
     if chart_patch is not BLANK:
         chart = merge_patched(manifest, _without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
@@ -99,7 +99,7 @@ def applied(current: Any, config: Mapping[str, Any]) -> Any:
 def _value_after(current: Any, config: Mapping[str, Any], value: Any) -> Any:
     match kind := config.get("type") or "":
         case "Helm":
-            return as_floats(_coalesced(_values(value), _values(current)))
+            return as_floats(_values_over(_values(value), _values(current)))
         case "JSONPatch":
             return patched(current, value)
         case "MergePatch":
@@ -149,7 +149,7 @@ def _operation(plain: Any) -> Mapping[str, Any]:
     return operation if isinstance(operation.get("op"), str) else {**operation, "op": ""}
 
 
-def _applied(current: Any, chart_patch: Any, configs: Iterable[Mapping[str, Any]]) -> tuple[Any, Any]:
+def _with_patch_and_configs(current: Any, chart_patch: Any, configs: Iterable[Mapping[str, Any]]) -> tuple[Any, Any]:
     """Return an object, or values, and the patch of the chart itself that overrides together make."""
     for config in configs:
         is_of_chart = bool(config.get("overrideChart"))
@@ -184,7 +184,7 @@ def _values(plain: Any) -> dict[str, Any]:
     return plain or {}
 
 
-def _coalesced(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
+def _values_over(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
     """Merge values, the first ones winning; null deletes a key that is there, and stays where none is."""
     merged = dict(over)
     for key, value in under.items():
@@ -193,7 +193,7 @@ def _coalesced(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
         elif merged[key] is None:
             del merged[key]
         elif isinstance(value, dict) and isinstance(merged[key], dict):
-            merged[key] = _coalesced(merged[key], value)
+            merged[key] = _values_over(merged[key], value)
     return merged
 
 

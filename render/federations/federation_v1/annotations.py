@@ -68,7 +68,7 @@ def requirements_of(annotations: Mapping[str, Any]) -> tuple[Requirement, ...] |
     """Return what the labels of a cluster must meet, None without the annotation; WrongShape for one of no meaning."""
     if CLUSTER_SELECTOR not in annotations:
         return None
-    found = sequence(_read(annotations[CLUSTER_SELECTOR], CLUSTER_SELECTOR), CLUSTER_SELECTOR, _requirement)
+    found = sequence(_read_json(annotations[CLUSTER_SELECTOR], CLUSTER_SELECTOR), CLUSTER_SELECTOR, _requirement)
     return tuple(checked_requirement(each, CLUSTER_SELECTOR) for each in found)
 
 
@@ -83,7 +83,7 @@ def preferences_of(annotations: Mapping[str, Any], name: str) -> AllocationPrefe
         return None
     clusters: dict[str, Preference] | None = None
     is_rebalanced = False
-    for key, value in _pairs(_read(annotations[name], name), name):
+    for key, value in _pairs(_read_json(annotations[name], name), name):
         if key == "rebalance":
             is_rebalanced = is_rebalanced if value is None else truth(value, f"{name}: rebalance")
         elif key == "clusters" and value is None:
@@ -101,7 +101,7 @@ def hpa_clusters_of(annotations: Mapping[str, Any]) -> tuple[str, ...] | None:
     if HPA_CLUSTERS not in annotations:
         return None
     names: list[str] = []
-    for key, value in _pairs(_read(annotations[HPA_CLUSTERS], HPA_CLUSTERS), HPA_CLUSTERS):
+    for key, value in _pairs(_read_json(annotations[HPA_CLUSTERS], HPA_CLUSTERS), HPA_CLUSTERS):
         if key == "names":
             names = sequence(value, HPA_CLUSTERS, text)
     return tuple(names)
@@ -129,7 +129,7 @@ def _preference(plain: Any, what: str) -> Preference:
     )
 
 
-def _read(plain: Any, what: str) -> Any:
+def _read_json(plain: Any, what: str) -> Any:
     if not isinstance(plain, str):
         raise WrongShape(f"the annotation {what} is not text")
     try:

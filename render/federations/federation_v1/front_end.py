@@ -108,7 +108,7 @@ def _unit(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
         origin=document.origin,
         subject=document.subject,
         is_kept="orphan" in (document.metadata.get("finalizers") or ()),
-        remarks=(*remarks, *changes, *_unserved(document)),
+        remarks=(*remarks, *changes, *_remarks_on_unserved(document)),
     )
     try:
         return _unit_with_division(unit, document, labels, scaled)
@@ -119,7 +119,11 @@ def _unit(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
 def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:
     if document.kind in _DIVIDED:
         listed = scaled.clusters_of(document)
-        return _workload(unit, document, labels) if listed is None else _scaled(unit, document, labels, listed)
+        return (
+            _workload(unit, document, labels)
+            if listed is None
+            else _unit_with_autoscalers(unit, document, labels, listed)
+        )
     if document.kind == "Job":
         return _job(unit, document, labels)
     if document.kind == "HorizontalPodAutoscaler":
@@ -129,7 +133,7 @@ def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _S
             for name, each in bounds.items()
         }
         what = "the bounds of each cluster are those Federation v1 begins with; it moves them as load changes"
-        return _pinned(unit, fields, exact_for_now("hpa-divided", what), labels)
+        return _unit_with_pinned_fields(unit, fields, exact_for_now("hpa-divided", what), labels)
     return unit
 
 
@@ -146,7 +150,7 @@ def _workload(unit: Unit, document: Placed, labels: Labels) -> Unit:
         return _with(unit, doubts, weights=weights)
     what = "the replicas of each cluster are those Federation v1 gives it now; they are not divided anew"
     fields = {name: {"/spec/replicas": count} for name, count in shares.items()}
-    return _pinned(_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
+    return _unit_with_pinned_fields(_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
 
 
 def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
@@ -155,7 +159,7 @@ def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
     return Weight(weight=weight, excluded=tuple(sorted(preferences.keys() - {"*"})))
 
 
-def _scaled(unit: Unit, document: Placed, labels: Labels, listed: Sequence[str]) -> Unit:
+def _unit_with_autoscalers(unit: Unit, document: Placed, labels: Labels, listed: Sequence[str]) -> Unit:
     """Return a workload that autoscalers scale: only where they are, each with the replicas that it has."""
     selected = [name for name in _selected_names(document.manifest, labels) if name in listed]
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
@@ -177,10 +181,12 @@ def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
     if (manifest.get("spec") or {}).get("selector"):
         manifest = {**manifest, "spec": {**manifest["spec"], "manualSelector": True}}
     found = _with(unit, _doubts(document), manifest=manifest, reach=Reach())
-    return _pinned(found, fields, exact_for_now("job-pinned", what), labels)
+    return _unit_with_pinned_fields(found, fields, exact_for_now("job-pinned", what), labels)
 
 
-def _pinned(unit: Unit, fields: Mapping[str, Mapping[str, int]], remark: Remark, labels: Labels) -> Unit:
+def _unit_with_pinned_fields(
+    unit: Unit, fields: Mapping[str, Mapping[str, int]], remark: Remark, labels: Labels
+) -> Unit:
     """Return a unit with fields of its own in each cluster; without a known cluster it stays as it is."""
     if not labels:
         what = "no cluster is known, so that every cluster gets it as it stands: add the Clusters"
@@ -234,7 +240,7 @@ def _doubts(document: Placed) -> tuple[Remark, ...]:
     return ()
 
 
-def _unserved(document: Placed) -> list[Remark]:
+def _remarks_on_unserved(document: Placed) -> list[Remark]:
     """Return what nothing here does: names in DNS, and the one address of an Ingress in all of Google's clusters."""
     if document.kind == "Service" and document.spec.get("type") == "LoadBalancer":
         what = "Federation v1 wrote its addresses into DNS; external-dns in the members can do that"

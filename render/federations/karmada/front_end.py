@@ -79,14 +79,14 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
         elif reason := _left_out(each):
             left.append(each.left(reason))
         elif _is_rebalancer(each):
-            kept += _unanswered(each)
+            kept += _rebalancer_yet_to_answer(each)
             left.append(each.left(_about_rebalancer(each)))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
             members.append((each.origin, _member(each)))
             left.append(each.left(exact("credentials-left-out", _CREDENTIALS)))
         else:
             manifest = _without_server_fields(each.manifest)
-            gone = sorted(_gone(each.manifest, manifest))
+            gone = sorted(_removed_fields(each.manifest, manifest))
             what = f"left out: {', '.join(gone)}" if gone else "as it is"
             left.append(each.left(exact("cleaned" if gone else "kept", what)))
             kept.append(Placed(manifest=manifest, origin=each.origin))
@@ -136,7 +136,7 @@ def _is_rebalancer(document: Placed) -> bool:
     return document.kind == _REBALANCER and KARMADA.is_its(document.manifest)
 
 
-def _unanswered(document: Placed) -> Iterator[Placed]:
+def _rebalancer_yet_to_answer(document: Placed) -> Iterator[Placed]:
     """Yield a rebalancer with the workloads that Karmada has not rescheduled yet, if there are any."""
     if workloads := unfinished_workloads(document.manifest):
         clean = _without_server_fields(document.manifest)
@@ -205,14 +205,14 @@ def _is_of_controllers(key: str) -> bool:
     return key.startswith(_OF_CONTROLLERS)
 
 
-def _gone(before: Manifest, after: Manifest, path: str = "") -> Iterator[str]:
+def _removed_fields(before: Manifest, after: Manifest, path: str = "") -> Iterator[str]:
     """Yield the fields that are not there any more."""
     for key, value in before.items():
         place = f"{path}.{key}" if path else str(key)
         if key not in after:
             yield place
         elif isinstance(value, dict) and isinstance(after[key], dict):
-            yield from _gone(value, after[key], place)
+            yield from _removed_fields(value, after[key], place)
 
 
 def _member(cluster: Placed) -> Manifest:
@@ -237,8 +237,8 @@ def _taint(taint: Any) -> Any:
 
 def propagation_of(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
-    policies = PolicyIndex(propagation_policy(each) for each in _admitted(manifests, POLICIES))
-    bound = {binding(each).ref for each in _admitted(manifests, _BINDINGS)}
+    policies = PolicyIndex(propagation_policy(each) for each in _admitted_objects_of(manifests, POLICIES))
+    bound = {binding(each).ref for each in _admitted_objects_of(manifests, _BINDINGS)}
 
     def is_propagated(manifest: Manifest) -> bool:
         metadata = manifest["metadata"]
@@ -250,7 +250,7 @@ def propagation_of(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     return is_propagated
 
 
-def _admitted(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[Manifest]:
+def _admitted_objects_of(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[Manifest]:
     """Yield the objects of some of Karmada's kinds, but for those that it would not take itself."""
     for manifest in manifests:
         kind = render_kinds().get(str(manifest["kind"])) if manifest["kind"] in kinds else None

@@ -57,7 +57,7 @@ def _converted_document(
     document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels
 ) -> Unit | Left:
     if document.group == _GROUP:
-        return document.left(_read(document))
+        return document.left(_read_document(document))
     try:
         return _unit(document, policies, labels)
     except WrongShape as error:
@@ -225,7 +225,7 @@ def _member(document: Placed) -> Manifest:
     return member_cluster(document.key[1], document.metadata.get("labels") or {}, fields)
 
 
-def _read(document: Placed) -> Remark:
+def _read_document(document: Placed) -> Remark:
     if document.kind == "FederatedCluster":
         return exact("credentials-left-out", "its Secret is not copied; give the cluster a context in a kubeconfig")
     if document.kind in _READ:

@@ -49,7 +49,7 @@ def _difference(
     sign = 1 if change > 0 else -1
     lacks = {name: sign * (count - current[name]) for name, count in wish.items()}
     bounds = {
-        name: Preference(weight=lack, max_replicas=_bound(preferences.get(name), current[name], sign))
+        name: Preference(weight=lack, max_replicas=_limit_of_preference(preferences.get(name), current[name], sign))
         for name, lack in lacks.items()
         if lack > 0
     }
@@ -57,7 +57,7 @@ def _difference(
     return {name: sign * count for name, count in shares.replicas.items()}
 
 
-def _bound(preference: Preference | None, current: int, sign: int) -> int | None:
+def _limit_of_preference(preference: Preference | None, current: int, sign: int) -> int | None:
     """Return the most that is added, by the explicit maximum of a cluster, or taken away, which is all there is."""
     if sign < 0:
         return current

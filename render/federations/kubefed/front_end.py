@@ -97,12 +97,12 @@ class _Fleet:
     def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
         federated = document.manifest
         sent = object_of(federated, target)
-        manifest = _named(sent.manifest, target)
+        manifest = _with_name_of_target(sent.manifest, target)
         remarks = [exact(*_WARNED[code]) for code in sent.warnings]
         if document.kind not in self._types and is_old_ingress(manifest):
             manifest, changes = upgraded_ingress(manifest)
             remarks += changes
-        patches, reach, weights, divided_notes = self._divided(document, target, manifest)
+        patches, reach, weights, divided_notes = self._patches_reach_and_weights(document, target, manifest)
         if (federated.get("spec") or {}).get("retainReplicas"):
             manifest = labelled(manifest, RETAIN_REPLICAS)
         if target.kind == "Namespace":
@@ -136,7 +136,7 @@ class _Fleet:
             )
         return default_target(document.manifest)
 
-    def _divided(
+    def _patches_reach_and_weights(
         self, document: Placed, target: TargetType, manifest: dict[str, Any]
     ) -> tuple[PlainPatches, Reach, tuple[Weight, ...], list[Remark]]:
         """Return what differs between clusters, where it goes, and the weights where replicas are divided."""
@@ -248,7 +248,7 @@ def _weights(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight,
     return static_weights(spec.get("totalReplicas") or 0, preferences, replicas)
 
 
-def _named(manifest: dict[str, Any], target: TargetType) -> dict[str, Any]:
+def _with_name_of_target(manifest: dict[str, Any], target: TargetType) -> dict[str, Any]:
     """Return an object with an apiVersion that Kubernetes writes: KubeFed's of the core group begins with a slash."""
     named = {**manifest, "apiVersion": str(manifest["apiVersion"]).lstrip("/")}
     named.pop("status", None)

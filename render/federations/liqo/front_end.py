@@ -73,7 +73,7 @@ class _Peering:
     def converted(self) -> Conversion:
         """Convert all of them."""
         units: list[Unit] = []
-        left = [each.left(_read(each)) for each in self._own if each.kind != "NamespaceOffloading"]
+        left = [each.left(_read_document(each)) for each in self._own if each.kind != "NamespaceOffloading"]
         offloaded: set[str] = set()
         for each in self._of("NamespaceOffloading"):
             found = self._offloading_of(each)
@@ -208,7 +208,7 @@ def _with_pod_spec(manifest: Manifest, fields: Mapping[str, Any]) -> dict[str, A
     return {**manifest, "spec": {**spec, "template": {**template, "spec": pod}}}
 
 
-def _read(document: Placed) -> Remark:
+def _read_document(document: Placed) -> Remark:
     if document.kind in {"VirtualNode", "ForeignCluster"}:
         return exact("credentials-left-out", "it became a Cluster; give it a context in a kubeconfig")
     if document.kind == "ResourceSlice":

@@ -15,7 +15,7 @@ from .filter import Filter, PlacementRule
 from .unmet import Unmet
 
 
-def _tolerated(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+def _clusters_tolerated(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     """Return the clusters without untolerated taints, and the current targets that may stay in spite of theirs.
 
     Karmada exempts current targets from all taints. With ``rescheduling: Source`` a NoExecute taint ends that, unless
@@ -55,7 +55,7 @@ def _unmet(placement: Placement, index: ClusterIndex, selected: Sequence[Mask], 
 TAINT_TOLERATION = Filter(
     name="TaintToleration",
     meaning="The cluster has a taint that `clusterTolerations` of the policy does not tolerate.",
-    passing=_tolerated,
+    passing=_clusters_tolerated,
     exempts_targets=False,
     reasons=_by_taint,
     placement_rule=PlacementRule(passing=_tolerated_by, unmet=_unmet),

@@ -7,7 +7,7 @@ from render.scheduling.state import PassState, Task
 from .filter import Filter, one_reason
 
 
-def _made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+def _clusters_in_which_it_is_made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     absent = task.binding.absent_in
     return ~state.index.named(absent) if absent else -1
 
@@ -15,7 +15,7 @@ def _made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
 VALUES = Filter(
     name="Values",
     meaning="A chart, rendered with the values of the cluster, does not make the object.",
-    passing=_made,
+    passing=_clusters_in_which_it_is_made,
     exempts_targets=False,
     reasons=one_reason("cluster(s) for which the object is not made"),
 )

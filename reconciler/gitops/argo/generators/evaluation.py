@@ -129,7 +129,7 @@ class Evaluation(Struct):
 
     def _call_function(self, name: str, operands: Sequence[Operand], dot: Any, last: tuple[Any, ...]) -> Any:
         if name in {"and", "or"}:
-            return self._chosen(name, operands, dot, last)
+            return self._deciding_operand(name, operands, dot, last)
         function = FUNCTIONS.get(name)
         if function is None:
             raise TemplateError(f"the function {name!r} is not known here")
@@ -143,7 +143,7 @@ class Evaluation(Struct):
         self.budget.spend(value)
         return value
 
-    def _chosen(self, name: str, operands: Sequence[Operand], dot: Any, last: tuple[Any, ...]) -> Any:
+    def _deciding_operand(self, name: str, operands: Sequence[Operand], dot: Any, last: tuple[Any, ...]) -> Any:
         """Return the first argument that decides, without looking at those after it."""
         value: Any = MISSING
         for each in operands:

@@ -146,7 +146,7 @@ def _merge_into_first(first: Any, *others: Any) -> Any:
     return merged
 
 
-def _made(*parts: Any) -> dict[str, Any]:
+def _dict_of_pairs(*parts: Any) -> dict[str, Any]:
     padded = [*parts, ""] if len(parts) % 2 else list(parts)
     return {printed_value(key): value for key, value in zip(padded[::2], padded[1::2], strict=True)}
 
@@ -188,7 +188,7 @@ def _replace(old: str, new: str, text: str) -> str:
     return text.replace(old, new)
 
 
-def _split(separator: str, text: str) -> list[str]:
+def _split_text(separator: str, text: str) -> list[str]:
     return as_text(text).split(separator) if separator else list(text)
 
 
@@ -265,8 +265,8 @@ _TEXTS: Mapping[str, Callable[..., Any]] = {
     "substr": _substring,
     "trunc": _trunc,
     "toString": printed_value,
-    "splitList": _split,
-    "split": lambda separator, text: {f"_{number}": part for number, part in enumerate(_split(separator, text))},
+    "splitList": _split_text,
+    "split": lambda separator, text: {f"_{number}": part for number, part in enumerate(_split_text(separator, text))},
     "join": _join,
     "b64enc": lambda text: base64.b64encode(as_text(text).encode()).decode(),
     "b64dec": lambda text: base64.b64decode(as_text(text), validate=True).decode(),
@@ -305,7 +305,7 @@ _VALUES: Mapping[str, Callable[..., Any]] = {
     "without": lambda values, *others: [each for each in values if each not in others],
     "has": lambda value, values: value in values,
     "sortAlpha": lambda values: sorted(map(printed_value, values)),
-    "dict": _made,
+    "dict": _dict_of_pairs,
     "get": lambda value, key: value.get(key, ""),
     "set": _with_key,
     "hasKey": lambda value, key: key in value,
