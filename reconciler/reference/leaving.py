@@ -69,10 +69,10 @@ LEAVING = (
         " passes delivered, and takes the label off. What nobody else owns goes from the object.",
         entries=(
             Entry(
-                'kubectl --context NAME get -R -f clusters/NAME -o go-template=\'{{range .items}}---{{"\\n"}}apiVersion:'
-                ' {{.apiVersion}}{{"\\n"}}kind: {{.kind}}{{"\\n"}}metadata: {name: "{{.metadata.name}}"{{with'
-                ' .metadata.namespace}}, namespace: {{.}}{{end}}}{{"\\n"}}{{end}}\' | kubectl --context NAME apply'
-                " --server-side --validate=false --field-manager=MANAGER -f -",
+                "kubectl --context NAME get -R -f clusters/NAME -o go-template='{{range .items}}---"
+                '{{"\\n"}}apiVersion: {{.apiVersion}}{{"\\n"}}kind: {{.kind}}{{"\\n"}}metadata: {name:'
+                ' "{{.metadata.name}}"{{with .metadata.namespace}}, namespace: {{.}}{{end}}}{{"\\n"}}{{end}}'
+                "' | kubectl --context NAME apply --server-side --validate=false --field-manager=MANAGER -f -",
                 "It applies each object with its name alone, as the field manager that leaves.",
             ),
             Entry("kubectl --context NAME delete namespace argosy-system", "It deletes what passes remember there."),
