@@ -103,6 +103,13 @@ class KeptTargets(Struct, frozen=True, kw_only=True):
         return self.replicas is None or self.is_outdated
 
 
+class OverriddenReplicas(Struct, frozen=True, kw_only=True):
+    """Target clusters in which an override sets the replicas of an object, and not what its policy assigns."""
+
+    clusters: tuple[str, ...]
+    replicas: int
+
+
 class Completions(Struct, frozen=True, kw_only=True):
     """The completions of a Job in clusters in which it has begun, where they cannot change, out of ``total``."""
 
@@ -113,23 +120,24 @@ class Completions(Struct, frozen=True, kw_only=True):
 class Binding(Struct, frozen=True, kw_only=True):
     """A template's binding before or after scheduling.
 
-    ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; an object with any of them is a
-    workload (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of
-    the last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy``
-    the policy that claims the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the
-    content of the template when a lazy policy last took effect. ``kept`` says what suspended targets have instead of
-    what ``targets`` asks for. ``applied_overrides`` are the lines of its file that tell people which fields override
-    rules changed; nothing is decided by them. ``reschedule_requests`` are the WorkloadRebalancers of the source that
-    name the object, ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in
-    which the template is not made, so that none of them is a target; it is the template's, and not written down.
-    ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
-    rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
-    is what the descheduler last took, ``moved`` the last time that it was evicted; ``avoided`` are the
-    clusters that get no more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows
-    to be well, where something is moved away from others in this pass; ``staying`` are targets that stay, whatever has
-    become of their labels and taints, because no other cluster takes it; ``begun`` are those in which it has begun,
-    and stays with these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object
-    go to one cluster, whatever divides them. ``completions`` are those of a Job that has begun.
+    ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; an object with any of them is
+    a workload (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement
+    of the last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used,
+    ``policy`` the policy that claims the template (``PropagationPolicy ns/name``; empty: none does),
+    ``template_digest`` the content of the template when a lazy policy last took effect. ``kept`` says what suspended
+    targets have instead of what ``targets`` asks for. ``applied_overrides`` are the lines of its file that tell
+    people which fields override rules changed, and ``overridden`` the replicas that they set; nothing is decided by
+    them. ``reschedule_requests`` are the WorkloadRebalancers of the source that name the object,
+    ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in which the
+    template is not made, so that none of them is a target; it is the template's, and not written down. ``cron`` is
+    the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their rules set
+    (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled`` is what
+    the descheduler last took, ``moved`` the last time that it was evicted; ``avoided`` are the clusters that get no
+    more replicas in this pass because of what was taken; ``unproven`` are those that nobody knows to be well, where
+    something is moved away from others in this pass; ``staying`` are targets that stay, whatever has become of their
+    labels and taints, because no other cluster takes it; ``begun`` are those in which it has begun, and stays with
+    these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object go to one
+    cluster, whatever divides them. ``completions`` are those of a Job that has begun.
     """
 
     ref: ObjectRef
@@ -172,6 +180,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     last_scheduled_at: str = ""
     template_digest: str = ""
     kept: tuple[KeptTargets, ...] = ()
+    overridden: tuple[OverriddenReplicas, ...] = ()
     applied_overrides: str = ""
     absent_in: frozenset[str] = frozenset()
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
@@ -211,11 +220,22 @@ class Binding(Struct, frozen=True, kw_only=True):
         return sum(self.target_replicas.values()) if self.components else sum(each.replicas for each in self.targets)
 
     @property
-    def placed_replicas(self) -> Mapping[str, int]:
-        """The replicas that each target cluster has: what is placed there, or what a suspended one keeps.
+    def overridden_replicas(self) -> Mapping[str, int]:
+        """The replicas of the clusters in which an override sets them; a suspended one has what it keeps."""
+        suspended = {name for kept in self.kept for name in kept.clusters}
+        return {name: each.replicas for each in self.overridden for name in each.clusters if name not in suspended}
 
-        A suspended target in which the object is not is left out.
+    @property
+    def placed_replicas(self) -> Mapping[str, int]:
+        """The replicas that each target cluster has: what is assigned to it, or what an override sets there.
+
+        A suspended target has what it keeps; one in which the object is not is left out.
         """
+        return {**self.assigned_replicas, **self.overridden_replicas} if self.overridden else self.assigned_replicas
+
+    @property
+    def assigned_replicas(self) -> dict[str, int]:
+        """The replicas that are assigned to each target cluster, or kept there, whatever overrides set."""
         placed = dict(self.target_replicas)
         for kept in self.kept:
             for name in kept.clusters:

@@ -81,6 +81,10 @@ class BindingPart(DocumentPart, frozen=True, kw_only=True):
     policy: Annotated[str | None, meaning("The policy that claims it.")]
     reason: Reason
     clusters: Annotated[Mapping[str, int], meaning("Its clusters with their replicas; 0 if it has none to count.")]
+    overridden: (
+        Annotated[tuple[str, ...], meaning("The clusters in which an override sets the replicas, and not the policy.")]
+        | UnsetType
+    ) = UNSET
     required_by: Annotated[tuple[str, ...], meaning("The objects it follows.")] | UnsetType = UNSET
     problems: Annotated[tuple[str, ...], meaning("What is wrong with it.")]
 
@@ -310,6 +314,7 @@ def _binding(binding: "Binding") -> BindingPart:
         policy=binding.policy or None,
         reason=binding_state(binding),
         clusters={name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
+        overridden=unless_empty(tuple(sorted(binding.overridden_replicas))),
         required_by=unless_empty(tuple(f"{each.namespace}/{each.name}" for each in binding.required_by)),
         problems=tuple(binding_problems(binding)),
     )

@@ -39,6 +39,9 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
     cluster: ClusterName | UnsetType = UNSET
     object: ObjectName | UnsetType = UNSET
     replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
+    overridden: (
+        Annotated[bool, meaning("Present if an override sets these replicas, and not the policy.")] | UnsetType
+    ) = UNSET
     applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
     health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET
@@ -109,6 +112,7 @@ def live_object_part(each: "ObjectIn") -> LiveObjectPart:
         cluster=unless_empty(each.cluster),
         object=unless_empty(each.object),
         replicas=UNSET if each.replicas is None else each.replicas,
+        overridden=each.is_overridden or UNSET,
         applied=each.applied == "True",
         health=unless_empty(each.health),
         reason=unless_empty(each.reason),

@@ -37,6 +37,7 @@ def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[Obj
         tally={
             "objects": dict(tally.objects),
             "replicas": dict(tally.replicas),
+            "overridden": dict(tally.overridden),
             "reasons": {str(reason): count for reason, count in tally.reasons.items()},
         },
         waits=[[*_words(ref), written(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],

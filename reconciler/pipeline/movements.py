@@ -94,9 +94,12 @@ def movements_between(before: Bindings, after: Bindings, members: Container[str]
 
 
 def replicas_of(binding: Binding | None) -> dict[str, int]:
-    """Return a binding's replicas by cluster, those with none left out; a suspended cluster has what it keeps."""
+    """Return a binding's replicas by cluster, those with none left out; a suspended cluster has what it keeps.
+
+    What an override sets is no movement: it is told with the fields that overrides change.
+    """
     if binding is None:
         return {}
     if binding.kept or binding.components:
-        return {name: replicas for name, replicas in binding.placed_replicas.items() if replicas}
+        return {name: replicas for name, replicas in binding.assigned_replicas.items() if replicas}
     return {target.name: target.replicas for target in binding.targets if target.replicas}

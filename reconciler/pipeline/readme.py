@@ -9,6 +9,7 @@ from render.binding import Binding
 from render.bits import Mask, members
 from render.matching.match import NoPolicyReason
 from render.model import TargetCluster
+from render.words import counted
 
 from .dependencies import NOT_SCHEDULED
 
@@ -25,10 +26,14 @@ _DISCONNECTED = "disconnected: left as it was"
 
 
 class Tally(Struct, frozen=True, kw_only=True):
-    """The counts of the page: objects and bound replicas by cluster, bindings by the reason of their condition."""
+    """The counts of the page: objects and replicas by cluster, bindings by the reason of their condition.
+
+    ``overridden`` are the objects of a cluster whose replicas an override sets there.
+    """
 
     objects: Mapping[str, int] = field(default_factory=dict)
     replicas: Mapping[str, int] = field(default_factory=dict)
+    overridden: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def with_counts_changed(self, *, less: "Tally", more: "Tally") -> "Tally":
@@ -36,6 +41,7 @@ class Tally(Struct, frozen=True, kw_only=True):
         return Tally(
             objects=_counts_after(self.objects, less.objects, more.objects),
             replicas=_counts_after(self.replicas, less.replicas, more.replicas),
+            overridden=_counts_after(self.overridden, less.overridden, more.overridden),
             reasons=_counts_after(self.reasons, less.reasons, more.reasons),
         )
 
@@ -52,13 +58,17 @@ def tally_of(held: Iterable[Mask], bindings: Collection[Binding], names: Sequenc
     return Tally(
         objects={names[index]: count for index, count in objects_by_index(held).items()},
         replicas=replicas_by_cluster(bindings),
+        overridden=Counter(name for each in bindings if each.overridden for name in each.overridden_replicas),
         reasons=Counter(map(binding_state, bindings)),
     )
 
 
 def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
     """Return the page: a line per cluster, then how many bindings are in which state."""
-    lines = {name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), "") for name in clusters}
+    lines = {
+        name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), _override_note(tally, name))
+        for name in clusters
+    }
     lines |= {name: _line(name, "", "", _DISCONNECTED) for name in disconnected}
     reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
     head = (_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|")
@@ -70,6 +80,12 @@ def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
     # A cluster that holds nothing has no folder to be linked to.
     linked = name if objects == 0 else f"[{name}](clusters/{name})"
     return f"| {linked} | {objects} | {replicas} | {note} |"
+
+
+def _override_note(tally: Tally, name: str) -> str:
+    """Return how many objects of a cluster have replicas that an override sets there, and not their policy."""
+    count = tally.overridden.get(name, 0)
+    return f"replicas of {counted(count, 'object')} by overrides" if count else ""
 
 
 def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
@@ -84,12 +100,12 @@ def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
 def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
     """Sum the replicas that each cluster has by its bindings; those that share a target list are counted once.
 
-    A suspended cluster has what it keeps.
+    A suspended cluster has what it keeps, and one in which an override sets the replicas has those.
     """
     lists: dict[int, tuple[tuple[TargetCluster, ...], int]] = {}
     counts: Counter[str] = Counter()
     for binding in bindings:
-        if binding.kept or binding.components:
+        if binding.kept or binding.overridden or binding.components:
             counts.update(binding.placed_replicas)
             continue
         _, number = lists.get(id(binding.targets), (binding.targets, 0))

@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.health import ObservedHealth
 from render.binding import Binding, Completions
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, ObjectRef, TargetCluster
-from render.runs import ReportedRun, Runs, completions_in, rescaled
+from render.runs import Runs, completions_in, rescaled
 from render.settings.switches import TieBreak
 
 from .eviction_notes import RUN_NOTES, with_run_note
@@ -116,10 +117,14 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         return binding.uid or (str(binding.ref) if self.tie_break is TieBreak.IDENTITY else "")
 
 
-def runs_to_record(runs: Runs, bindings: Iterable[Binding]) -> dict[ObjectRef, tuple[ReportedRun, ...]]:
-    """Return the reports that a pass went by: those about objects that have a note of it."""
+def health_used(health: ObservedHealth, bindings: Iterable[Binding], *, is_asked: bool) -> ObservedHealth:
+    """Return the health that decided something in a pass: that of failover where it was asked, and runs that count.
+
+    These are the runs of objects that have a note of it.
+    """
     noted = (each.ref for each in bindings if any(note.reason in RUN_NOTES for note in each.conditions))
-    return {ref: tuple(runs[ref]) for ref in noted if ref in runs}
+    runs = {ref: health.runs[ref] for ref in noted if ref in health.runs}
+    return replace(health, runs=runs) if is_asked else ObservedHealth(runs=runs)
 
 
 def _replicas_of(targets: Iterable[TargetCluster]) -> dict[str, int]:

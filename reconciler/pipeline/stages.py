@@ -15,10 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
 from reconciler.ledger.facts import Facts
-from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.health import HealthFile
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import with_facts
@@ -44,7 +43,6 @@ from .assembly import (
     cluster_folders,
     place_shares,
     placed_variants,
-    suspended_mask,
     target_mask,
 )
 from .binding_files import BindingWriter
@@ -57,13 +55,14 @@ from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .kept_needs import PassedTree, Variants, with_needs
 from .namespaces import namespaces_to_place
+from .override_records import OverrideRecords
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
 from .readme import Tally, readme_file, tally_of
 from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .rounds import scheduled_in_rounds
-from .runs import RunsOfPass, runs_to_record
+from .runs import RunsOfPass, health_used
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
@@ -182,9 +181,8 @@ def _built_works(inputs: Inputs) -> Built:
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
-    judged = _with_build_conditions(_with_override_records(bindings, works, index), works, claims.waiting, past)
-    failed = (each for each in claims.failed if each[0].ref in before)
-    kept = (kept_binding(template.ref, error, before, inputs.source) for template, error in failed)
+    records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
+    judged = _with_build_conditions(records.written_into(bindings, works, index), works, claims.waiting, past)
     return Built(
         index=index,
         work_context=work_context,
@@ -196,9 +194,16 @@ def _built_works(inputs: Inputs) -> Built:
         tainted=tainted,
         following=follows,
         works=works,
-        bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
+        bindings=tuple(sorted((*judged, *_kept_bindings(claims, past)), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _kept_bindings(claims: Claims, past: PastOutcome) -> Iterator[Binding]:
+    """Yield the former bindings of templates that could not be interpreted."""
+    for template, error in claims.failed:
+        if template.ref in past.before:
+            yield kept_binding(template.ref, error, past.before, past.source)
 
 
 def _works(template: Template, binding: Binding, context: WorkContext, index: ClusterIndex) -> Works:
@@ -262,17 +267,6 @@ def _with_build_conditions(
         built = works.get(binding.ref)
         judged = with_rendered_condition(binding, built, names, past.before, past.source)
         yield with_pending_conditions(judged, built, waiting.get(binding.ref, ""), past)
-
-
-def _with_override_records(
-    bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex
-) -> Iterator[Binding]:
-    """Yield the bindings with what overrides changed; what nothing was built for keeps its record with its bytes."""
-    record, fleet = RecordWriter(names=index.names), TreeContext(index=index, previous=None)
-    for binding in bindings:
-        built = works.get(binding.ref)
-        text = record.text_of(built, kept=suspended_mask(binding, fleet)) if built else binding.applied_overrides
-        yield binding if text == binding.applied_overrides else replace(binding, applied_overrides=text)
 
 
 def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
@@ -362,7 +356,8 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.beside |= {("facts", HealthFile.NAME): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
-    if health := HealthFile.of_health(_health_used(inputs, built)):
+    is_asked = built.failover.is_timed or built.descheduling.is_timed
+    if health := HealthFile.of_health(health_used(inputs.failover.health, built.bindings, is_asked=is_asked)):
         assembly.add(("facts", HealthFile.NAME), health.rendered_content())
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
@@ -371,14 +366,6 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
     elif inputs.scope:
         assembly.beside[RESERVED_FILE,] = None
-
-
-def _health_used(inputs: Inputs, built: Built) -> ObservedHealth:
-    """Return the health that decided something: that of failover where it was asked, and the runs that were kept."""
-    health = inputs.failover.health
-    runs = runs_to_record(health.runs, built.bindings)
-    is_asked = built.failover.is_timed or built.descheduling.is_timed
-    return replace(health, runs=runs) if is_asked else ObservedHealth(runs=runs)
 
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:

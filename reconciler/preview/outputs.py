@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from reconciler.console.cluster_lists import cluster_cell, full_cluster_cell
+from reconciler.console.cluster_lists import OVERRIDDEN_NOTE, cluster_cell, full_cluster_cell
 from reconciler.console.log import Log
 from reconciler.console.text import screen_width, table, table_width
 from reconciler.names.subjects import check_clusters
@@ -70,6 +70,8 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
         most = len(unmatched) if is_wide else 10
         yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:most])
         yield f" and {len(unmatched) - most} more\n" if len(unmatched) > most else "\n"
+    if any(each.overridden_replicas for each in chosen):
+        yield f"\n{OVERRIDDEN_NOTE}\n"
     if outcome.rendered.tree.disconnected:
         yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
 
@@ -78,12 +80,18 @@ def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
     """Return a table in which the clusters of an object take what the other columns leave of the width."""
     every = outcome.rendered.built.index.names
     rows = sorted(
-        (*_namespace_and_name(each), _policy_or_reason(each), _replicas_by_cluster(each)) for each in bindings
+        (
+            *_namespace_and_name(each),
+            _policy_or_reason(each),
+            _replicas_by_cluster(each),
+            tuple(each.overridden_replicas),
+        )
+        for each in bindings
     )
     header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
     taken = table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
     room = max(width - taken, _LEAST_ROOM) if width else 0
-    cells = [(row[0], row[1], cluster_cell(dict(row[3]), every, room), row[2]) for row in rows]
+    cells = [(row[0], row[1], cluster_cell(dict(row[3]), every, room, row[4]), row[2]) for row in rows]
     return table(header, cells, width=width)
 
 
@@ -94,7 +102,7 @@ def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
         (
             *_namespace_and_name(each),
             str(each.asked_replicas) if each.is_workload else "-",
-            full_cluster_cell(dict(_replicas_by_cluster(each))),
+            full_cluster_cell(dict(_replicas_by_cluster(each)), each.overridden_replicas),
             _policy_or_reason(each),
             path_by_ref.get(each.ref, "-"),
         )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from operator import itemgetter
 
+from reconciler.console.cluster_lists import replica_words
 from reconciler.console.text import table
 from reconciler.pipeline.kept_needs import is_needed
 from reconciler.pipeline.pending import is_pending
@@ -168,8 +169,8 @@ def _binding_row(binding: Binding) -> tuple[str, str, str]:
 
 def placed_words(binding: Binding) -> str:
     """Return where an object is, with its replicas where it has some, and what it follows there."""
-    replicas = binding.placed_replicas
+    replicas, overridden = binding.placed_replicas, binding.overridden_replicas
     there = [name for name in expected_clusters(binding) if name not in binding.undispatched]
-    names = " ".join(f"{name}:{replicas[name]}" if replicas.get(name) else name for name in there)
+    names = " ".join(replica_words(name, replicas.get(name, 0), is_overridden=name in overridden) for name in there)
     owners = ", ".join(f"{each.namespace}/{each.name}" for each in binding.required_by)
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
+from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import table
 from reconciler.ledger.cluster import Deviation
 from reconciler.ledger.conditions import condition_of_type
@@ -32,7 +33,7 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
 
     ``observed_at`` is when it was seen as it is described, ``unsettled`` since when it changes more often than it is
     recorded ("": it was just so when it was last looked at). ``is_withheld``: it is not there, for dispatching to the
-    cluster is suspended.
+    cluster is suspended. ``is_overridden``: an override sets its replicas there.
     """
 
     UNSHOWN = ("status",)
@@ -45,6 +46,7 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
     status: Any = None
     findings: tuple[Mapping[str, str], ...] = ()
     is_withheld: bool = False
+    is_overridden: bool = False
 
     @property
     def ready(self) -> str:
@@ -82,7 +84,7 @@ def objects_of_binding(
     binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
 ) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; in disconnected clusters it is not observed."""
-    replicas, absent = binding.placed_replicas, binding.undispatched
+    replicas, absent, overridden = binding.placed_replicas, binding.undispatched, binding.overridden_replicas
     outdated = {name for each in binding.kept if each.is_outdated for name in each.clusters}
     below = "/".join(object_path(binding.ref))
     found = []
@@ -94,6 +96,7 @@ def objects_of_binding(
         elif name in members:
             work = recorded.manifest(f"works/{name}/{below}")
             each = _as_it_stands(object_in(name, work, replicas.get(name) or None), members[name])
+            each = replace(each, is_overridden=True) if name in overridden else each
             found.append(replace(each, reason=SUSPENDED) if name in outdated and each.is_well else each)
     return tuple(found)
 
@@ -131,7 +134,7 @@ def object_text(
     rows = [
         (
             each.cluster,
-            str(each.replicas or ""),
+            f"{each.replicas or ''}{OVERRIDDEN if each.is_overridden else ''}",
             each.ready,
             each.applied,
             each.health,
@@ -143,7 +146,9 @@ def object_text(
     ]
     left = [name for name in expected_clusters(binding) if name not in members]
     lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
-    return "\n".join(lines) + "\n" + (f"\n{table(header, rows)}" if rows else "") + "".join(_chains(objects))
+    shown = f"\n{table(header, rows)}" if rows else ""
+    note = f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
+    return "\n".join(lines) + "\n" + shown + note + "".join(_chains(objects))
 
 
 def head_lines(binding: Binding) -> Iterator[str]:

@@ -6,6 +6,7 @@ A fleet that is only rendered - another tool applies its folders - has no status
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import table
 from reconciler.pipeline.karmada_works import is_suspended
 from reconciler.pipeline.kept_needs import needed_notes
@@ -90,7 +91,8 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
     needed = [f"{each.reason}: {each.message}" for each in needed_notes(binding)]
     lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending, *needed]
     rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
-    return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
+    note = f"\n{OVERRIDDEN_NOTE}\n" if binding.overridden_replicas else ""
+    return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}{note}" if rows else "")
 
 
 def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:
@@ -99,7 +101,8 @@ def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:
 
 
 def _replicas(binding: Binding, cluster: str) -> str:
-    return str(binding.placed_replicas.get(cluster) or "")
+    mark = OVERRIDDEN if cluster in binding.overridden_replicas else ""
+    return f"{binding.placed_replicas.get(cluster) or (0 if mark else '')}{mark}"
 
 
 def _state(binding: Binding, cluster: str) -> str:

@@ -140,6 +140,13 @@ class KeptFields(Struct, frozen=True, kw_only=True):
     outdated: bool | None = None
 
 
+class OverriddenFields(Struct, frozen=True, kw_only=True):
+    """Target clusters in which an override sets the replicas."""
+
+    clusters: list[str]
+    replicas: int
+
+
 class DescheduledFields(Struct, frozen=True, kw_only=True):
     """The replicas that the descheduler last took."""
 
@@ -172,6 +179,7 @@ class StatusFields(Struct, frozen=True, kw_only=True, rename="camel"):
     """The status of a binding."""
 
     kept: list[KeptFields] | None = None
+    overridden_replicas: list[OverriddenFields] | None = None
     cron: list[CronRecord] | None = None
     scaled: ScaledReplicasRecord | None = None
     scaled_bounds: ScaledBoundsRecord | None = None

@@ -37,6 +37,9 @@ def binding_manifest(binding: Binding) -> Plain:
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[_condition(each) for each in binding.conditions],
             kept=[_kept_manifest(each) for each in binding.kept],
+            overriddenReplicas=[
+                {"clusters": list(each.clusters), "replicas": each.replicas} for each in binding.overridden
+            ],
             scaled=plain_scaled(binding.scaled),
             scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),

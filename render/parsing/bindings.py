@@ -14,6 +14,7 @@ from render.binding import (
     GracefulEvictionTask,
     KeptTargets,
     LastMove,
+    OverriddenReplicas,
 )
 from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
@@ -94,6 +95,10 @@ def _of_status(status: StatusFields) -> dict[str, Any]:
     """Return the fields that stand in the status of a binding."""
     return {
         "kept": tuple(map(_kept_targets, status.kept or ())),
+        "overridden": tuple(
+            OverriddenReplicas(clusters=tuple(each.clusters), replicas=each.replicas)
+            for each in status.overridden_replicas or ()
+        ),
         "cron": cron_memories(status.cron or ()),
         "scaled": scaled_replicas(status.scaled),
         "bounds": scaled_bounds(status.scaled_bounds),

@@ -1,0 +1,87 @@
+"""The record of overrides in the bindings of a pass: the fields that they changed, and the replicas that they set.
+
+A binding says how many replicas its policy assigns to each cluster, as Karmada's does. Where an override sets another
+number, that one is what the cluster gets, and what people are told.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from overrides.binding_record import RecordWriter
+from render.binding import Binding, OverriddenReplicas
+from render.bits import members
+from render.cluster_index import ClusterIndex
+from render.interpretation.fields import value_at
+from render.interpreter import Interpreter, InterpreterError, Layer, Operation
+from render.model import Manifest, ObjectRef, Template
+from render.works import Content, Works
+
+from .assembly import TreeContext, suspended_mask
+
+_TOLD = frozenset({Layer.CUSTOMIZATION, Layer.THIRD_PARTY, Layer.NATIVE, Layer.SCALE})
+"""The layers that may be asked again about what overrides made; a webhook may not."""
+
+
+class OverrideRecords(Struct, frozen=True, kw_only=True):
+    """Writes the records of one pass; ``names`` are those of the clusters, by bit, ``before`` its former bindings."""
+
+    names: Sequence[str]
+    interpreter: Interpreter
+    templates: Mapping[ObjectRef, Template]
+    before: Mapping[ObjectRef, Binding]
+
+    def written_into(
+        self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex
+    ) -> Iterator[Binding]:
+        """Yield the bindings with what overrides changed; one that nothing was built for keeps its record."""
+        writer, fleet = RecordWriter(names=self.names), TreeContext(index=index, previous=None)
+        for binding in bindings:
+            built = works.get(binding.ref)
+            if built is None:
+                yield binding
+                continue
+            text = writer.text_of(built, kept=suspended_mask(binding, fleet))
+            overridden = tuple(self._overridden(binding, built)) if text or built.failures else ()
+            is_same = text == binding.applied_overrides and overridden == binding.overridden
+            yield binding if is_same else replace(binding, applied_overrides=text, overridden=overridden)
+
+    def _overridden(self, binding: Binding, works: Works) -> Iterator[OverriddenReplicas]:
+        """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
+        clusters_by_number: dict[int, set[str]] = {}
+        assigned, template = binding.target_replicas, self.templates.get(binding.ref)
+        for content in works.contents if template and binding.is_workload and not binding.components else ():
+            number = self._number(content, template.manifest) if content.applied and template else None
+            if number is None:
+                continue
+            names = {self.names[index] for index in members(content.clusters)}
+            clusters_by_number.setdefault(number, set()).update(
+                name for name in names if assigned.get(name, number) != number
+            )
+        for number, kept in self._kept_numbers(binding, works):
+            clusters_by_number.setdefault(number, set()).update(kept)
+        for number, found in sorted(clusters_by_number.items()):
+            if found:
+                yield OverriddenReplicas(clusters=tuple(sorted(found)), replicas=number)
+
+    def _number(self, content: Content, template: Manifest) -> int | None:
+        """Return the replicas in a manifest that overrides made; None where each cluster has what is assigned to it."""
+        path = self.interpreter.replica_field(template)
+        try:
+            if path is not None:
+                found = value_at(content.manifest, *path)
+                return found if type(found) is int else None
+            if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _TOLD:
+                return None
+            read = self.interpreter.replicas(content.manifest)
+        except InterpreterError:
+            return None
+        return None if read is None else read.replicas
+
+    def _kept_numbers(self, binding: Binding, works: Works) -> Iterator[tuple[int, set[str]]]:
+        """Yield the numbers of clusters for which nothing could be built, which keep their bytes."""
+        failed = {self.names[index] for failure in works.failures for index in members(failure.clusters)}
+        before = self.before.get(binding.ref)
+        for each in before.overridden if before and failed else ():
+            yield each.replicas, failed.intersection(each.clusters)
