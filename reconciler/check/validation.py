@@ -51,6 +51,7 @@ from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 from render.words import listed
 
+from .dependencies import left_behind_warnings
 from .divisions import division_problems
 from .policies import claims_of, policy_warnings, released_warnings
 from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
@@ -287,4 +288,5 @@ def _lint_claims(
     yield from policy_warnings(desired, facts=observed.facts, previous=previous, line_of=line_of)
     claims = claims_of(desired, previous)
     yield from division_problems(desired, claims, observed, line_of)
+    yield from left_behind_warnings(desired, claims, line_of)
     yield from unanswered_webhooks(desired, claims, observed.answers, line_of)

@@ -5,9 +5,10 @@ beside the workloads that it divides. So an object counts only if it looks like 
 number by a name that replicas have - or if its policy has nothing else to divide.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from render.interpretation.pod_templates import is_pod_template, pod_specs_in
 from render.interpreter import InterpreterError, Operation
 from render.interpreter.scale import ScaleSubresource
 from render.kinds import BUILT_IN
@@ -112,7 +113,7 @@ def _has_own_numbers(template: Template, context: DivisionContext) -> bool:
 def looks_like_workload(manifest: Manifest) -> bool:
     """Say whether an object has a number by a name that replicas have, or a pod template."""
     spec = {"spec": manifest.get("spec")}
-    return any(value > 0 for _, value in _counts_in(spec, ())) or _has_pod_template(spec, 0)
+    return any(value > 0 for _, value in _counts_in(spec, ())) or any(True for _ in pod_specs_in(spec))
 
 
 def _counts_in(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -120,22 +121,5 @@ def _counts_in(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
     for key, child in as_mapping(value).items():
         if key in _COUNTS and type(child) is int:
             yield (*path, key), child
-        elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not _is_pod_template(child):
+        elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not is_pod_template(child):
             yield from _counts_in(child, (*path, str(key)))
-
-
-def _has_pod_template(value: Any, depth: int) -> bool:
-    if depth > _MOST_DEPTH:
-        return False
-    if isinstance(value, Mapping):
-        return _is_pod_template(value) or any(_has_pod_template(child, depth + 1) for child in value.values())
-    return isinstance(value, list) and any(_has_pod_template(child, depth + 1) for child in value)
-
-
-def _is_pod_template(value: Mapping[str, Any]) -> bool:
-    containers = as_mapping(value.get("spec")).get("containers")
-    return isinstance(containers, Sequence) and not isinstance(containers, str) and any(map(_is_container, containers))
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, dict) and "image" in value
