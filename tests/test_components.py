@@ -227,10 +227,9 @@ def test_a_quota_counts_what_each_component_requests(
     assert ("requested sum 7, limit 6" in said) is (cpu == "6")
 
 
-def test_components_that_grow_in_place_count_for_what_comes_after_them(
+def test_components_that_grow_within_a_quota_count_for_what_comes_after_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are not refused, as requests that grow are not: what is placed counts as it is."""
     repository = a_repository(tmp_path, {"quota.yaml": a_quota("14"), "c/paris.yaml": with_cpu("paris", "90")})
     render(repository, capsys, "--bootstrap")
     repository.commit({"count.yaml": a_flink_deployment(task_managers=4), "late.yaml": a_flink_deployment("late")})
@@ -238,6 +237,36 @@ def test_components_that_grow_in_place_count_for_what_comes_after_them(
     assert (scheduled(repository), scheduled(repository, LATE)) == ((["paris"], "Success"), ([], "QuotaExceeded"))
     assert "requested sum 16, limit 14" in said
     assert binding_in(repository)["spec"]["clusters"][0]["components"][1] == {"name": "taskmanager", "replicas": 4}
+
+
+def test_components_that_would_grow_beyond_a_quota_stay_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their numbers cannot be written into an object, so all of it waits, until the quota or the template changes."""
+    repository = a_repository(tmp_path, {"quota.yaml": a_quota("8"), "c/paris.yaml": with_cpu("paris", "90")})
+    render(repository, capsys, "--bootstrap")
+    tree = f"clusters/paris/{BINDING.partition('/')[2]}"
+    before, components = repository.show(tree), binding_in(repository)["spec"]["components"]
+    repository.commit({"count.yaml": a_flink_deployment(task_managers=4)})
+    for _ in range(2):  # and it stays so
+        said = render(repository, capsys)
+        assert scheduled(repository) == (["paris"], "QuotaExceeded")
+        assert (repository.show(tree), binding_in(repository)["spec"]["components"]) == (before, components)
+    assert "requested sum 9, limit 8" in said
+    explained = argosy(repository, capsys, "explain", "flinkdeployment/count", "-n", "shop").out
+    kept = explained.partition("Kept as an earlier commit had it\n")[2]
+    assert "QuotaExceeded   FederatedResourceQuota(shop/shop) exceeded for resource cpu: requested sum 9" in kept
+    assert argosy(repository, capsys, "verify").code == 0
+    repository.commit({"count.yaml": a_flink_deployment()})
+    render(repository, capsys)
+    assert (scheduled(repository), repository.show(tree)) == ((["paris"], "Success"), before)
+    repository.commit({"quota.yaml": a_quota("9"), "count.yaml": a_flink_deployment(task_managers=4)})
+    render(repository, capsys)
+    assert scheduled(repository) == (["paris"], "Success")
+    assert repository.show(tree) != before
+    repository.commit({"quota.yaml": a_quota("1"), "count.yaml": a_flink_deployment(task_managers=2)})
+    render(repository, capsys)
+    assert (scheduled(repository)[1], binding_in(repository)["spec"]["components"][1]["replicas"]) == ("Success", 2)
 
 
 RACK = "racks.example.com"

@@ -8,6 +8,7 @@ from msgspec import Struct
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
+from render.resources import Component
 from render.scheduling.batch import BatchContext, explanations, schedule_all
 from render.scheduling.decisions import SchedulingDecision, recorded
 from render.scheduling.options import SchedulingOptions
@@ -26,6 +27,11 @@ class Schedule(Struct, frozen=True, kw_only=True):
     scheduler: Scheduler
     undecided: Sequence[Binding] = ()
     context: BatchContext | None = None
+
+    @property
+    def kept_whole(self) -> frozenset[ObjectRef]:
+        """The objects that stay as clusters have them, because a quota does not let their components grow."""
+        return frozenset(ref for ref, decision in self.decisions.items() if decision.kept_components)
 
     def explanations(self, among: Container[ObjectRef]) -> "Iterator[Explanation]":
         """Take the decisions once more and explain those about some objects."""
@@ -47,6 +53,14 @@ def schedule_bindings(
         undecided=bindings,
         context=context,
     )
+
+
+def former_components(
+    bindings: Iterable[Binding], before: Mapping[ObjectRef, Binding]
+) -> Mapping[ObjectRef, tuple[Component, ...]]:
+    """Return the components that objects have so far, of those whose templates have others now."""
+    known = ((each, before[each.ref].components) for each in bindings if each.components and each.ref in before)
+    return {each.ref: former for each, former in known if former and former != each.components}
 
 
 def has_no_place(schedule: Schedule, ref: ObjectRef) -> bool:

@@ -63,7 +63,7 @@ from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .rounds import scheduled_in_rounds
 from .runs import RunsOfPass, health_used
-from .schedules import Schedule, apis_by_crd, schedule_bindings
+from .schedules import Schedule, apis_by_crd, former_components, schedule_bindings
 from .scope import Scope
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
 from .webhook_answers import Recording
@@ -177,7 +177,7 @@ def _built_works(inputs: Inputs) -> Built:
         interpreter=interpreter,
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
-    unbuilt = {binding.ref for binding in claims.released}
+    unbuilt = schedule.kept_whole.union(binding.ref for binding in claims.released)
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
@@ -279,6 +279,7 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
         unscheduled=(*claims.released, *failed, *others),
         apis_by_crd=apis_by_crd(inputs.templates),
         quotas=[quota(each.manifest) for each in quotas],
+        former=former_components(claims.bindings, before) if quotas else {},
     )
 
 

@@ -90,12 +90,15 @@ class QuotaLedger:
                 used[binding.ref.namespace].append(usage(binding))
         self._used: dict[str, Amounts] = {namespace: summed(each) for namespace, each in used.items()}
 
-    def refusal(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
-        """Return why other targets of a binding would exceed a quota; an empty text where they would not."""
+    def refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
+        """Return why other targets of a binding would exceed a quota; an empty text where they would not.
+
+        ``before`` is the same binding, or the one with the components that its object has so far.
+        """
         quotas = self._quotas.get(binding.ref.namespace)
-        if not quotas or targets is binding.targets:
+        if not quotas or (targets is binding.targets and before is binding):
             return ""
-        added = {name: amount for name, amount in self._change(binding, targets).items() if amount > 0}
+        added = {name: amount for name, amount in self._change(before, binding, targets).items() if amount > 0}
         used = self._used[binding.ref.namespace]
         least, wanted = self._least[binding.ref.namespace], total((used, added))
         places = [least[name].first_below(wanted[name]) for name in added if name in least]
@@ -106,14 +109,14 @@ class QuotaLedger:
         asked = replace(first, used={name: used.get(name, 0) for name in added if name in first.overall})
         return " ".join(ask_quotas([asked], added).refusals)
 
-    def take(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
-        """Let a binding have other targets from now on."""
+    def take(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+        """Let a binding have other targets, or components, from now on."""
         namespace = binding.ref.namespace
-        if namespace in self._used and targets is not binding.targets:
-            self._used[namespace] = summed((self._used[namespace], self._change(binding, targets)))
+        if namespace in self._used and (targets is not binding.targets or before is not binding):
+            self._used[namespace] = summed((self._used[namespace], self._change(before, binding, targets)))
 
-    def _change(self, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
-        return difference(usage(replace(binding, targets=targets)), usage(binding))
+    def _change(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
+        return difference(usage(replace(binding, targets=targets)), usage(before))
 
 
 class _LeastLimits:

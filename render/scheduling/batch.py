@@ -19,9 +19,19 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 from render.quota.enforcement import FederatedQuota, QuotaLedger
+from render.resources import Component
 
 from .capacity import Shares
-from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, unchanged
+from .decisions import (
+    SCHEDULED,
+    Refusal,
+    ScheduledReason,
+    SchedulingDecision,
+    Trigger,
+    refused,
+    succeeded,
+    unchanged,
+)
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 
@@ -49,12 +59,19 @@ class BatchContext(Struct, frozen=True, kw_only=True):
     """The context of a batch: bindings and templates beside those to schedule.
 
     ``unscheduled`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
-    ``apis_by_crd`` are the kinds that templates of this pass define, ``quotas`` the limits of namespaces.
+    ``apis_by_crd`` are the kinds that templates of this pass define, ``quotas`` the limits of namespaces. ``former``
+    are the components that objects have so far, where their templates have others now.
     """
 
     unscheduled: Sequence[Binding] = ()
     apis_by_crd: Mapping[ObjectRef, Collection[Api]] = field(default_factory=dict)
     quotas: Sequence[FederatedQuota] = ()
+    former: Mapping[ObjectRef, tuple[Component, ...]] = field(default_factory=dict)
+
+    def so_far(self, binding: Binding) -> Binding:
+        """Return a binding with the components that its object has so far."""
+        former = self.former.get(binding.ref)
+        return replace(binding, components=former) if former else binding
 
 
 class ScheduledBatch(Struct, frozen=True, kw_only=True):
@@ -116,13 +133,13 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
     _register_current(scheduler, (*bindings, *context.unscheduled))
-    ledger = QuotaLedger(context.quotas, (*bindings, *context.unscheduled))
+    ledger = QuotaLedger(context.quotas, (*map(context.so_far, bindings), *context.unscheduled))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
         waiting: list[DecidedBinding] = []
         is_moving = False
         for binding in left:
-            step = _within_quotas(ledger, _step(scheduler, binding))
+            step = _within_quotas(ledger, _step(scheduler, binding), context.so_far(binding))
             if step.is_refused:
                 waiting.append(step)
             else:
@@ -159,15 +176,27 @@ def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding
     return DecidedBinding(binding, cycle, replace(decision, targets=targets))
 
 
-def _within_quotas(ledger: QuotaLedger, step: DecidedBinding) -> DecidedBinding:
-    """Return a step, or its refusal where its targets would exceed a quota; what is placed is taken from them."""
+def _within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Binding) -> DecidedBinding:
+    """Return a step, or its refusal where it would exceed a quota; what is placed is taken from them.
+
+    Components that may not grow stay as they are ``before``, and with them all that clusters have of the object.
+    """
     binding, cycle, decision = step
-    exceeded = ledger.refusal(binding, decision.targets)
+    exceeded = ledger.refusal(before, binding, decision.targets)
     if exceeded:
         refusal = Refusal(ScheduledReason.QUOTA_EXCEEDED, exceeded)
-        return DecidedBinding(binding, cycle, refused(binding, decision.trigger, refusal))
-    ledger.take(binding, decision.targets)
+        kept = before.components if before is not binding and binding.targets else ()
+        decided = replace(refused(binding, decision.trigger, refusal), kept_components=kept)
+        return DecidedBinding(binding, cycle, decided)
+    ledger.take(before, binding, decision.targets)
+    if cycle is not None and decision.condition is None and binding.components and _was_beyond_quota(binding):
+        # Nothing asks for a new decision about components, so the refusal of an earlier pass would stay.
+        return step._replace(decision=succeeded(binding, decision.trigger, decision.targets, binding.observed_affinity))
     return step
+
+
+def _was_beyond_quota(binding: Binding) -> bool:
+    return any(each.type == SCHEDULED and each.reason == ScheduledReason.QUOTA_EXCEEDED for each in binding.conditions)
 
 
 def _account_for(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from render.binding import Binding, Condition
 from render.model import ObjectRef, TargetCluster
 from render.placement import Placement
+from render.resources import Component
 
 SCHEDULED = "Scheduled"
 SUCCESS_MESSAGE = "Binding has been scheduled successfully."
@@ -54,7 +55,8 @@ class SchedulingDecision(Struct, frozen=True, kw_only=True):
     """The decision about a binding in this pass.
 
     ``targets`` are those it has afterwards, ``condition`` is None when nothing had to be decided. ``hint`` says what
-    to do about a refusal. ``has_components``: every target runs the full list of components.
+    to do about a refusal. ``has_components``: every target runs the full list of components. ``kept_components`` are
+    those that the object keeps, with all that it has, because a quota does not let them grow.
     """
 
     ref: ObjectRef
@@ -67,6 +69,7 @@ class SchedulingDecision(Struct, frozen=True, kw_only=True):
     answered_requests: tuple[str, ...] = ()
     hint: str = ""
     has_components: bool = False
+    kept_components: tuple[Component, ...] = ()
 
     @property
     def is_scheduled(self) -> bool:
@@ -85,6 +88,7 @@ def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
     return replace(
         binding,
         targets=decision.targets,
+        components=decision.kept_components or binding.components,
         applied_placement=decision.applied_placement,
         observed_affinity=decision.observed_affinity,
         last_scheduled_at=decision.last_scheduled_at,
