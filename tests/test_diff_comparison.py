@@ -16,6 +16,7 @@ from tests.build import (
     on_clusters,
     weighted,
 )
+from tests.stories import movement_hint
 
 CANARY = "c4n4ry-token"
 
@@ -363,8 +364,7 @@ REFUSAL = (
     "  Deployment.apps default/nginx: 2 of 8 replicas move (more than 20 %): bern 2 -> 4, oslo 2 -> 0\n"
     "  Deployment.apps default/nginx: in 2 clusters, at least 3 are asked for\n"
     "  Deployment.apps default/nginx: leaves oslo, where it is pinned\n"
-    "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Movement: * 2',"
-    " 'Argosy-Allow-Movement: Deployment.apps default/nginx 2', or pass --allow-movement\n"
+    + movement_hint("* 2", "Deployment.apps default/nginx 2")
 )
 ALLOWED = "Move nginx\n\nArgosy-Allow-Movement: * 2\nArgosy-Allow-Movement: Deployment.apps default/nginx 2"
 

@@ -10,6 +10,7 @@ from reconciler.diff.text import difference_text
 from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.stories import refused_section, removal_hint
 
 MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 TWELVE = [f"member{number:02}" for number in range(1, 13)]
@@ -42,11 +43,17 @@ def test_what_many_objects_lose_is_one_line(repository: Repository, capsys: pyte
     repository.write({"policies.yaml": policies})
     head = repository.git("rev-parse", "HEAD")[:12]
     summary = f"{head}..work tree: 1 cluster changes, 87 objects removed\n"
+    paths = ", ".join(f"default/ConfigMap/map{number:02}.yaml" for number in range(5))
+    refused = refused_section(
+        "this change removes too much at once\n"
+        f"  member02: 87 of 98 objects (more than 19; all 87 of kind ConfigMap): {paths} and 82 more\n"
+        + removal_hint("member02 87")
+    )
     assert argosy(repository, capsys, "diff").out == (
-        f"{summary}\nOBJECTS\n  - 87 objects in member02: 87 ConfigMap (-v names them)\n"
+        f"{summary}\nOBJECTS\n  - 87 objects in member02: 87 ConfigMap (-v names them)\n{refused}"
     )
     every = "".join(f"  - ConfigMap default/map{number:02} in member02\n" for number in range(87))
-    assert argosy(repository, capsys, "diff", "-v").out == f"{summary}\nOBJECTS\n{every}"
+    assert argosy(repository, capsys, "diff", "-v").out == f"{summary}\nOBJECTS\n{every}{refused}"
 
 
 def test_an_equal_change_of_many_is_told_with_its_fields(

@@ -11,6 +11,7 @@ from render.errors import GuardRefused
 from render.model import ObjectRef, TargetCluster
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
 
+from .stories import movement_hint
 from .tables import each_row
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
@@ -193,8 +194,7 @@ def test_a_refusal_names_every_limit_and_the_trailers_that_allow_it() -> None:
         "  the fleet: 12 of 40 replicas move (more than 10)\n"
         "  Deployment.apps shop/web: 6 of 8 replicas move\n"
         "  Deployment.apps shop/web: in 1 cluster, at least 2 are asked for\n"
-        "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Movement: * 12',"
-        " 'Argosy-Allow-Movement: Deployment.apps shop/web 6', or pass --allow-movement"
+        + movement_hint("* 12", "Deployment.apps shop/web 6").rstrip("\n")
     )
     assert refused.value.exit_code == 6
 

@@ -12,6 +12,7 @@ from render.gitobjects import object_id, parse_tree
 from render.settings.removal_guard import RemovalGuard
 from render.tree import TreeStore, nested_tree
 
+from .stories import removal_hint
 from .tables import each_row
 
 STORE = TreeStore()
@@ -83,9 +84,7 @@ def test_a_refusal_says_what_goes_and_how_to_allow_it() -> None:
         check_removals([EVERYTHING], {})
     assert str(refused.value) == (
         "this change removes too much at once; nothing was committed\n"
-        "  m1: 2 of 2 objects (everything it holds): shop/A/a.yaml, shop/A/b.yaml\n"
-        "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: m1 2',"
-        " or pass --allow-removal"
+        "  m1: 2 of 2 objects (everything it holds): shop/A/a.yaml, shop/A/b.yaml\n" + removal_hint("m1 2").rstrip("\n")
     )
     assert refused.value.exit_code == 6
 

@@ -601,7 +601,7 @@ def test_what_is_dispatched_nowhere_is_not_there(tmp_path: Path, capsys: pytest.
     assert (ended.code, ended.err.splitlines()[1:]) == (1, [said])
 
 
-HELD_ROW = "  b          RemovalHeld   b: 1 of 1 object would leave (everything it holds)"
+HELD_ROW = "  b          RemovalHeld   b: 1 of 1 object would leave (more than 0)"
 
 
 def test_explain_says_that_the_removal_guard_holds_a_cluster_back(fleet: Fleet) -> None:
@@ -609,7 +609,7 @@ def test_explain_says_that_the_removal_guard_holds_a_cluster_back(fleet: Fleet) 
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "Fleet",
         "metadata": {"name": "default"},
-        "spec": {"removalGuard": {"scope": "Cluster"}},
+        "spec": {"removalGuard": {"scope": "Cluster", "count": 0, "percent": 0}},
     }
     fleet.commit(argosy=argosy_yaml, policy=the_policy("a"))
     assert fleet.run("reconcile").code == 6

@@ -112,12 +112,6 @@ def test_a_first_pass(walk: Walk, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert held(repository) == walk.holds
 
 
-REFUSED_MOVE = """\
-this change removes too much at once; nothing was committed
-  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml
-  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', or pass \
---allow-removal
-"""
 ABSENT = (
     "warning: nginx.yaml:43: spec.placement.replicaScheduling.weightPreference.staticWeightList[2]."
     "targetCluster.clusterNames: no cluster of the source is called 'member3'\n"
@@ -129,13 +123,10 @@ RELEASED = (
 
 CHANGES = [
     Story(
-        "changing the clusters of a policy empties the folder of the old one, once that is allowed",
+        "changing the clusters of a policy empties the folder of the old one, though it held nothing else",
         {"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]},
         {"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member2"))]},
-        (
-            Run("reconcile", 6, "", REFUSED_MOVE),
-            Run("reconcile --allow-removal member1=1", 0, committed("1 cluster")),
-        ),
+        (Run("reconcile", 0, committed("1 cluster")),),
         (f"member2 {NGINX} 2 nginx:1.29",),
     ),
     Story(

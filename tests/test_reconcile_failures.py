@@ -11,7 +11,7 @@ from render.documents import emit, parse_documents
 from render.gitobjects import object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
-from .stories import Run, Story, a_fleet, check_runs, held, play, settings
+from .stories import Run, Story, a_fleet, check_runs, held, play, removal_hint, settings
 
 ON_TWO = on_clusters("member1", "member2")
 ONE_TO_ONE = {"replicaScheduling": weighted(member1=1, member2=1)}
@@ -153,8 +153,7 @@ EMPTIED = (
     "this change removes too much at once; nothing was committed\n"
     "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
     "  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
-    "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1',"
-    " 'Argosy-Allow-Removal: member2 1', or pass --allow-removal\n"
+    + removal_hint("member1 1", "member2 1")
 )
 
 PLACEMENTS = [

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from .build import Repository, a_config_map, a_policy, argosy, on_clusters
-from .stories import Run, a_fleet, check_runs, held, settings, told
+from .stories import Run, a_fleet, check_runs, held, removal_hint, settings, told
 
 ANY_CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
 ANY_ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role"}
@@ -35,11 +35,6 @@ def a_policy_of_all(*clusters: str, namespace: str = "default") -> dict[str, Any
     return a_policy("all", namespace=namespace, selectors=[ANY_CONFIG_MAP, ANY_ROLE], placement=on_clusters(*clusters))
 
 
-def hint(*trailers: str) -> str:
-    named = ", ".join(f"'Argosy-Allow-Removal: {trailer}'" for trailer in trailers)
-    return f"  hint: if it is meant, say so in a source commit with the trailer {named}, or pass --allow-removal\n"
-
-
 def first_five(path: str, more: int) -> str:
     names = ", ".join(path.format(number) for number in range(5))
     return f"{names} and {more} more"
@@ -66,14 +61,14 @@ LOSSES = [
         "eleven of twenty may not: more than max(10, 20 %)",
         {**POLICY, **config_maps(20)},
         config_maps(11),
-        f"{HEADER}  member1: 11 of 20 objects (more than 10): {first_five(CONFIG, 6)}\n{hint('member1 11')}",
+        f"{HEADER}  member1: 11 of 20 objects (more than 10): {first_five(CONFIG, 6)}\n{removal_hint('member1 11')}",
     ),
     Loss("a fifth of seventy may leave", {**POLICY, **config_maps(70)}, config_maps(14)),
     Loss(
         "more than a fifth of seventy may not",
         {**POLICY, **config_maps(70)},
         config_maps(15),
-        f"{HEADER}  member1: 15 of 70 objects (more than 14): {first_five(CONFIG, 10)}\n{hint('member1 15')}",
+        f"{HEADER}  member1: 15 of 70 objects (more than 14): {first_five(CONFIG, 10)}\n{removal_hint('member1 15')}",
     ),
     Loss("five are no whole kind", {**POLICY, **config_maps(9), **roles(5)}, roles(5)),
     Loss(
@@ -81,7 +76,7 @@ LOSSES = [
         {**POLICY, **config_maps(9), **roles(6)},
         roles(6),
         f"{HEADER}  member1: 6 of 15 objects (all 6 of kind Role.rbac.authorization.k8s.io):"
-        f" {first_five(ROLE, 1)}\n{hint('member1 6')}",
+        f" {first_five(ROLE, 1)}\n{removal_hint('member1 6')}",
     ),
     Loss(
         "five are no whole namespace",
@@ -94,13 +89,14 @@ LOSSES = [
         {**POLICY, **OTHER, **config_maps(9), **config_maps(6, "other")},
         config_maps(6, "other"),
         f"{HEADER}  member1: 6 of 15 objects (all 6 of namespace other):"
-        f" {first_five('other/ConfigMap/c{:02}.yaml', 1)}\n{hint('member1 6')}",
+        f" {first_five('other/ConfigMap/c{:02}.yaml', 1)}\n{removal_hint('member1 6')}",
     ),
     Loss(
         "all of a cluster may not leave, were it one object",
         {**POLICY, **config_maps(1)},
         config_maps(1),
-        f"{HEADER}  member1: 1 of 1 object (everything it holds): default/ConfigMap/c00.yaml\n{hint('member1 1')}",
+        f"{HEADER}  member1: 1 of 1 object (everything it holds): default/ConfigMap/c00.yaml\n"
+        f"{removal_hint('member1 1')}",
     ),
     Loss(
         "each cluster is counted by itself, and all that lose too much are named",
@@ -109,7 +105,7 @@ LOSSES = [
         f"{HEADER}"
         f"  member1: 11 of 12 objects (more than 10): {first_five(CONFIG, 6)}\n"
         f"  member2: 11 of 12 objects (more than 10): {first_five(CONFIG, 6)}\n"
-        f"{hint('member1 11', 'member2 11')}",
+        f"{removal_hint('member1 11', 'member2 11')}",
     ),
     Loss(
         "limits are what argosy.yaml says: more",
@@ -120,7 +116,7 @@ LOSSES = [
         "limits are what argosy.yaml says: less",
         {"argosy.yaml": settings(removalGuard={"count": 0, "percent": 0, "whole": 1}), **POLICY, **config_maps(20)},
         config_maps(1),
-        f"{HEADER}  member1: 1 of 20 objects (more than 0): default/ConfigMap/c00.yaml\n{hint('member1 1')}",
+        f"{HEADER}  member1: 1 of 20 objects (more than 0): default/ConfigMap/c00.yaml\n{removal_hint('member1 1')}",
     ),
 ]
 
@@ -164,7 +160,7 @@ def test_of_many_clusters_the_first_are_named_and_one_word_allows_all(
         f" {first_five(ROLE, 6)}\n"
         for name in names[:20]
     ]
-    said = f"{HEADER}{''.join(lines)}  and 5 more clusters\n{hint('* 11')}"
+    said = f"{HEADER}{''.join(lines)}  and 5 more clusters\n{removal_hint('* 11')}"
     runs = (
         Run("reconcile", 6, "", said),
         Run("reconcile --allow-removal *=11", 0, COMMITTED.replace("1 cluster", "25 clusters")),
@@ -263,7 +259,7 @@ def test_what_was_allowed_once_is_not_allowed_again(repository: Repository, caps
     left = sorted(name for name in repository.files("HEAD") if name.startswith("default/"))
     repository.commit(dict.fromkeys(left))
     names = ", ".join(f"default/ConfigMap/c{number:02}.yaml" for number in range(11, 16))
-    said = f"{HEADER}  member1: 9 of 9 objects (everything it holds): {names} and 4 more\n{hint('member1 9')}"
+    said = f"{HEADER}  member1: 9 of 9 objects (everything it holds): {names} and 4 more\n{removal_hint('member1 9')}"
     check_runs((Run("reconcile", 6, "", said),), repository, capsys)
 
 
@@ -294,7 +290,9 @@ def test_every_command_that_would_commit_asks_and_every_other_one_warns(
             "reconcile --allow-removal member1=11",
             6,
             "",
-            only_second.replace("'Argosy-Allow-Removal: member1 11', ", ""),
+            only_second.replace("'Argosy-Allow-Removal: member1 11', ", "").replace(
+                "--trailer 'Argosy-Allow-Removal: member1 11' ", ""
+            ),
         ),
         Run(
             "reconcile --dry-run --allow-removal *=11",

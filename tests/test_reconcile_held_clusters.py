@@ -9,14 +9,12 @@ import pytest
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .stories import removal_hint
 
 KEYS = [f"c{number:02}" for number in range(12)]
 LISTED = ", ".join(f"default/ConfigMap/{key}.yaml" for key in KEYS[:5])
 LEAVING = f"member1: 11 of 14 objects (more than 10): {LISTED} and 6 more"
-HINT = (
-    "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 11',"
-    " or pass --allow-removal\n"
-)
+HINT = removal_hint("member1 11")
 HELD = (
     "this change removes too much at once; member1 keeps what was there, all others go on\n"
     f"  {LEAVING}\n{HINT}"

@@ -6,16 +6,11 @@ from typing import Any
 import pytest
 
 from .build import a_cluster, a_deployment, a_policy, on_clusters, weighted
-from .stories import Run, Story, a_fleet, play, settings
+from .stories import Run, Story, a_fleet, movement_hint, play, settings
 
 HEADER = "this change moves too much at once; nothing was committed\n"
 NGINX = "default/Deployment.apps/nginx"
 COMMITTED = "committed <rendered> to argosy/rendered: source <main> for {}\n"
-
-
-def hint(*trailers: str) -> str:
-    named = ", ".join(f"'Argosy-Allow-Movement: {trailer}'" for trailer in trailers)
-    return f"  hint: if it is meant, say so in a source commit with the trailer {named}, or pass --allow-movement\n"
 
 
 def holds(*replicas: int) -> tuple[str, ...]:
@@ -43,10 +38,10 @@ def story(
 
 TURNED = placed(member1=1, member2=2)
 REGIONS = {f"clusters/member{n}.yaml": a_cluster(f"member{n}", region=region) for n, region in ((1, "eu"), (2, "us"))}
-FLEET = f"{HEADER}  the fleet: 2 of 6 replicas move (more than 1)\n{hint('* 2')}"
+FLEET = f"{HEADER}  the fleet: 2 of 6 replicas move (more than 1)\n{movement_hint('* 2')}"
 WORKLOAD = (
     f"{HEADER}  Deployment.apps default/nginx: 2 of 6 replicas move (more than 20 %): member1 4 -> 2, member2 2 -> 4\n"
-    f"{hint('Deployment.apps default/nginx 2')}"
+    f"{movement_hint('Deployment.apps default/nginx 2')}"
 )
 STAT = """\
 CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS
@@ -58,7 +53,6 @@ EMPTIED = (
     "this change removes too much at once; nothing was committed\n"
     "  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
 )
-LEAVES = "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member2 1', or pass"
 
 STORIES = [
     story(
@@ -125,7 +119,7 @@ STORIES = [
             6,
             "",
             f"{HEADER}  Deployment.apps default/nginx: in 1 cluster, at least 2 are asked for\n"
-            f"{hint('Deployment.apps default/nginx 1')}",
+            f"{movement_hint('Deployment.apps default/nginx 1')}",
         ),
         left=holds(4, 2),
     ),
@@ -138,7 +132,7 @@ STORIES = [
             6,
             "",
             f"{HEADER}  Deployment.apps default/nginx: in 1 region, at least 2 are asked for\n"
-            f"{hint('Deployment.apps default/nginx 1')}",
+            f"{movement_hint('Deployment.apps default/nginx 1')}",
         ),
         left=holds(4, 2),
         files=REGIONS,
@@ -151,8 +145,8 @@ STORIES = [
             "reconcile --allow-movement *=9",
             6,
             "",
-            f"{EMPTIED}{HEADER}  Deployment.apps default/nginx: leaves member2, where it is pinned\n"
-            f"{LEAVES} --allow-removal\n{hint('Deployment.apps default/nginx 1')}",
+            f"{HEADER}  Deployment.apps default/nginx: leaves member2, where it is pinned\n"
+            f"{movement_hint('Deployment.apps default/nginx 1')}",
         ),
         left=holds(4, 2),
     ),

@@ -22,6 +22,7 @@ from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy,
 from .fakes import FakeCluster
 from .memory_fleet import add_node
 from .served import Served, serving_members
+from .stories import allowing, removal_hint
 
 pytestmark = pytest.mark.xdist_group("reconcile refused")  # one process makes the shared fleet for all of them
 
@@ -113,10 +114,7 @@ spec:
   placment: {}
 """
 LEAVING = ", ".join(f"default/ConfigMap/{key}.yaml" for key in KEYS[:5])
-ALLOWING = (
-    "if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 11',"
-    " 'Argosy-Allow-Removal: member2 11', or pass --allow-removal"
-)
+ALLOWING = allowing("--allow-removal", "Argosy-Allow-Removal: member1 11", "Argosy-Allow-Removal: member2 11")
 MUCH = [f"{name}: 11 of 12 objects (more than 10): {LEAVING} and 6 more" for name in NAMES]
 REFUSED = [
     Refused(
@@ -453,8 +451,7 @@ def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet:
     assert other["data"] == {"color": "blue"}
     held = (
         f"argosy: member1 is held back since source {fleet.tip('HEAD')[:12]}: 11 of 12 objects would leave"
-        " (more than 10)\n  hint: if it is meant, say so in a source commit with the trailer"
-        " 'Argosy-Allow-Removal: member1 11', or pass --allow-removal\n"
+        f" (more than 10)\n{removal_hint('member1 11')}"
     )
     for subject in ((), ("cluster/member1",), ("cm/c11",)):
         assert fleet.run("wait", *subject, "--timeout", "60s") == (6, "", held), subject

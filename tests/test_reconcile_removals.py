@@ -16,7 +16,7 @@ from .build import (
     weighted,
 )
 from .memory_fleet import MemoryFleet
-from .stories import Run, Story, a_fleet, check_runs, held, play, settings
+from .stories import Run, Story, a_fleet, check_runs, held, play, refused_section, removal_hint, settings
 
 NGINX_ON_TWO = (
     "member1 default/Deployment.apps/nginx 2 nginx:1.29",
@@ -86,13 +86,12 @@ REPLICAS
   Deployment.apps default/nginx: 4 -> 0 replicas, 0 moved
       member1 2 -> 0, member2 2 -> 0
 """
-ALL_OF_TWO = """\
-this change removes too much at once; nothing was committed
-  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml
-  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml
-  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', \
-'Argosy-Allow-Removal: member2 1', or pass --allow-removal
-"""
+ALL_OF_TWO = (
+    "this change removes too much at once; nothing was committed\n"
+    "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
+    "  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
+    + removal_hint("member1 1", "member2 1")
+)
 ABSENT = (
     "warning: policy.yaml:22: spec.placement.replicaScheduling.weightPreference.staticWeightList[2].targetCluster."
     "clusterNames: no cluster of the source is called 'member3'\n"
@@ -225,7 +224,7 @@ STORIES = [
         {"policy.yaml": None},
         (
             Run("validate", 0, NOTHING_WRONG.format("1 template", 0, 5)),
-            Run("diff main~1 main", 1, REMOVED_WITH_POLICY),
+            Run("diff main~1 main", 1, REMOVED_WITH_POLICY + refused_section(ALL_OF_TWO)),
             Run("reconcile", 6, "", ALL_OF_TWO),
             Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
         ),
@@ -433,7 +432,8 @@ def test_a_cluster_that_comes_back_gives_up_what_it_kept_under_the_guard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = a_fleet(tmp_path / "fleet")
-    repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)})
+    strict = settings(removalGuard={"count": 0, "percent": 0})
+    repository.commit({"argosy.yaml": strict, "nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)})
     argosy(repository, capsys, "reconcile", "--bootstrap")
     repository.commit({"clusters/member1.yaml": None, "policy.yaml": a_policy(placement=on_clusters("member2"))})
     argosy(repository, capsys, "reconcile")
@@ -441,9 +441,7 @@ def test_a_cluster_that_comes_back_gives_up_what_it_kept_under_the_guard(
     repository.commit({"clusters/member1.yaml": a_cluster("member1")})
     refused = (
         "this change removes too much at once; nothing was committed\n"
-        "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
-        "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', or pass"
-        " --allow-removal\n"
+        f"  member1: 1 of 1 object (more than 0): default/Deployment.apps/nginx.yaml\n{removal_hint('member1 1')}"
     )
     runs = (
         Run("reconcile", 6, "", refused),

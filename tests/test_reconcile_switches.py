@@ -126,12 +126,6 @@ LABELLED = {
     ],
 }
 RELABELLED = {"clusters/member1.yaml": serving("member1", labels={"env": "test"})}
-LEFT = (
-    "this change removes too much at once; nothing was committed\n"
-    "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
-    "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', or pass"
-    " --allow-removal\n"
-)
 
 
 def unmoved(fleet: dict[str, Any], why: str) -> Story:
@@ -152,10 +146,7 @@ RESCHEDULING = [
         "a target that the source no longer allows is left",
         LABELLED,
         RELABELLED,
-        (
-            Run("reconcile", 6, "", LEFT),
-            Run("reconcile --allow-removal member1=1", 0, committed("1 cluster")),
-        ),
+        (Run("reconcile", 0, committed("1 cluster")),),
         ("member2 default/Deployment.apps/nginx 4 nginx:1.29",),
     ),
     unmoved(settings(rescheduling="Karmada"), "rescheduling: Karmada leaves a workload where it is"),

@@ -118,7 +118,8 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
     finds no place any more, else 0.
     """
-    from reconciler.diff.comparison import Revisions, check_comparison, compare_commits, difference_of
+    from reconciler.diff.comparison import Revisions, compare_commits, difference_of
+    from reconciler.diff.guards import check_comparison, refusal_lines
     from reconciler.guards.accepted_settings import Acceptance
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import open_repository
@@ -133,7 +134,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         )
         comparison = compare_commits(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
-        difference = difference_of(comparison)
+        difference = replace(difference_of(comparison), refused=refusal_lines(comparison, options.allowed))
     for text in _texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
@@ -154,6 +155,8 @@ def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> 
         return (document_text(difference_document(difference)),)
     if options.output == "markdown":
         return (difference_markdown(difference, max_bytes=options.max_bytes),)
+    if options.check:  # the refusal itself says what is refused
+        difference = replace(difference, refused=())
     return difference_table(difference) if options.stat else difference_text(difference, is_full=is_full)
 
 

@@ -25,6 +25,7 @@ from reconciler.source.manifests import may_be_secret
 from render.binding import Binding
 from render.cluster import Cluster
 from render.errors import GitError
+from render.layout import object_path
 from render.model import Manifest, ObjectRef, is_opaque
 from render.policy import ConflictResolution
 
@@ -102,6 +103,12 @@ class RenderedCommits(Struct):
         if commit not in self._trailers:
             self._trailers[commit] = RemovalTrailers(self.repository, commit)
         return self._trailers[commit].allowed(cluster, converged)
+
+    def is_elsewhere(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
+        """Say whether a commit has another cluster hold an object."""
+        tree, path = self.commit(commit).tree, object_path(ref)
+        others = {tree_id for name, tree_id in tree.clusters.items() if name != cluster}
+        return any(tree.trees.entry(tree_id, path) is not None for tree_id in others)
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""

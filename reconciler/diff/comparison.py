@@ -6,7 +6,6 @@ answers the same before and after a pass renders the second one, for that pass i
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,14 +16,13 @@ from reconciler.branches.reading import Source, read_observed_inputs, read_previ
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
-from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings, with_settings
+from reconciler.guards.accepted_settings import check_settings, with_settings
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import check_continuity, unread_files
-from reconciler.guards.limits import check_allowed_clusters, check_limits, check_members
+from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.outward_addresses import SettingsSide, changed_between
-from reconciler.guards.source_trailers import allowances_between, allowed_between
+from reconciler.guards.source_trailers import allowances_between
 from reconciler.locked.model import NOT_FETCHED
-from reconciler.pipeline.cluster_removals import removals
 from reconciler.pipeline.movements import movements_between
 from reconciler.pipeline.namespaces import namespace_ref
 from reconciler.pipeline.previous import Previous
@@ -38,7 +36,6 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
-from reconciler.rendering.guarded_outcome import breaches_of
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -49,7 +46,7 @@ from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource
 from render.binding import Binding
 from render.divisions import DivisionWarning
-from render.errors import GitError, GuardRefused, InputError
+from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
@@ -140,7 +137,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
 
 def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
     """Return a previous commit that has the head's names as the base knows it: with the names from before a rename."""
-    names = _new_names(base, head)
+    names = names_given_by(base, head)
     is_done = previous is not None and not names.keys() & previous.tree.clusters.keys()
     return previous_named(previous, {new: old for old, new in names.items()}) if previous and is_done else previous
 
@@ -200,7 +197,7 @@ def _render_other(base: Outcome, source: Source, previous: Previous | None, inpu
 def difference_of(comparison: Comparison) -> Difference:
     """Return the difference between the two sides of a comparison."""
     base, head = comparison.base, comparison.head
-    renamed = _new_names(base.source, head.source)
+    renamed = names_given_by(base.source, head.source)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
@@ -256,7 +253,7 @@ def _allowances(base: Outcome, head: Outcome) -> tuple[Allowance, ...]:
     return tuple(Allowance(commit=commit, trailer=trailer) for commit, trailer in found)
 
 
-def _new_names(base: Source, head: Source) -> NewNames:
+def names_given_by(base: Source, head: Source) -> NewNames:
     """Return the names that the head gives to clusters of the base."""
     known = {cluster.name for cluster in base.desired.clusters}
     named = new_names(head.desired.clusters, known)
@@ -321,37 +318,6 @@ def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes
         blob_by_id.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
     missing = wanted - blob_by_id.keys()
     return {**blob_by_id, **comparison.base.repository.read_blobs(missing)} if missing else blob_by_id
-
-
-def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Acceptance = NOBODY) -> None:
-    """Refuse a change of the source that would take or move too much, or change settings that are in other hands."""
-    fleet = comparison.head.source.desired.fleet
-    waiting = acceptance.still_waiting(comparison.settings, fleet)
-    refused = []
-    for check in (
-        partial(check_settings, waiting, fleet.path, consequence=""),
-        partial(_check_limits, comparison, allowed),
-    ):
-        try:
-            check()
-        except GuardRefused as error:
-            refused.append(error)
-    if refused:
-        hints = "\n  hint: ".join(error.hint for error in refused)
-        raise GuardRefused("\n".join(error.message for error in refused), hint=hints)
-
-
-def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
-    base, head = comparison.base, comparison.head
-    guard = head.source.desired.fleet.removal_guard
-    renamed = _new_names(base.source, head.source)
-    folders = by_new_names(base.rendered.tree.clusters, renamed)
-    removed = removals(folders, head.rendered.tree.clusters, tree_reader(comparison), guard)
-    held = (each for each in head.rendered.held if each not in base.rendered.held)
-    allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
-    before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
-    check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
-    check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")
 
 
 def past_of(repository: Repository, tip: str, base: str) -> Past:

@@ -123,7 +123,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     builds that differ. ``settings`` are those that are others, and ``allowances`` what the change allows itself.
     ``causes`` are the inputs of objects that are others. ``taken`` are objects that came from a file which another
     folder's kustomization builds upon now, and that kustomization. ``undivided`` are the warnings that the change adds
-    about what every cluster gets whole: they say nothing of a difference by themselves.
+    about what every cluster gets whole: they say nothing of a difference by themselves. ``refused`` are the lines in
+    which guards refuse the change, and say what would let it pass.
     """
 
     base: str
@@ -151,6 +152,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
     taken: Mapping[ObjectRef, str] = field(default_factory=dict)
     undivided: tuple[DivisionWarning, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

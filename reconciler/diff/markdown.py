@@ -90,6 +90,8 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         lines=[f"- {code(each.trailer)} in {code(each.commit[:12])}\n" for each in difference.allowances],
         is_open=True,
     )
+    refused = [f"{line}\n" for line in difference.refused]
+    yield MarkdownSection(title="Refused", lines=refused, before="```\n", after="```\n", is_open=True)
     yield MarkdownSection(
         title="Problems", lines=[_problem_line(difference, each) for each in difference.problems], is_open=True
     )

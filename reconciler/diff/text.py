@@ -88,6 +88,7 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "REPLICAS", _replicas(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
+    yield "REFUSED", (f"  {line}\n" for line in difference.refused)
     yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)
 
 

@@ -3,7 +3,7 @@
 They are given as options of a command, ``--allow-removal`` and ``--allow-movement``, and as trailers of source commits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -63,3 +63,10 @@ class Allowed(Struct, frozen=True, kw_only=True):
 def removals_allowed(count_by_cluster: Mapping[str, int], cluster: str) -> int:
     """Return how many objects may leave a cluster, which is named or meant by ``*``."""
     return max(count_by_cluster.get(cluster, 0), count_by_cluster.get(EACH, 0))
+
+
+def allowing_hint(trailers: Sequence[str], option: str) -> str:
+    """Return what to do where a refusal is not meant to stand: the trailers, the option, and a commit to copy."""
+    named = ", ".join(f"'{each}'" for each in trailers)
+    ready = " ".join(["git commit --allow-empty -m 'Allow it'", *(f"--trailer '{each}'" for each in trailers)])
+    return f"if it is meant, say so in a source commit with the trailer {named}, or pass {option}\n    {ready}"

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from reconciler.repository.trailers import ALLOW_MOVEMENT
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
 from render.words import counted
 
-from .allowances import EACH, MovementAllowance
+from .allowances import EACH, MovementAllowance, allowing_hint
 from .removal_guard import NOTHING_COMMITTED
 
 if TYPE_CHECKING:
@@ -163,13 +164,8 @@ def check_movements(
     lines += [f"  {each.message}" for each in refused[:_MOST]]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")
-    trailers = ", ".join(
-        f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in _needed_allowances(refused).items()
-    )
-    raise GuardRefused(
-        "\n".join(lines),
-        hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-movement",
-    )
+    trailers = [f"{ALLOW_MOVEMENT}: {subject} {count}" for subject, count in _needed_allowances(refused).items()]
+    raise GuardRefused("\n".join(lines), hint=allowing_hint(trailers, "--allow-movement"))
 
 
 def _needed_allowances(refused: Iterable[Breach]) -> dict[str, int]:

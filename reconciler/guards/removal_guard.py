@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from reconciler.pipeline.cluster_removals import Removal
+from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.errors import GuardRefused
 from render.words import counted
 
-from .allowances import EACH, RemovalAllowance, removals_allowed
+from .allowances import EACH, RemovalAllowance, allowing_hint, removals_allowed
 
 _LISTED = 5
 _FEW, _MOST = 3, 20
@@ -26,13 +27,13 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
     lines = [f"this change removes too much at once{consequence}", *map(_removal_line, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
-    return GuardRefused("\n".join(lines), hint=allowing_hint({item.cluster: len(item.paths) for item in refused}))
+    return GuardRefused("\n".join(lines), hint=removal_hint({item.cluster: len(item.paths) for item in refused}))
 
 
-def allowing_hint(counts: Mapping[str, int]) -> str:
+def removal_hint(counts: Mapping[str, int]) -> str:
     """Return what to do to let so many objects leave clusters, if it is meant."""
-    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _needed_allowances(counts))
-    return f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal"
+    trailers = [f"{ALLOW_REMOVAL}: {each.cluster} {each.count}" for each in _needed_allowances(counts)]
+    return allowing_hint(trailers, "--allow-removal")
 
 
 def _needed_allowances(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:

@@ -114,6 +114,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         tuple[MisplacedPart, ...],
         meaning("What could not be placed or built before the change, and can be now."),
     ]
+    refused: (
+        Annotated[
+            tuple[str, ...],
+            meaning("The refusal of the guards, line by line, with a commit that allows the change."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 def difference_document(difference: "Difference") -> DifferenceDocument:
@@ -148,6 +155,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
+        refused=unless_empty(difference.refused),
     )
 
 

@@ -345,6 +345,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             allowed_removals=_most(
                 [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed_removals(cluster)]
             ),
+            is_elsewhere=partial(self._commits.is_elsewhere, cluster, self.commit),
             confirmed=frozenset(options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,

@@ -2,16 +2,16 @@
 
 A cluster's removals are the paths of its previous folder that its new folder lacks. They are too much at once when they
 are more than ``max(count, percent of the cluster's objects)``, a whole namespace or a whole kind of more than ``whole``
-objects, or everything the cluster holds. The plan for a cluster (``plans.prune``) applies the same limits to its live
-objects.
+objects, or everything the cluster holds, unless that is next to nothing and stands elsewhere. The plan for a cluster
+(``plans.prune``) applies the same limits to its live objects.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import Struct
 
 from render.gitobjects import TREE_MODE, TreeEntry
-from render.settings.removal_guard import RemovalGuard
+from render.settings.removal_guard import FEW, RemovalGuard
 
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]
@@ -44,11 +44,13 @@ def removals(
     read_tree: ReadTree,
     limits: RemovalGuard,
     expected: Mapping[str, Paths] | None = None,
+    claimed: Collection[str] = (),
 ) -> tuple[Removal, ...]:
     """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
 
     ``before`` and ``after`` map a cluster to the tree id of its folder. Namespaces do not count: they are never pruned
     without confirmation. ``expected`` are the paths that leave a cluster by a rule of failover: they do not count.
+    ``claimed`` are the files of Namespaces that are propagated by a policy, and not for what is in them.
     """
     compared: dict[tuple[bytes, bytes | None], tuple[Paths, Paths]] = {}
     found = []
@@ -60,10 +62,54 @@ def removals(
         held, removed = compared[old, new]
         removed -= (expected or {}).get(cluster, frozenset())
         if removed:
-            reasons = limits.broken_by(_namespaces_and_kinds(removed), _namespaces_and_kinds(held))
+            spaces = _namespaces_lost(old, new, read_tree) & frozenset(claimed)
+            reasons = limits.broken_by(
+                _namespaces_and_kinds(removed),
+                _namespaces_and_kinds(held),
+                leaves_last_copy=len(held) < FEW and (bool(spaces) or _is_any_nowhere(removed, after, read_tree)),
+            )
             paths = tuple(sorted("/".join(path) for path in removed))
             found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
     return tuple(found)
+
+
+def claimed_namespaces(root: bytes, read_tree: ReadTree) -> frozenset[str]:
+    """Return the files of the Namespaces that have a binding in a rendered tree."""
+    tree_id: bytes | None = root
+    for name in ("bindings", *_NAMESPACE_FOLDER):
+        tree_id = next((each.id for each in read_tree(tree_id) if each.text == name), None) if tree_id else None
+    return frozenset(each.text for each in read_tree(tree_id)) if tree_id else frozenset()
+
+
+def _namespaces_lost(old: bytes, new: bytes | None, read_tree: ReadTree) -> frozenset[str]:
+    before, after = (_namespaces_in(tree_id, read_tree) if tree_id else frozenset() for tree_id in (old, new))
+    return before - after
+
+
+def _namespaces_in(tree_id: bytes, read_tree: ReadTree) -> frozenset[str]:
+    return frozenset(
+        each.text
+        for above in read_tree(tree_id)
+        if above.text == _CLUSTER_SCOPED
+        for folder in read_tree(above.id)
+        if folder.text == "Namespace"
+        for each in read_tree(folder.id)
+    )
+
+
+def _is_any_nowhere(paths: Paths, after: Mapping[str, bytes], read_tree: ReadTree) -> bool:
+    """Say whether no cluster holds one of some objects afterwards."""
+    trees = frozenset(after.values())
+    return not all(any(_holds(tree_id, path, read_tree) for tree_id in trees) for path in paths)
+
+
+def _holds(tree_id: bytes, path: tuple[str, ...], read_tree: ReadTree) -> bool:
+    for name in path[:-1]:
+        below = next((each.id for each in read_tree(tree_id) if each.text == name and each.mode == TREE_MODE), None)
+        if below is None:
+            return False
+        tree_id = below
+    return any(each.text == path[-1] for each in read_tree(tree_id))
 
 
 def _removed_paths(

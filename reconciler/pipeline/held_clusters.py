@@ -22,7 +22,7 @@ from render.tree import Variant
 from render.words import counted
 
 from .assembly import Assembly, TreeContext
-from .cluster_removals import Paths, Removal, removals
+from .cluster_removals import Paths, Removal, claimed_namespaces, removals
 from .readme import Tally
 from .rendered_condition import with_held_condition
 
@@ -103,7 +103,8 @@ def clusters_to_hold(
     fleet, previous = assembly.fleet, assembly.fleet.previous
     if guard.scope is not GuardScope.CLUSTER or previous is None:
         return HeldClusters(removals=(), fleet=fleet)
-    found = removals(previous.clusters, folders, assembly.entries, guard, expected)
+    claimed = claimed_namespaces(previous.root, assembly.entries)
+    found = removals(previous.clusters, folders, assembly.entries, guard, expected, claimed)
     refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
     return HeldClusters(removals=refused, fleet=fleet)
 

@@ -75,6 +75,10 @@ def _before(_commit: str) -> HistoryPlace:
     return HistoryPlace.BEFORE
 
 
+def _nowhere(_ref: ObjectRef) -> bool:
+    return False
+
+
 class PlanOptions(Struct, frozen=True, kw_only=True):
     """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
@@ -82,7 +86,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     contexts lead to the same cluster. ``is_older``: the commit is an ancestor of the one applied, which needs
     ``allow_older``. ``history_place`` places a commit that the cluster was given in the history of the one it is given
     now; ``names_commit``: the parent names the commit also where nothing is to be written. ``guard`` and
-    ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``confirmed``:
+    ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``is_elsewhere``: another cluster
+    is to hold an object, as far as is known. ``confirmed``:
     objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them. ``prune``: whether to
     prune at all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose
     fields become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
@@ -102,6 +107,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     allow_older: bool = False
     guard: RemovalGuard = field(default_factory=RemovalGuard)
     allowed_removals: int | None = None
+    is_elsewhere: Callable[[ObjectRef], bool] = _nowhere
     confirmed: frozenset[str] = frozenset()
     confirm_all: bool = False
     prune: bool = True

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.inventory import HeldObject, Inventory
 from render.model import Manifest, ObjectRef
+from render.settings.removal_guard import FEW, is_worth_guarding
 from render.template_annotations import PRUNE
 from render.words import counted
 
@@ -152,9 +153,16 @@ def _emptying(candidates: Iterable[PlannedObject], wanted: frozenset[ObjectRef],
 
     What is kept in any case, and what is confirmed by name, does not count.
     """
-    leaving = (item for item in candidates if item.action in DELETIONS and not needs_confirmation(item.ref))
-    is_emptied = not wanted and options.allowed_removals is None and any(leaving)
-    return EMPTYING if is_emptied else ""
+    if wanted or options.allowed_removals is not None:
+        return ""
+    leaving = [item.ref for item in candidates if item.action in DELETIONS and not needs_confirmation(item.ref)]
+    is_guarded = leaving and is_worth_guarding(_places(leaving), leaves_last_copy=_leave_last_copy(leaving, options))
+    return EMPTYING if is_guarded else ""
+
+
+def _leave_last_copy(refs: Iterable[ObjectRef], options: PlanOptions) -> bool:
+    """Say whether some of the objects may be in no other cluster."""
+    return not all(map(options.is_elsewhere, refs))
 
 
 def _excess(
@@ -170,7 +178,8 @@ def _excess(
         ref for ref, live in observed.live.items() if is_labelled(live, options.applyset, is_held=ref in inventory.held)
     ]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
-    broken = options.guard.broken_by(_places(removed), _places(guarded))
+    leaves_last_copy = len(guarded) >= FEW or _leave_last_copy(removed, options)
+    broken = options.guard.broken_by(_places(removed), _places(guarded), leaves_last_copy=leaves_last_copy)
     return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 

@@ -16,7 +16,7 @@ from reconciler.guards.accepted_settings import settings_line
 from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.guards.continuity import renames_by_hand
 from reconciler.ledger.facts import Facts
-from reconciler.pipeline.cluster_removals import Removal, removals
+from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import NOTES, RUN_OVER
@@ -106,7 +106,9 @@ class Outcome(Struct, frozen=True, dict=True):
             return ()
         guard = self.source.desired.fleet.removal_guard
         expected = self.rendered.built.expected_removals
-        return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard, expected)
+        before, after = self.previous.tree, self.rendered.tree
+        claimed = claimed_namespaces(before.root, self.entries)
+        return removals(before.clusters, after.clusters, self.entries, guard, expected, claimed)
 
     @cached_property
     def released(self) -> tuple[Released, ...]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_source
 from reconciler.console.log import Log
-from reconciler.guards.removal_guard import allowing_hint
+from reconciler.guards.removal_guard import removal_hint
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import check_clusters, is_cluster_noun
@@ -70,7 +70,7 @@ class ClustersAreHeld(ReconcileError):
         lines = [
             f"{hold.cluster} is held back since source {source[:12]}: {hold.words}" for hold, source in since.items()
         ]
-        super().__init__("\n".join(lines), hint=allowing_hint({hold.cluster: hold.leaving for hold in since}))
+        super().__init__("\n".join(lines), hint=removal_hint({hold.cluster: hold.leaving for hold in since}))
 
 
 class Obstacle(ObjectReason, frozen=True, kw_only=True):

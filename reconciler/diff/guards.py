@@ -1,0 +1,59 @@
+"""The guards asked about a comparison: whether the change of the source may be made, and what would let it pass."""
+
+from functools import partial
+
+from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings
+from reconciler.guards.allowances import Allowed
+from reconciler.guards.limits import check_limits, check_members
+from reconciler.guards.source_trailers import allowed_between
+from reconciler.pipeline.cluster_removals import claimed_namespaces, removals
+from reconciler.pipeline.renames import by_new_names, renamed_binding
+from reconciler.rendering.guarded_outcome import breaches_of
+from render.errors import GuardRefused
+
+from .comparison import Comparison, names_given_by, tree_reader
+
+
+def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Acceptance = NOBODY) -> None:
+    """Refuse a change of the source that would take or move too much, or change settings that are in other hands."""
+    fleet = comparison.head.source.desired.fleet
+    waiting = acceptance.still_waiting(comparison.settings, fleet)
+    refused = []
+    for check in (
+        partial(check_settings, waiting, fleet.path, consequence=""),
+        partial(_check_limits, comparison, allowed),
+    ):
+        try:
+            check()
+        except GuardRefused as error:
+            refused.append(error)
+    if refused:
+        hints = "\n  hint: ".join(error.hint for error in refused)
+        raise GuardRefused("\n".join(error.message for error in refused), hint=hints)
+
+
+def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
+    base, head = comparison.base, comparison.head
+    guard = head.source.desired.fleet.removal_guard
+    renamed = names_given_by(base.source, head.source)
+    folders = by_new_names(base.rendered.tree.clusters, renamed)
+    read = tree_reader(comparison)
+    claimed = claimed_namespaces(base.rendered.tree.root, read)
+    removed = removals(folders, head.rendered.tree.clusters, read, guard, claimed=claimed)
+    held = (each for each in head.rendered.held if each not in base.rendered.held)
+    allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
+    before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
+    check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
+    check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")
+
+
+def refusal_lines(comparison: Comparison, allowed: Allowed) -> tuple[str, ...]:
+    """Return the refusal of a change that takes or moves too much, line by line with its hints; none where it passes.
+
+    The last line of a hint is a commit to copy that allows the change.
+    """
+    try:
+        _check_limits(comparison, allowed)
+    except GuardRefused as error:
+        return (*error.message.split("\n"), *f"  hint: {error.hint}".split("\n"))
+    return ()
