@@ -172,7 +172,7 @@ class Forges:
             answer = rng.choice(([request, request], request, {"message": "no"}))
             return Received(status=rng.choice((200, 200, 200, 201, 401, 422, 500)), content=encoded(answer, rng))
 
-        with patch.object(calls, "_received", received):
+        with patch.object(calls, "_received_answer", received):
             for ask in (pull_requests.listed, pull_requests.opened):
                 with contextlib.suppress(GitError):
                     ask(forge, wanted)
