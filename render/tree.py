@@ -33,7 +33,7 @@ class Base(NamedTuple):
     def below(self, name: str) -> "Base":
         """Return the folders of this name inside these."""
         inside = ((clusters, self.read(tree_id).get(name)) for clusters, tree_id in self.variants)
-        return Base(merged(Variant(held, entry.id) for held, entry in inside if entry is not None), self.read)
+        return Base(merged(Variant(mask, entry.id) for mask, entry in inside if entry is not None), self.read)
 
 
 class PlacedFile(Struct, frozen=True, kw_only=True):
@@ -119,7 +119,7 @@ def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iter
         kept = [_line(entry) for name, entry in base.read(tree_id).items() if name not in names]
         kept_by_index.update((index, kept) for index in members(clusters))
         rest &= ~clusters
-    for clusters, lines in _refined_partition(children, every, [*(held for held, _ in base.variants), rest]).classes():
+    for clusters, lines in _refined_partition(children, every, [*(mask for mask, _ in base.variants), rest]).classes():
         both: list[bytes] = sorted([*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_sort_key)
         if both:
             yield clusters, b"".join(both)

@@ -58,11 +58,11 @@ def a_widget(cluster: Cluster, name: str, version: str = "v2", **spec: str) -> d
 
 
 def passed(
-    cluster: Cluster, *manifests: dict[str, Any], held: Inventory, client: Recorder | None = None, **chosen: Any
+    cluster: Cluster, *manifests: dict[str, Any], held_objects: Inventory, client: Recorder | None = None, **chosen: Any
 ) -> Any:
     """One visit of a pass: observed, planned and applied, in as many rounds as it takes."""
     desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(manifests))
-    job = ClusterJob(desired=desired, inventory=held, options=cluster.options(**chosen))
+    job = ClusterJob(desired=desired, inventory=held_objects, options=cluster.options(**chosen))
     how = ApplySettings(settle_seconds=QUICK.settle_seconds, version=QUICK.version, holder=QUICK.holder)
     sender = client or cluster.client()
     (report,) = apply_fleet([job], MemberReach(open_client=lambda _name, _deadline: sender), FleetOptions(apply=how))
@@ -88,9 +88,11 @@ def broken(real_cluster: Cluster) -> Iterator[Cluster]:
     """A cluster with widgets that can no longer be read: two stored in v1, while the definition stores v2."""
     cluster = real_cluster
     kept = [a_widget(cluster, name, "v1", a="1") for name in ("kept", "going")]
-    applied = applied_of(passed(cluster, a_definition(cluster, NONE, "v1"), *kept, held=Inventory(cluster="member1")))
+    applied = applied_of(
+        passed(cluster, a_definition(cluster, NONE, "v1"), *kept, held_objects=Inventory(cluster="member1"))
+    )
     assert applied.outcome is ApplyOutcome.CONVERGED, outcomes(applied)
-    passed(cluster, a_definition(cluster, BROKEN), *kept, held=Inventory(cluster="member1"))
+    passed(cluster, a_definition(cluster, BROKEN), *kept, held_objects=Inventory(cluster="member1"))
     path = f"/apis/{group_of(cluster)}/v2/widgets"
     eventually(lambda: cluster.server.request("GET", path)[0] >= 429, "the failure of the conversion")
     yield cluster
@@ -115,13 +117,13 @@ class TestConversion:
         settings, here = (a_config_map(name, namespace=cluster.space, a="1") for name in ("settings", "here"))
         elsewhere = a_config_map("elsewhere", namespace=f"{cluster.space}-other")
         definition, kept = a_definition(cluster, BROKEN), a_widget(cluster, "kept", a="2")
-        first = passed(cluster, definition, settings, here, other, elsewhere, held=Inventory(cluster="member1"))
+        first = passed(cluster, definition, settings, here, other, elsewhere, held_objects=Inventory(cluster="member1"))
         assert first.failure is None
         going = a_widget(cluster, "going")
-        held = cluster.inventory(definition, settings, here, other, elsewhere, kept, going)
+        held_objects = cluster.inventory(definition, settings, here, other, elsewhere, kept, going)
         changed = {**settings, "data": {"a": "2"}}
         cluster.edit("configmaps", "settings", {"data": {"b": "by hand"}})
-        report = passed(cluster, definition, changed, other, kept, held=held)
+        report = passed(cluster, definition, changed, other, kept, held_objects=held_objects)
         kind = f"Widget.{group_of(cluster)}"
         assert outcomes(applied_of(report)) == {
             f"Namespace {cluster.space}-other": "unchanged UpToDate",
@@ -142,8 +144,8 @@ class TestConversion:
     def test_the_commit_that_repairs_it_is_applied_with_all_of_the_kind_in_one_pass(self, broken: Cluster) -> None:
         cluster = broken
         definition, kept = a_definition(cluster, NONE), a_widget(cluster, "kept", a="2")
-        held = cluster.inventory(definition, kept, a_widget(cluster, "going"))
-        report = passed(cluster, definition, kept, held=held)
+        held_objects = cluster.inventory(definition, kept, a_widget(cluster, "going"))
+        report = passed(cluster, definition, kept, held_objects=held_objects)
         kind = f"Widget.{group_of(cluster)}"
         assert outcomes(applied_of(report)) == {
             f"CustomResourceDefinition.apiextensions.k8s.io widgets.{group_of(cluster)}": "configured Changed",
@@ -166,8 +168,8 @@ class TestConversion:
         cluster = broken
         message = f"the conversion webhook of Widget in {group_of(cluster)}/v1 fails"
         known, kept = a_config_map("known", namespace=cluster.space), a_widget(cluster, "kept", "v1", a="2")
-        held = cluster.inventory(kept)
-        tried = outcomes(applied_of(passed(cluster, kept, held=held)))
+        held_objects = cluster.inventory(kept)
+        tried = outcomes(applied_of(passed(cluster, kept, held_objects=held_objects)))
         assert tried[f"Widget.{group_of(cluster)} kept"] == "failed ConversionFailed"
         for wanted in (kept, a_widget(cluster, "new", "v1")):
             assert found_by_the_doctor(cluster, a_definition(cluster, BROKEN), known, wanted) == [
@@ -203,16 +205,18 @@ def test_what_a_webhook_refused_is_applied_in_the_pass_that_mends_the_webhook(re
     cluster = real_cluster
     settings, name = a_config_map("settings", namespace=cluster.space, a="1"), f"{cluster.space}-guard"
     strict, lenient = a_guard(cluster, "Fail"), a_guard(cluster, "Ignore")
-    passed(cluster, settings, strict, held=Inventory(cluster="member1"))
+    passed(cluster, settings, strict, held_objects=Inventory(cluster="member1"))
     await_refusal(cluster)
-    report = passed(cluster, {**settings, "data": {"a": "2"}}, lenient, held=cluster.inventory(settings, strict))
+    report = passed(
+        cluster, {**settings, "data": {"a": "2"}}, lenient, held_objects=cluster.inventory(settings, strict)
+    )
     assert outcomes(applied_of(report)) == {
         "ConfigMap settings": "configured Changed",
         f"ValidatingWebhookConfiguration.admissionregistration.k8s.io {name}": "configured Changed",
     }
     assert applied_of(report).outcome is ApplyOutcome.CONVERGED
     assert cluster.read("configmaps", "settings")["data"] == {"a": "2"}
-    passed(cluster, settings, held=cluster.inventory(settings, lenient))
+    passed(cluster, settings, held_objects=cluster.inventory(settings, lenient))
 
 
 @pytest.mark.cluster
@@ -237,12 +241,14 @@ def test_what_the_first_round_sent_is_not_sent_again_in_the_second(real_cluster:
         "metadata": {"name": "web", "namespace": cluster.space},
         "spec": {"ports": ports},
     }
-    passed(cluster, settings, strict, role, service, held=Inventory(cluster="member1"))
+    passed(cluster, settings, strict, role, service, held_objects=Inventory(cluster="member1"))
     await_refusal(cluster)
     emptied = {**service, "spec": {"ports": [{**ports[0], "protocol": ""}]}}
     changed = ({**settings, "data": {"a": "2"}}, lenient, {**role, "aggregationRule": {}}, emptied)
-    client, held = cluster.client(), cluster.inventory(settings, strict, role, service)
-    report = passed(cluster, *changed, held=held, client=client, changed=frozenset(map(ObjectRef.of, changed)))
+    client, held_objects = cluster.client(), cluster.inventory(settings, strict, role, service)
+    report = passed(
+        cluster, *changed, held_objects=held_objects, client=client, changed=frozenset(map(ObjectRef.of, changed))
+    )
     assert outcomes(applied_of(report)) == {
         "ConfigMap settings": "configured Changed",
         f"ValidatingWebhookConfiguration.admissionregistration.k8s.io {cluster.space}-guard": "configured Changed",
@@ -252,7 +258,7 @@ def test_what_the_first_round_sent_is_not_sent_again_in_the_second(real_cluster:
     sent = [each.rpartition("/")[2] for each in client.writes if "clusterroles" in each or "services" in each]
     assert sorted(sent) == sorted([f"{cluster.space}-all", "web"])
     assert applied_of(report).outcome is ApplyOutcome.CONVERGED
-    passed(cluster, settings, held=cluster.inventory(settings, lenient, role, service))
+    passed(cluster, settings, held_objects=cluster.inventory(settings, lenient, role, service))
 
 
 FAULTS = {
@@ -269,7 +275,7 @@ FAULTS = {
 def test_a_kind_that_cannot_be_listed_blocks_itself_alone(why: str, cluster: Cluster) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": cluster.space}}
     settings = a_config_map("settings", namespace=cluster.space, a="1")
-    passed(cluster, settings, secret, held=Inventory(cluster="member1"))
+    passed(cluster, settings, secret, held_objects=Inventory(cluster="member1"))
     client = cluster.client()
 
     def failing(request: Request, send: Send) -> Answer | Failure:
@@ -277,10 +283,10 @@ def test_a_kind_that_cannot_be_listed_blocks_itself_alone(why: str, cluster: Clu
 
     client.wire = failing
     changed = {**settings, "data": {"a": "2"}}
-    report = passed(cluster, changed, secret, held=cluster.inventory(settings, secret), client=client)
+    report = passed(cluster, changed, secret, held_objects=cluster.inventory(settings, secret), client=client)
     told = {"ConfigMap settings": "configured Changed", "Secret s": f"blocked {FAULTS[why].kind}"}
     assert (report.failure, outcomes(applied_of(report))) == (None, told)
-    assert outcomes(applied_of(passed(cluster, changed, secret, held=Inventory(cluster="member1")))) == {
+    assert outcomes(applied_of(passed(cluster, changed, secret, held_objects=Inventory(cluster="member1")))) == {
         "ConfigMap settings": "unchanged UpToDate",
         "Secret s": "unchanged UpToDate",
     }
@@ -291,7 +297,7 @@ def test_a_namespace_without_rights_blocks_its_own_objects_and_holds_its_own_del
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": other}}
     here, gone = (a_config_map(name, namespace=cluster.space, a="1") for name in ("here", "gone"))
     there, left = (a_config_map(name, namespace=other, a="1") for name in ("there", "left"))
-    passed(cluster, namespace, here, gone, there, left, held=Inventory(cluster="member1"))
+    passed(cluster, namespace, here, gone, there, left, held_objects=Inventory(cluster="member1"))
     client = cluster.client()
 
     def restricted(request: Request, send: Send) -> Answer | Failure:
@@ -300,8 +306,8 @@ def test_a_namespace_without_rights_blocks_its_own_objects_and_holds_its_own_del
         return send(request)
 
     client.wire = restricted
-    held = cluster.inventory(namespace, here, gone, there, left)
-    report = passed(cluster, namespace, {**here, "data": {"a": "2"}}, there, held=held, client=client)
+    held_objects = cluster.inventory(namespace, here, gone, there, left)
+    report = passed(cluster, namespace, {**here, "data": {"a": "2"}}, there, held_objects=held_objects, client=client)
     assert outcomes(applied_of(report)) == {
         f"Namespace {other}": "unchanged UpToDate",
         "ConfigMap here": "configured Changed",

@@ -63,13 +63,13 @@ def a_cluster_role(cluster: Cluster, name: str, *, rules: Any = ()) -> dict[str,
 
 
 def passed(
-    cluster: Cluster, commit: str, *manifests: dict[str, Any], held: Inventory, client: Recorder | None = None
+    cluster: Cluster, commit: str, *manifests: dict[str, Any], held_objects: Inventory, client: Recorder | None = None
 ) -> ClusterResult:
     """One pass for a commit of its own, which the parent is to name."""
     sender = client or cluster.client()
     desired = ClusterDesired(cluster=cluster.server.name, commit=commit, objects=desired_objects(manifests))
-    observed = observe_cluster(sender, desired, held, cluster.applyset)
-    return apply_plan(sender, make_plan(desired, observed, held, cluster.options()), QUICK)
+    observed = observe_cluster(sender, desired, held_objects, cluster.applyset)
+    return apply_plan(sender, make_plan(desired, observed, held_objects, cluster.options()), QUICK)
 
 
 def await_guard(cluster: Cluster, *, is_there: bool) -> None:
@@ -96,18 +96,20 @@ class TestOnServers:
         cluster = real_cluster
         settings = a_config_map("settings", namespace=cluster.space, a="1")
         guards = (a_guard(cluster),) if what == "webhook" else a_policy(cluster)
-        passed(cluster, "c1", settings, *guards, held=Inventory(cluster="member1"))
+        passed(cluster, "c1", settings, *guards, held_objects=Inventory(cluster="member1"))
         await_guard(cluster, is_there=True)
-        held = cluster.inventory(settings, *guards, converged="c1")
+        held_objects = cluster.inventory(settings, *guards, converged="c1")
         changed = {**settings, "data": {"a": "2"}}
-        first = passed(cluster, "c2", changed, held=held)
+        first = passed(cluster, "c2", changed, held_objects=held_objects)
         told = outcomes(first)
         assert {told[f"{guard['kind']}.{ADMISSION} {guard['metadata']['name']}"] for guard in guards} == {
             "deleted NotWanted"
         }
         # A server hears of it a moment later, and refuses what is written within that.
         await_guard(cluster, is_there=False)
-        second = passed(cluster, "c2", changed, held=cluster.inventory(changed, converged="c1", attempted=("c2",)))
+        second = passed(
+            cluster, "c2", changed, held_objects=cluster.inventory(changed, converged="c1", attempted=("c2",))
+        )
         assert second.outcome is ApplyOutcome.CONVERGED
         assert cluster.read("configmaps", "settings")["data"] == {"a": "2"}
         assert named_commit(cluster) == "c2"
@@ -118,12 +120,12 @@ class TestOnServers:
         cluster = real_cluster
         settings, new = a_config_map("settings", namespace=cluster.space, a="1"), a_guard(cluster, "new", "Ignore")
         old = a_guard(cluster)
-        passed(cluster, "c1", settings, old, held=Inventory(cluster="member1"))
+        passed(cluster, "c1", settings, old, held_objects=Inventory(cluster="member1"))
         changed, role = {**settings, "data": {"a": "2"}}, a_cluster_role(cluster, "reader")
         await_guard(cluster, is_there=True)
-        held = cluster.inventory(settings, old, converged="c1")
+        held_objects = cluster.inventory(settings, old, converged="c1")
         client = cluster.client()
-        first = passed(cluster, "c2", changed, new, role, held=held, client=client)
+        first = passed(cluster, "c2", changed, new, role, held_objects=held_objects, client=client)
         told = outcomes(first)
         # The parent could not be written, and would have to name another kind: everything else waits for it.
         assert told["ConfigMap settings"] == "failed WebhookFailed"
@@ -132,9 +134,9 @@ class TestOnServers:
         assert first.outcome is ApplyOutcome.INCOMPLETE
         written = [write.split("/")[-1] for write in client.writes if "webhookconfigurations" in write]
         assert written == [f"{cluster.space}-new", f"{cluster.space}-guard"]
-        held = cluster.inventory(changed, new, role, converged="c1", attempted=("c2",))
-        assert passed(cluster, "c2", changed, new, role, held=held).outcome is ApplyOutcome.CONVERGED
-        passed(cluster, "c3", changed, held=cluster.inventory(changed, new, role, converged="c2"))
+        held_objects = cluster.inventory(changed, new, role, converged="c1", attempted=("c2",))
+        assert passed(cluster, "c2", changed, new, role, held_objects=held_objects).outcome is ApplyOutcome.CONVERGED
+        passed(cluster, "c3", changed, held_objects=cluster.inventory(changed, new, role, converged="c2"))
 
     def test_an_aggregated_api_without_its_backend_leaves_though_its_objects_are_not_known(
         self, real_cluster: Cluster
@@ -155,11 +157,11 @@ class TestOnServers:
             },
         }
         settings, going = (a_config_map(name, namespace=cluster.space) for name in ("settings", "going"))
-        passed(cluster, "c1", settings, going, service, held=Inventory(cluster="member1"))
+        passed(cluster, "c1", settings, going, service, held_objects=Inventory(cluster="member1"))
         metadata = {"name": "held", "namespace": cluster.space}
         of_it = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": metadata}
-        held = cluster.inventory(settings, going, service, of_it, converged="c1")
-        told = outcomes(passed(cluster, "c2", settings, held=held))
+        held_objects = cluster.inventory(settings, going, service, of_it, converged="c1")
+        told = outcomes(passed(cluster, "c2", settings, held_objects=held_objects))
         assert told[f"APIService.apiregistration.k8s.io v1.{group}"] == "deleted NotWanted"
         assert told["ConfigMap going"] == "kept Held"
 
@@ -181,41 +183,41 @@ class TestHolds:
     def test_a_cluster_role_that_is_revoked_goes_whatever_else_fails_in_the_cluster(self, cluster: Cluster) -> None:
         wanted, revoked = (a_cluster_role(cluster, name) for name in ("wanted", "revoked"))
         settings = a_config_map("settings", namespace=cluster.space)
-        passed(cluster, "c1", settings, wanted, revoked, held=Inventory(cluster="member1"))
-        held = cluster.inventory(settings, wanted, revoked, converged="c1")
+        passed(cluster, "c1", settings, wanted, revoked, held_objects=Inventory(cluster="member1"))
+        held_objects = cluster.inventory(settings, wanted, revoked, converged="c1")
         client = cluster.client()
         client.wire = refusing("-wanted")
         changed = {**wanted, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
-        told = outcomes(passed(cluster, "c2", settings, changed, held=held, client=client))
+        told = outcomes(passed(cluster, "c2", settings, changed, held_objects=held_objects, client=client))
         role = "ClusterRole.rbac.authorization.k8s.io"
         assert told[f"{role} {cluster.space}-wanted"] == "failed WebhookFailed"
         assert told[f"{role} {cluster.space}-revoked"] == "deleted NotWanted"
-        passed(cluster, "c3", settings, held=cluster.inventory(settings, wanted, converged="c1"))
+        passed(cluster, "c3", settings, held_objects=cluster.inventory(settings, wanted, converged="c1"))
 
     def test_a_parent_that_names_everything_already_need_not_be_written_for_deletions(self, cluster: Cluster) -> None:
         kept, going = (a_config_map(name, namespace=cluster.space) for name in ("kept", "going"))
-        passed(cluster, "c1", kept, going, held=Inventory(cluster="member1"))
+        passed(cluster, "c1", kept, going, held_objects=Inventory(cluster="member1"))
         client = cluster.client()
         client.wire = refusing(cluster.applyset.name)
-        held = cluster.inventory(kept, going, converged="c1")
-        result = passed(cluster, "c2", kept, held=held, client=client)
+        held_objects = cluster.inventory(kept, going, converged="c1")
+        result = passed(cluster, "c2", kept, held_objects=held_objects, client=client)
         assert outcomes(result) == {"ConfigMap kept": "unchanged UpToDate", "ConfigMap going": "deleted NotWanted"}
         # That it does not name the commit is told, and set right by the next pass.
         assert result.outcome is ApplyOutcome.INCOMPLETE
         assert result.reservation == "the ApplySet's parent could not be written: a webhook could not be called"
         assert named_commit(cluster) == "c1"
         again = cluster.inventory(kept, converged="c1", attempted=("c2",))
-        assert passed(cluster, "c2", kept, held=again).outcome is ApplyOutcome.CONVERGED
+        assert passed(cluster, "c2", kept, held_objects=again).outcome is ApplyOutcome.CONVERGED
         assert named_commit(cluster) == "c2"
 
     def test_a_parent_that_would_have_to_name_more_holds_what_could_be_lost(self, cluster: Cluster) -> None:
         kept, going = (a_config_map(name, namespace=cluster.space) for name in ("kept", "going"))
-        passed(cluster, "c1", kept, going, held=Inventory(cluster="member1"))
+        passed(cluster, "c1", kept, going, held_objects=Inventory(cluster="member1"))
         client = cluster.client()
         client.wire = refusing(cluster.applyset.name)
         role = a_cluster_role(cluster, "new")
-        held = cluster.inventory(kept, going, converged="c1")
-        result = passed(cluster, "c2", kept, role, held=held, client=client)
+        held_objects = cluster.inventory(kept, going, converged="c1")
+        result = passed(cluster, "c2", kept, role, held_objects=held_objects, client=client)
         assert outcomes(result)["ConfigMap going"] == "kept Held"
         assert result.prune_hold == "the ApplySet's parent could not be written (a webhook could not be called)"
-        passed(cluster, "c3", kept, held=cluster.inventory(kept, going, role, converged="c1"))
+        passed(cluster, "c3", kept, held_objects=cluster.inventory(kept, going, role, converged="c1"))

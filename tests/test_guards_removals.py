@@ -66,8 +66,8 @@ def test_limits(case: Loss) -> None:
     before, after = a_folder(*case.before), a_folder(*case.after)
     found = removals({"m1": before}, {"m1": after}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard())
     lost = sorted(path for path in set(case.before) - set(case.after) if not path.startswith("_cluster/Namespace/"))
-    held = sum(1 for path in case.before if not path.startswith("_cluster/Namespace/"))
-    want = Removal(cluster="m1", paths=tuple(lost), held=held, reasons=case.reasons)
+    count_before = sum(1 for path in case.before if not path.startswith("_cluster/Namespace/"))
+    want = Removal(cluster="m1", paths=tuple(lost), count_before=count_before, reasons=case.reasons)
     assert found == ((want,) if lost else ())
 
 
@@ -76,7 +76,9 @@ def test_a_cluster_whose_folder_vanishes_loses_everything() -> None:
     assert [removal.reasons for removal in found] == [("everything it holds",)]
 
 
-EVERYTHING = Removal(cluster="m1", paths=("shop/A/a.yaml", "shop/A/b.yaml"), held=2, reasons=("everything it holds",))
+EVERYTHING = Removal(
+    cluster="m1", paths=("shop/A/a.yaml", "shop/A/b.yaml"), count_before=2, reasons=("everything it holds",)
+)
 
 
 def test_a_refusal_says_what_goes_and_how_to_allow_it() -> None:
@@ -116,7 +118,7 @@ def test_allowances(case: Statement) -> None:
 
 
 def test_what_breaks_no_limit_needs_no_allowance() -> None:
-    check_removals([Removal(cluster="m1", paths=("shop/A/a.yaml",), held=9, reasons=())], {})
+    check_removals([Removal(cluster="m1", paths=("shop/A/a.yaml",), count_before=9, reasons=())], {})
 
 
 @pytest.mark.parametrize("text", ["", "m1", "m1 many", "m1 1 2"])

@@ -70,7 +70,7 @@ def test_a_slow_pass_forgets_nothing_that_a_newer_one_recorded_meanwhile(
 
 def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:
     inventory = Inventory(cluster="member1", left=(DISK,)).with_objects([WEB])
-    assert inventory.held == {DISK.ref: DISK, WEB.ref: WEB}
+    assert inventory.held_objects == {DISK.ref: DISK, WEB.ref: WEB}
 
 
 def test_what_git_keeps_comes_back() -> None:

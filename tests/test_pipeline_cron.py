@@ -207,7 +207,7 @@ def test_a_minimum_above_the_maximum_is_a_run_that_failed(passes: Passes) -> Non
 def test_the_next_flip_says_what_becomes_of_the_bounds(passes: Passes) -> None:
     scaling = passes.passed(_at(7), BY_DAY, _federated())
     assert scaling.flip == Flip(_at(8), "bounds keeps Deployment.apps default/nginx between 5 and 12")
-    assert {ref: (each.replicas, each.asked) for ref, each in scaling.held.items()} == {WEB: (3, 2)}
+    assert {ref: (each.replicas, each.asked) for ref, each in scaling.capped.items()} == {WEB: (3, 2)}
 
 
 def test_a_run_that_is_found_too_late_has_failed(passes: Passes) -> None:

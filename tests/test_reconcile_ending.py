@@ -22,7 +22,7 @@ class Ended(NamedTuple):
     want: tuple[int, str]
     proposal: GitError | None = None
     fault: GitError | None = None
-    held: GuardRefused | None = None
+    count_before: GuardRefused | None = None
     reports: tuple[ClusterReport, ...] | None = (WELL,)
     problems: int = 0
 
@@ -34,8 +34,8 @@ ENDED = [
     Ended("one member of two is away", (7, ""), reports=(WELL, AWAY)),
     Ended("one is away, and an object has no place", (7, ""), reports=(WELL, AWAY), problems=1),
     Ended("all members are away", (5, "no cluster could be used"), reports=(AWAY,), problems=1),
-    Ended("a cluster is held back, and all members are away", (6, "held back"), held=HELD, reports=(AWAY,)),
-    Ended("a fault beside a cluster that is held back", (4, "no push"), fault=FAULT, held=HELD),
+    Ended("a cluster is held back, and all members are away", (6, "held back"), count_before=HELD, reports=(AWAY,)),
+    Ended("a fault beside a cluster that is held back", (4, "no push"), fault=FAULT, count_before=HELD),
     Ended("a proposal beside all of it", (4, "no pull request"), REFUSED, FAULT, HELD, (AWAY,), 1),
 ]
 
@@ -43,8 +43,8 @@ ENDED = [
 @pytest.mark.parametrize("case", ENDED, ids=lambda case: case.why)
 def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(_outcome: Any) -> None:
-        if case.held is not None:
-            raise case.held
+        if case.count_before is not None:
+            raise case.count_before
 
     monkeypatch.setattr(ending, "check_removals_held_back", check)
     monkeypatch.setattr(ending, "problems_of", lambda _outcome: [object()] * case.problems)

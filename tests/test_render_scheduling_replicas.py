@@ -37,7 +37,7 @@ class Assigned(NamedTuple):
     replicas: int
     room: dict[str, int]
     want: dict[str, int] | str
-    held: dict[str, int] = {}  # noqa: RUF012  # a NamedTuple's default, never changed
+    current: dict[str, int] = {}  # noqa: RUF012  # a NamedTuple's default, never changed
     fields: dict[str, Any] = {}  # noqa: RUF012  # as above
 
 
@@ -179,7 +179,7 @@ CASES = STATIC + DYNAMICALLY + AGGREGATEDLY + OTHERWISE
 
 @each_row("case", CASES, ids=lambda case: f"{case.scheduling.get('replicaDivisionPreference')} {case.why}")
 def test_assignment(case: Assigned) -> None:
-    binding = a_binding(case.replicas, a_placement(case.scheduling), targets(**case.held), **case.fields)
+    binding = a_binding(case.replicas, a_placement(case.scheduling), targets(**case.current), **case.fields)
     decision = scheduled(binding, with_room(**case.room))
     assert decision.condition is not None
     if isinstance(case.want, str):
@@ -218,7 +218,7 @@ class Overflowing(NamedTuple):
     replicas: int
     room: dict[str, int]
     want: dict[str, int] | str
-    held: dict[str, int] = {}  # noqa: RUF012  # a NamedTuple's default, never changed
+    current: dict[str, int] = {}  # noqa: RUF012  # a NamedTuple's default, never changed
 
 
 OVERFLOWING = [
@@ -231,14 +231,14 @@ OVERFLOWING = [
 ]
 
 
-def overflow_binding(replicas: int, held: dict[str, int], **fields: Any) -> Binding:
+def overflow_binding(replicas: int, current: dict[str, int], **fields: Any) -> Binding:
     overflow = [{"affinityName": "over", "clusterNames": ["m2"]}]
     term = {"affinityName": "main", "clusterNames": ["m1"], "overflowAffinities": overflow}
-    observed = "main" if held else ""
+    observed = "main" if current else ""
     return a_binding(
         replicas,
         a_placement(AGGREGATED, clusterAffinities=[term]),
-        targets(**held),
+        targets(**current),
         observed_affinity=observed,
         **fields,
     )
@@ -246,7 +246,7 @@ def overflow_binding(replicas: int, held: dict[str, int], **fields: Any) -> Bind
 
 @each_row("case", OVERFLOWING, ids=lambda case: case.why)
 def test_overflow(case: Overflowing) -> None:
-    decision = scheduled(overflow_binding(case.replicas, case.held), with_room(**case.room))
+    decision = scheduled(overflow_binding(case.replicas, case.current), with_room(**case.room))
     assert decision.condition is not None
     if isinstance(case.want, str):
         assert decision.condition.message == case.want

@@ -43,15 +43,15 @@ class Ordered(NamedTuple):
     why: str
     available: dict[str, int]
     want: list[str]
-    held: tuple[str, ...] = ()
+    targets_now: tuple[str, ...] = ()
     tiers: tuple[tuple[str, ...], ...] = ()
 
 
 ORDERED = [
-    Ordered("held first, then names among equals", {"a": 5, "b": 5, "c": 1}, ["c", "a", "b"], held=("c",)),
+    Ordered("held first, then names among equals", {"a": 5, "b": 5, "c": 1}, ["c", "a", "b"], targets_now=("c",)),
     Ordered("the roomiest first", {"a": 1, "b": 5, "c": 3}, ["b", "c", "a"]),
     Ordered("names in byte order", {"m10": 5, "m2": 5}, ["m10", "m2"]),
-    Ordered("a tier before what is held", {"a": 9, "b": 1}, ["b", "a"], held=("a",), tiers=(("b",), ("a",))),
+    Ordered("a tier before what is held", {"a": 9, "b": 1}, ["b", "a"], targets_now=("a",), tiers=(("b",), ("a",))),
 ]
 
 
@@ -61,7 +61,7 @@ def test_the_order_of_candidates(case: Ordered) -> None:
     masks = [mask_of(map(names.index, tier)) for tier in case.tiers] or [-1]
     room = [case.available[name] for name in names]
     in_order = ordered(
-        mask_of(range(len(names))), tiers=masks, held=mask_of(map(names.index, case.held)), available=room
+        mask_of(range(len(names))), tiers=masks, targets_now=mask_of(map(names.index, case.targets_now)), available=room
     )
     assert [names[position] for position in in_order] == case.want
 

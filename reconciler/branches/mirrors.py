@@ -169,10 +169,10 @@ def _with_settings(repository: Repository, source: Source, folders: Mapping[str,
     files = SettingsFiles.of(repository, source, repository.first_commit(rendered), pulling)
     for cluster in pulling:
         folder = folders[cluster.name]
-        held = None if folder == _NOTHING else folder
-        content = files.file(cluster.name, rules.of(cluster.name, held))
+        folder_with_files = None if folder == _NOTHING else folder
+        content = files.file(cluster.name, rules.of(cluster.name, folder_with_files))
         blob_id = object_id("blob", content)
-        entries = repository.read_trees([folder])[folder] if held else ()
+        entries = repository.read_trees([folder])[folder] if folder_with_files else ()
         tree = encode_tree((TreeEntry(FILE.encode(), BLOB_MODE, blob_id), *entries))
         wanted[cluster.name] = object_id("tree", tree)
         blobs[blob_id], trees[wanted[cluster.name]] = content, tree

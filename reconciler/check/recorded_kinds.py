@@ -25,7 +25,7 @@ class RecordedKinds(Struct, frozen=True, kw_only=True):
     guessed: tuple[Resource, ...] = ()
 
 
-def kinds_recorded_of(desired: ClusterDesired, held: Iterable[ObjectRef], status: Manifest) -> RecordedKinds:
+def kinds_recorded_of(desired: ClusterDesired, other_objects: Iterable[ObjectRef], status: Manifest) -> RecordedKinds:
     """Return the kinds of a tree, and of objects that earlier commits left, as a cluster of this status serves them."""
     definitions = (item.manifest for item in desired.objects if item.ref.group_kind == CRD)
     resources_found = [
@@ -35,7 +35,7 @@ def kinds_recorded_of(desired: ClusterDesired, held: Iterable[ObjectRef], status
     known = {(each.group, each.kind): each for each in resources_found}
     resources = {(each.api_version, each.kind): each for each in resources_found}
     guessed = {}
-    for api_version, kind, is_namespaced in _used(desired, held):
+    for api_version, kind, is_namespaced in _used(desired, other_objects):
         guess = _guess(api_version, kind, is_namespaced=is_namespaced)
         # A kind has one name, whatever its version.
         named = replace(known.get((guess.group, kind), guess), version=guess.version)
@@ -59,11 +59,11 @@ def _kinds_of_status(status: Manifest) -> Iterator[Resource]:
             )
 
 
-def _used(desired: ClusterDesired, held: Iterable[ObjectRef]) -> Iterator[tuple[str, str, bool]]:
+def _used(desired: ClusterDesired, other_objects: Iterable[ObjectRef]) -> Iterator[tuple[str, str, bool]]:
     """Yield the kinds that are asked for, each with a version; what is only held has none that is known."""
     for item in desired.objects:
         yield str(item.manifest["apiVersion"]), item.ref.kind, bool(item.ref.namespace)
-    for ref in sorted(held):
+    for ref in sorted(other_objects):
         yield f"{ref.group}/" if ref.group else "v1", ref.kind, bool(ref.namespace)
     yield from ((*_AUTOSCALERS, True), (*_REPLICA_SETS, True))
     yield from ((f"{ADMISSION_GROUP}/v1", kind, False) for kind in ADMISSION_KINDS)

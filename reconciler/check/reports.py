@@ -130,14 +130,14 @@ def _summary(validation: Validation) -> str:
     if validation.desired is None:
         return summary
     desired = validation.desired
-    held = (
+    counts = (
         counted(len(desired.templates), "template"),
         counted(len(desired.policies), "propagation policy", "propagation policies"),
         counted(len(desired.override_policies), "override policy", "override policies"),
         counted(len(desired.clusters), "cluster"),
     )
     more = f"; {len(validation.skipped)} more hold no Kubernetes object" if validation.skipped else ""
-    return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}{more}"
+    return f"{summary}: {', '.join(counts)} in {counted(desired.files, 'file')}{more}"
 
 
 def as_junit(validation: Validation, *, is_strict: bool = False) -> str:

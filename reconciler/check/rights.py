@@ -53,7 +53,7 @@ class _TreeThere(Struct, frozen=True, kw_only=True):
     """
 
     desired: ClusterDesired
-    held: frozenset[ObjectRef]
+    held_objects: frozenset[ObjectRef]
     scaled_kinds: frozenset[KindVersion]
     discovery: Discovery
     applyset: ApplySet
@@ -89,14 +89,16 @@ def _tree_there(
     commits, status = RenderedCommits(repository, context.members), context.status
     desired = commits.desired(options.cluster, commit)
     known = read_inventories(status, status.tip()).get(options.cluster, Inventory(cluster=options.cluster))
-    held = frozenset(with_trusted_objects(known, commits, commit).held) - {item.ref for item in desired.objects}
+    held_objects = frozenset(with_trusted_objects(known, commits, commit).held_objects) - {
+        item.ref for item in desired.objects
+    }
     facts = read_observed_inputs(repository, status.tip()).facts.get(options.cluster)
-    kinds = kinds_recorded_of(desired, held, facts.status if facts else {})
+    kinds = kinds_recorded_of(desired, held_objects, facts.status if facts else {})
     for resource in kinds.guessed:
         log.warning(guess_line(resource))
     return _TreeThere(
         desired=desired,
-        held=held,
+        held_objects=held_objects,
         scaled_kinds=context.scaled_kinds or frozenset(),
         discovery=kinds.discovery,
         applyset=ApplySet.of_fleet(context.fleet.name, repository.first_commit(commit)),
@@ -108,11 +110,11 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
     seeings = seeing_needs(member.desired, member.discovery, member.scaled_kinds)
     needs |= {need for seeing in seeings for need in seeing.needs}
     needs |= set(rights_needs(member.desired))
-    for ref in member.held:
+    for ref in member.held_objects:
         resource = member.discovery.preferred_resource(ref.group, ref.kind)
         if resource:
-            held = needs_of_object(ref, replace(resource, is_namespaced=bool(ref.namespace)))
-            needs |= {need for need in held if need.verb != "create"}
+            needed = needs_of_object(ref, replace(resource, is_namespaced=bool(ref.namespace)))
+            needs |= {need for need in needed if need.verb != "create"}
     if options.lease:
         space = member.applyset.namespace
         needs |= {Need(space, *_LEASES, verb, options.lease) for verb in ("get", "update")}
@@ -132,7 +134,7 @@ def _key_needs(member: _TreeThere, fleet: Fleet) -> set[Need]:
 def _confirmed_needs(member: _TreeThere) -> set[Need]:
     """Return what deleting Namespaces, CRDs and volumes takes: first everything is listed that would go with them."""
     needs = {_EVERYTHING}
-    for ref in (*(item.ref for item in member.desired.objects), *member.held):
+    for ref in (*(item.ref for item in member.desired.objects), *member.held_objects):
         resource = member.discovery.preferred_resource(ref.group, ref.kind)
         if resource:
             needs |= set(needs_of_object(ref, resource, is_confirmed=True))

@@ -50,7 +50,7 @@ def plan_context(plan: Plan, planned: PlannedObject) -> PlanContext:
         is_autoscaled=planned.ref in plan.autoscaled,
         are_scalers_known=plan.are_scalers_known,
         is_converged=plan.is_converged,
-        is_held=planned.ref in plan.held,
+        is_held=planned.ref in plan.held_objects,
         answered=plan.answered,
         admission=plan.admission,
     )

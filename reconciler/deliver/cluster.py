@@ -301,7 +301,7 @@ def _summary(
         outcome=ApplyOutcome.INTERRUPTED if failure or is_open else outcome,
         is_waiting=is_waiting and not is_undone,
         # What no commit of this fleet names is never remembered: remembered, it would be deleted by a later pass.
-        left=tuple(context.plan.held[result.ref] for result in left if result.ref in context.plan.held),
+        left=tuple(context.plan.held_objects[result.ref] for result in left if result.ref in context.plan.held_objects),
     )
 
 

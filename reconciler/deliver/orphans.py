@@ -36,7 +36,7 @@ def found_orphans(reports: Iterable[ClusterReport]) -> Orphans:
 def _orphans(report: ClusterReport) -> Iterator[ObjectRef]:
     if report.plan is not None:
         for item in report.plan.deletions:
-            if item.action in DELETIONS and item.ref not in report.plan.held:
+            if item.action in DELETIONS and item.ref not in report.plan.held_objects:
                 yield item.ref
 
 
@@ -72,7 +72,7 @@ def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit:
     What was left behind is believed only where a commit once named it: what is not ours must never become a candidate
     for pruning because a file says so.
     """
-    named = commits.held(inventory.cluster, inventory.commits)
+    named = commits.held_objects(inventory.cluster, inventory.commits)
     refs = set[ObjectRef](item.ref for item in named)
     if any(item.ref not in refs for item in inventory.left):
         refs |= {item.ref for item in commits.departed(inventory.cluster, _starts(inventory, commit))}
@@ -83,7 +83,7 @@ def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit:
 def once_rendered(inventory: Inventory, commits: RenderedCommits, commit: str) -> frozenset[ObjectRef]:
     """Return what commits once asked of a cluster and its inventory does not name."""
     departed = commits.departed(inventory.cluster, _starts(inventory, commit))
-    return frozenset(item.ref for item in departed) - inventory.held.keys()
+    return frozenset(item.ref for item in departed) - inventory.held_objects.keys()
 
 
 def _starts(inventory: Inventory, commit: str) -> tuple[str, ...]:

@@ -214,7 +214,7 @@ def _attempt(
         return failed_result(item, live)
     if live is None or live["metadata"]["uid"] != item.uid:
         return replace(object_result(item), action=Action.DELETED, reason="Gone", message="it was gone already")
-    if not is_member(live, context.plan.options.applyset, is_held=item.ref in context.plan.held):
+    if not is_member(live, context.plan.options.applyset, is_held=item.ref in context.plan.held_objects):
         message = "it was taken out of our set meanwhile"
         return replace(object_result(item), action=Action.KEPT, reason="LabelLost", message=message)
     if item.action is Action.HAND_OFF:

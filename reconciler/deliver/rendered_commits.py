@@ -81,7 +81,7 @@ class RenderedCommits(Struct):
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
     _files: dict[bytes, dict[tuple[str, ...], bytes]] = field(default_factory=dict)
-    _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
+    _held_objects: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
     _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
@@ -171,24 +171,24 @@ class RenderedCommits(Struct):
         except GitError:  # it is not here
             return HistoryPlace.ELSEWHERE
 
-    def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
+    def held_objects(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that any of the commits puts into a cluster, each as the newest commit describes it."""
         folders = ((commit, self.commit(commit).tree.clusters.get(cluster)) for commit in commits)
         known = tuple((commit, tree_id) for commit, tree_id in folders if tree_id is not None)
-        if known not in self._held:
-            self._held[known] = self._held_of(known)
-        return self._held[known]
+        if known not in self._held_objects:
+            self._held_objects[known] = self._held_objects_of(known)
+        return self._held_objects[known]
 
-    def _held_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
-        held: dict[ObjectRef, HeldObject] = {}
+    def _held_objects_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
+        held_objects: dict[ObjectRef, HeldObject] = {}
         for commit, tree_id in folders:
             bindings = dict(self.commit(commit).bindings)
             for manifest in self._manifests_of(commit, tree_id):
                 item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
                 preserve = binding is not None and binding.preserve_resources_on_deletion
-                held[item.ref] = held_object(item, preserve=preserve)
-        return tuple(held[ref] for ref in sorted(held))
+                held_objects[item.ref] = held_object(item, preserve=preserve)
+        return tuple(held_objects[ref] for ref in sorted(held_objects))
 
     def changed(self, cluster: str, commits: Iterable[str], commit: str) -> frozenset[ObjectRef]:
         """Return the objects of a commit whose manifests are others in any of these commits, or are not there."""
@@ -217,14 +217,14 @@ class RenderedCommits(Struct):
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
         removed = self._removed_files(cluster, commits)
         self._load({file.id: file.path for file in removed})
-        held: dict[ObjectRef, HeldObject] = {}
+        held_objects: dict[ObjectRef, HeldObject] = {}
         for file in removed:
             manifest = self._manifests[file.id]
             item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
             binding = self.commit(file.commit).bindings.get(item.ref)
             preserve = binding is not None and binding.preserve_resources_on_deletion
-            held[item.ref] = held_object(item, preserve=preserve)
-        return tuple(held[ref] for ref in sorted(held))
+            held_objects[item.ref] = held_object(item, preserve=preserve)
+        return tuple(held_objects[ref] for ref in sorted(held_objects))
 
     def _removed_files(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
         names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))

@@ -293,7 +293,7 @@ def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
 
 def _kept_namespaces(outcome: Outcome) -> Iterator[ObjectRef]:
     """Yield the namespaces in the folders of clusters that are held back, which nothing may need any more."""
-    for removal in outcome.rendered.held:
+    for removal in outcome.rendered.held_removals:
         for path, _ in outcome.files(outcome.rendered.tree.clusters[removal.cluster]):
             folder, _, name = path.rpartition("/")
             if folder == "_cluster/Namespace":

@@ -40,11 +40,11 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     read = tree_reader(comparison)
     claimed = claimed_namespaces(base.rendered.tree.root, read)
     removed = removals(folders, head.rendered.tree.clusters, read, guard, claimed=claimed)
-    held = (each for each in head.rendered.held if each not in base.rendered.held)
+    held_removals = (each for each in head.rendered.held_removals if each not in base.rendered.held_removals)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
-    check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")
+    check_limits((*removed, *held_removals), breaches_of(before, head), allowed, consequence="")
 
 
 def refusal_lines(comparison: Comparison, allowed: Allowed) -> tuple[str, ...]:

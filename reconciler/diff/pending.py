@@ -104,11 +104,11 @@ def _files_kept_from_suspended(
     ref: ObjectRef, works: Works, mask: Mask, context: TreeContext
 ) -> dict[FileChange, list[str]]:
     """Return the files that suspended clusters would get, with what they hold instead."""
-    held = context.held(ref, mask)
+    found = context.variants_of(ref, mask)
     files: dict[FileChange, list[str]] = {}
     for clusters, wanted in works.variants:
         absent = clusters & mask
-        for holders, blob_id in held:
+        for holders, blob_id in found:
             absent &= ~holders
             if blob_id != wanted:
                 _add(files, FileChange("/".join(object_path(ref)), blob_id, wanted), clusters & holders, context)

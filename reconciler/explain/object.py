@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.pipeline.claims import policy_index
-from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
+from reconciler.pipeline.cron import CappedReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
 from reconciler.pipeline.kept_needs import STILL_NEEDED
@@ -143,7 +143,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         kept=tuple(_kept_targets_of(binding, built)) if binding else (),
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
-        scaled=scaling_words(binding, built.cron.held.get(ref)) if binding else "",
+        scaled=scaling_words(binding, built.cron.capped.get(ref)) if binding else "",
         descheduled=descheduling_words(binding) if binding else "",
         moved=moving_words(binding) if binding else "",
         left=built.failover.left.get(ref, ()),
@@ -170,7 +170,7 @@ def _interpreters(template: Template, desired: Desired) -> Iterator[str]:
             yield f"{each.ref.kind} {each.ref.name} ({each.path}){asked}"
 
 
-def scaling_words(binding: Binding, held: HeldReplicas | None = None) -> str:
+def scaling_words(binding: Binding, capped: CappedReplicas | None = None) -> str:
     """Return what scales a workload: rules and bounds, and which rule fires next; nothing where nothing does."""
     said = []
     if scaled := binding.scaled:
@@ -179,9 +179,9 @@ def scaling_words(binding: Binding, held: HeldReplicas | None = None) -> str:
     if bounds := binding.bounds:
         words = scale_words(Scale(minimum=bounds.bounds.minimum, maximum=bounds.bounds.maximum), "it")
         said.append(f"CronFederatedHPA {bounds.autoscaler} {words} by its rule {bounds.rule} of {written(bounds.due)}")
-    if held:
-        words = scale_words(Scale(minimum=held.bounds.minimum, maximum=held.bounds.maximum), "it")
-        said.append(f"FederatedHPA {held.autoscaler.name} {words}, where {held.asked} would be asked for")
+    if capped:
+        words = scale_words(Scale(minimum=capped.bounds.minimum, maximum=capped.bounds.maximum), "it")
+        said.append(f"FederatedHPA {capped.autoscaler.name} {words}, where {capped.asked} would be asked for")
     flip = next_firing(binding.ref, binding.cron)
     if flip and not said:
         said.append("The replicas are the template's own")
@@ -297,8 +297,8 @@ def _kept_targets_of(binding: Binding, built: Built) -> Iterator[Kept]:
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
     yield from _evicted_clusters(binding)
     for condition in binding.conditions:
-        if condition.type == RENDERED and (held := tuple(name for name in condition.clusters if name not in failed)):
-            yield Kept(clusters=held, reason=REMOVAL_HELD, message=condition.message)
+        if condition.type == RENDERED and (capped := tuple(name for name in condition.clusters if name not in failed)):
+            yield Kept(clusters=capped, reason=REMOVAL_HELD, message=condition.message)
 
 
 def _evicted_clusters(binding: Binding) -> Iterator[Kept]:

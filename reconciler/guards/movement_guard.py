@@ -129,10 +129,10 @@ def _pin_breaches(placements: Placements, guard: MovementGuard) -> Iterator[Brea
             continue
         left = _clusters(binding) - _clusters(placements.after.get(ref))
         left &= placements.region_by_cluster.keys()
-        held = sorted(name for name in left if any(not pin.clusters or name in pin.clusters for pin in pins))
-        if held:
-            message = f"{ref}: leaves {', '.join(held)}, where it is pinned"
-            yield Breach(subject=str(ref), count=len(held), message=message, is_pin=True)
+        pinned_clusters = sorted(name for name in left if any(not pin.clusters or name in pin.clusters for pin in pins))
+        if pinned_clusters:
+            message = f"{ref}: leaves {', '.join(pinned_clusters)}, where it is pinned"
+            yield Breach(subject=str(ref), count=len(pinned_clusters), message=message, is_pin=True)
 
 
 def _is_pinned(ref: ObjectRef, pin: PinnedObject) -> bool:

@@ -47,6 +47,6 @@ def _removal_line(removal: Removal) -> str:
     names = ", ".join(removal.paths[:_LISTED])
     more = f" and {len(removal.paths) - _LISTED} more" if len(removal.paths) > _LISTED else ""
     return (
-        f"  {removal.cluster}: {len(removal.paths)} of {counted(removal.held, 'object')}"
+        f"  {removal.cluster}: {len(removal.paths)} of {counted(removal.count_before, 'object')}"
         f" ({'; '.join(removal.reasons)}): {names}{more}"
     )

@@ -66,9 +66,10 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
     """A cluster's pinned kube-system UID, its commits, the objects left behind, and all objects it may hold.
 
     ``uid`` is empty before the first contact. ``manager`` is the field manager that everything was applied by when the
-    cluster last converged: where it is another, objects may still carry an earlier identity of the fleet. ``held`` is
-    computed from the commits' trees and not recorded. ``answered`` are digests of what the cluster's server answered
-    (``plans/answers.py``): None before it was ever asked, and where nobody may rely on what is known.
+    cluster last converged: where it is another, objects may still carry an earlier identity of the fleet.
+    ``held_objects`` is computed from the commits' trees and not recorded. ``answered`` are digests of what the
+    cluster's server answered (``plans/answers.py``): None before it was ever asked, and where nobody may rely on
+    what is known.
     """
 
     PATH: ClassVar[str] = "inventory/{cluster}.yaml"
@@ -83,7 +84,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
     converged: str = ""
     attempted: tuple[str, ...] = ()
     left: tuple[HeldObject, ...] = ()
-    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
+    held_objects: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     answered: frozenset[str] | None = None
 
     @classmethod
@@ -153,9 +154,9 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
         unfinished = tuple(each for each in since if each != self.converged)
         return replace(self, attempted=(commit, *unfinished), left=remaining)
 
-    def with_objects(self, held: Iterable[HeldObject]) -> "Inventory":
+    def with_objects(self, held_objects: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""
-        return replace(self, held={item.ref: item for item in (*self.left, *held)})
+        return replace(self, held_objects={item.ref: item for item in (*self.left, *held_objects)})
 
 
 def _plain_left(item: HeldObject) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _listings(
         resource = discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
         if resource:
             by_group_kind.setdefault(resource.group_kind, (resource, False))
-    for group_kind in {ref.group_kind for ref in inventory.held} | recorded.group_kinds:
+    for group_kind in {ref.group_kind for ref in inventory.held_objects} | recorded.group_kinds:
         kind, _, group = group_kind.partition(".")
         preferred = discovery.preferred_resource(group, kind)
         if preferred:
@@ -165,7 +165,7 @@ def _in_each_version(listings: dict[str, Listing], wanted: dict[ObjectRef, Resou
 def _namespaces_by_kind(desired: ClusterDesired, inventory: Inventory) -> dict[str, set[str]]:
     """Return where each kind is, or was: an account with roles in namespaces may list it there and nowhere else."""
     namespaces: dict[str, set[str]] = defaultdict(set)
-    for ref in (*(item.ref for item in desired.objects), *inventory.held):
+    for ref in (*(item.ref for item in desired.objects), *inventory.held_objects):
         namespaces[ref.group_kind].add(ref.namespace)
     return namespaces
 
@@ -228,7 +228,7 @@ def _unlisted_refs(
 ) -> dict[ObjectRef, Resource]:
     """Return the objects that may exist without our label: wanted ones and those of the inventory that no list has."""
     missing = dict(wanted)
-    for ref in inventory.held:
+    for ref in inventory.held_objects:
         if ref.group_kind in listings and ref not in missing:
             missing[ref] = listings[ref.group_kind].resource
     return {

@@ -116,8 +116,8 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
 
     outcome = result.outcome
     held = tuple(
-        HeldBackPart(cluster=each.cluster, objects=each.paths, held=each.held, reasons=each.reasons)
-        for each in outcome.rendered.held
+        HeldBackPart(cluster=each.cluster, objects=each.paths, held=each.count_before, reasons=each.reasons)
+        for each in outcome.rendered.held_removals
     )
     return ReconciliationDocument(
         source=outcome.source.commit,
@@ -128,7 +128,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         changed=outcome.changed,
         skipped=len(outcome.source.desired.without_objects),
         removals=tuple(
-            RemovalPart(cluster=each.cluster, objects=each.paths, held=each.held) for each in outcome.removals
+            RemovalPart(cluster=each.cluster, objects=each.paths, held=each.count_before) for each in outcome.removals
         ),
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),

@@ -323,15 +323,15 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     def _job(self, cluster: str, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> ClusterJob:
         """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""
         commits, known = self._commits, inventories.get(cluster, Inventory(cluster=cluster))
-        held = with_trusted_objects(known, commits, self.commit)
-        options = self._plan_options(held)
+        trusted = with_trusted_objects(known, commits, self.commit)
+        options = self._plan_options(trusted)
         if orphans is not None:
             options = replace(options, orphans=orphans.get(cluster, frozenset()))
         elif self.delivery.options.orphans:
-            options = replace(options, orphans=once_rendered(held, commits, self.commit))
+            options = replace(options, orphans=once_rendered(trusted, commits, self.commit))
         if not known.converged and (recovered := commits.departed(cluster, (self.commit,))):
             options = replace(options, recovered=recovered)
-        return ClusterJob(desired=commits.desired(cluster, self.commit), inventory=held, options=options)
+        return ClusterJob(desired=commits.desired(cluster, self.commit), inventory=trusted, options=options)
 
     def _plan_options(self, inventory: Inventory) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged

@@ -48,7 +48,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
         outcome, publication, tip = self.outcome, self.publication, self.tip
         repository, fleet = publication.repository, outcome.source.desired.fleet
         # What is held back is said in each pass, and the next one has to look at everything.
-        if outcome.rendered.held:
+        if outcome.rendered.held_removals:
             return
         problems, proposed = problems_of(outcome), None
         noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))

@@ -30,7 +30,7 @@ class TreeContext(Struct, frozen=True, kw_only=True):
     index: ClusterIndex
     previous: RenderedTree | None
 
-    def held(self, ref: ObjectRef, among: Mask) -> tuple[Variant, ...]:
+    def variants_of(self, ref: ObjectRef, among: Mask) -> tuple[Variant, ...]:
         """Return the bytes that some clusters hold of an object now."""
         if self.previous is None or not among:
             return ()
@@ -76,11 +76,11 @@ def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -
     """
     kept = kept_mask(binding, works, fleet)
     if works is None:
-        return merged(fleet.held(binding.ref, kept))
+        return merged(fleet.variants_of(binding.ref, kept))
     if not kept:
         return works.variants
     fresh = [Variant(clusters & ~kept, blob_id) for clusters, blob_id in works.variants]
-    return merged([*fresh, *fleet.held(binding.ref, kept)])
+    return merged([*fresh, *fleet.variants_of(binding.ref, kept)])
 
 
 class Assembly(Struct):

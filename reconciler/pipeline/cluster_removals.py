@@ -25,7 +25,7 @@ class Removal(Struct, frozen=True, kw_only=True):
 
     cluster: str
     paths: tuple[str, ...]
-    held: int
+    count_before: int
     reasons: tuple[str, ...]
 
     def is_refused(self, allowed: int) -> bool:
@@ -59,17 +59,18 @@ def removals(
         if (old, new) not in compared:
             removed = frozenset(_removed_paths(old, new, read_tree))
             compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
-        held, removed = compared[old, new]
+        count_before, removed = compared[old, new]
         removed -= (expected or {}).get(cluster, frozenset())
         if removed:
             spaces = _namespaces_lost(old, new, read_tree) & frozenset(claimed)
             reasons = limits.broken_by(
                 _namespaces_and_kinds(removed),
-                _namespaces_and_kinds(held),
-                leaves_last_copy=len(held) < FEW and (bool(spaces) or _is_any_nowhere(removed, after, read_tree)),
+                _namespaces_and_kinds(count_before),
+                leaves_last_copy=len(count_before) < FEW
+                and (bool(spaces) or _is_any_nowhere(removed, after, read_tree)),
             )
             paths = tuple(sorted("/".join(path) for path in removed))
-            found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
+            found.append(Removal(cluster=cluster, paths=paths, count_before=len(count_before), reasons=reasons))
     return tuple(found)
 
 

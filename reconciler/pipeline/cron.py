@@ -28,7 +28,7 @@ from render.timing import Flip, earliest
 Autoscaler = CronAutoscaler | FederatedAutoscaler
 
 
-class HeldReplicas(Struct, frozen=True, kw_only=True):
+class CappedReplicas(Struct, frozen=True, kw_only=True):
     """The replicas that a FederatedHPA keeps within its bounds, or those of a rule, and what was asked for."""
 
     replicas: int
@@ -62,12 +62,12 @@ class CronScaling(Struct, frozen=True, kw_only=True):
     """The templates of a pass with the replicas that rules and bounds set, and what bindings record of them.
 
     ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects for which a
-    rule set something in this pass, ``held`` those that bounds keep from what is asked for.
+    rule set something in this pass, ``capped`` those that bounds keep from what is asked for.
     """
 
     templates: tuple[Template, ...]
     scalings: Mapping[ObjectRef, Scaling] = field(default_factory=dict)
-    held: Mapping[ObjectRef, HeldReplicas] = field(default_factory=dict)
+    capped: Mapping[ObjectRef, CappedReplicas] = field(default_factory=dict)
     flip: Flip | None = None
     is_timed: bool = False
     fired: frozenset[ObjectRef] = frozenset()
@@ -96,7 +96,7 @@ def scaled_by_cron(
         return CronScaling(templates=tuple(templates))
     result: list[Template] = []
     scalings: dict[ObjectRef, Scaling] = {}
-    held: dict[ObjectRef, HeldReplicas] = {}
+    capped: dict[ObjectRef, CappedReplicas] = {}
     for template in templates:
         scalers = by_target.get(template.ref)
         own = _own_replicas(template, interpreter) if scalers else None
@@ -109,14 +109,14 @@ def scaled_by_cron(
             scalers.federated
             and (kept := _replicas_within_bounds(scalers.federated, scaling.bounds, asked)).replicas != asked
         ):
-            held[template.ref], number = kept, kept.replicas
+            capped[template.ref], number = kept, kept.replicas
         is_own = number == own and not scaling.scaled
         manifest = template.manifest if is_own else interpreter.revise_replica(template.manifest, number)
         result.append(template if is_own else replace(template, manifest=manifest))
     return CronScaling(
         templates=tuple(result),
         scalings=scalings,
-        held=held,
+        capped=capped,
         flip=earliest(next_firing(ref, found.memories) for ref, found in scalings.items()),
         is_timed=now is not None and any(each.memories for each in scalings.values()),
         fired=frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref)))),
@@ -150,9 +150,9 @@ def _scalers_by_target(autoscalers: Iterable[Autoscaler]) -> dict[ObjectRef, Sca
 
 def _replicas_within_bounds(
     autoscaler: FederatedAutoscaler, set_by_rule: ScaledBounds | None, asked: int
-) -> HeldReplicas:
+) -> CappedReplicas:
     bounds = autoscaler.bounds if set_by_rule is None else set_by_rule.bounds
-    return HeldReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
+    return CappedReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
 
 
 def _has_fired(after: Scaling, before: Scaling) -> bool:

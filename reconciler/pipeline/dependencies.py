@@ -75,13 +75,15 @@ def with_dependencies(
     bindings: Sequence[Binding], follows: Following, template_by_ref: Mapping[ObjectRef, Template]
 ) -> tuple[Binding, ...]:
     """Return the bindings with what requires them, and attached bindings for dependencies that had none."""
-    held = {binding.ref: replace(binding, required_by=()) if binding.required_by else binding for binding in bindings}
+    binding_by_ref = {
+        binding.ref: replace(binding, required_by=()) if binding.required_by else binding for binding in bindings
+    }
     for ref, snapshots in follows.snapshots.items():
-        if ref in held:
-            held[ref] = replace(held[ref], required_by=snapshots)
+        if ref in binding_by_ref:
+            binding_by_ref[ref] = replace(binding_by_ref[ref], required_by=snapshots)
         else:
-            held[ref] = _attached_binding(template_by_ref[ref], snapshots, follows.owners[ref])
-    return tuple(held[ref] for ref in sorted(held))
+            binding_by_ref[ref] = _attached_binding(template_by_ref[ref], snapshots, follows.owners[ref])
+    return tuple(binding_by_ref[ref] for ref in sorted(binding_by_ref))
 
 
 def _attached_binding(template: Template, snapshots: tuple[BindingSnapshot, ...], owners: Sequence[Binding]) -> Binding:

@@ -223,8 +223,8 @@ class _Round:
         plain = without_note(binding)
         self._paused = ((), "")
         done = self._staying(plain, staying) if staying else self._after_all(plain)
-        if not staying and (held := self._spared_clusters(done)):
-            done = sparing(done, held, UNSEEN if held.keys() & self._sight.unseen.keys() else REPORTS)
+        if not staying and (spared_there := self._spared_clusters(done)):
+            done = sparing(done, spared_there, UNSEEN if spared_there.keys() & self._sight.unseen.keys() else REPORTS)
         elif not staying and self._paused[0]:
             done = pausing(done, *self._paused)
         if found := earliest(flip for flip in self._flips if flip.at > self._now):
@@ -351,14 +351,14 @@ class _Round:
             return {}
         placement = binding.applied_placement
         tolerations = placement.cluster_tolerations if placement else ()
-        held = {}
+        spared_there = {}
         # While so many fail that taints evict nothing, that is said of the fleet.
         spared = self._spared.keys() - (self._sight.unseen.keys() if self._is_blind else frozenset())
         for name in sorted({target.name for target in binding.targets} & spared):
             taints = self._taints_asked_for(binding, name)
             if taints and taints != self._taints_for(binding, name) and leaving_at(taints, tolerations) is not None:
-                held[name] = self._spared[name]
-        return held
+                spared_there[name] = self._spared[name]
+        return spared_there
 
     def _taints_for(self, binding: Binding, cluster: str) -> tuple[Taint, ...]:
         """Return the taints that evict a binding from a cluster; of one that may be well, the source's alone."""

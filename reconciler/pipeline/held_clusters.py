@@ -85,7 +85,7 @@ def holds_in(message: str) -> tuple[Hold, ...]:
 
 
 def _removal_words(removal: Removal) -> str:
-    leaving = f"{len(removal.paths)} of {counted(removal.held, 'object')} would leave"
+    leaving = f"{len(removal.paths)} of {counted(removal.count_before, 'object')} would leave"
     return f"{removal.cluster}: {leaving} ({'; '.join(removal.reasons)})"
 
 
@@ -120,10 +120,10 @@ def with_held_bindings(
     known = set()
     for binding, variants in placed:
         known.add(binding.ref)
-        clusters = _unlike(variants, held.fleet.held(binding.ref, held.mask), held)
+        clusters = _unlike(variants, held.fleet.variants_of(binding.ref, held.mask), held)
         yield with_held_condition(binding, clusters, held.reason(clusters), before, source) if clusters else binding
     for ref in gone:
-        clusters = () if ref in known else _unlike((), held.fleet.held(ref, held.mask), held)
+        clusters = () if ref in known else _unlike((), held.fleet.variants_of(ref, held.mask), held)
         if clusters and ref in before:
             kept = _kept_in(before[ref], clusters)
             yield with_held_condition(kept, clusters, held.reason(clusters), before, source)

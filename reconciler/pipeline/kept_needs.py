@@ -90,8 +90,8 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         for ref in refs:
             binding = self.before.get(ref)
             missing = _mask_before(binding, self.fleet) & ~_holders(self.placed.get(ref, ())) if binding else 0
-            if missing and (held := self.fleet.held(ref, missing)):
-                found[ref] = held
+            if missing and (variants := self.fleet.variants_of(ref, missing)):
+                found[ref] = variants
         return found
 
     def staying(self) -> Iterator[StayingObject]:
@@ -99,8 +99,8 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         for binding in self.bindings:
             works = self.works.get(binding.ref)
             kept = kept_mask(binding, works, self.fleet)
-            if kept and (held := self.fleet.held(binding.ref, kept)):
-                yield StayingObject(ref=binding.ref, variants=held, is_older=True)
+            if kept and (variants := self.fleet.variants_of(binding.ref, kept)):
+                yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
             stays = _staying_mask(binding, self.fleet) & ~kept
             if stays and (variants := _among(self.placed.get(binding.ref, ()), stays)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
@@ -194,8 +194,8 @@ class _NeedSearch:
                     for ref in self._refs_named_by(each.ref, manifest) if manifest is not None else ():
                         is_due = ref != each.ref and (each.is_older or not self._is_edited(ref))
                         if fresh := self._add(each.ref, ref, clusters) if is_due else 0:
-                            held = _among(self._lost[ref], fresh)
-                            found.append(StayingObject(ref=ref, variants=held, is_older=True))
+                            variants = _among(self._lost[ref], fresh)
+                            found.append(StayingObject(ref=ref, variants=variants, is_older=True))
             level = found
 
     def found(self) -> tuple[NeededObject, ...]:

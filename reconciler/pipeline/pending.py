@@ -151,10 +151,10 @@ def _suspension_words(kept: Iterable[KeptTargets], suspended: Sequence[str]) -> 
 
 def _kept_targets(binding: Binding, works: Works, mask: Mask, past: PastOutcome) -> Iterator[KeptTargets]:
     """Yield suspended clusters, grouped by what they keep: none, or so many replicas, outdated or not."""
-    held = past.fleet.held(binding.ref, mask)
+    found = past.fleet.variants_of(binding.ref, mask)
     unbuilt = sum(failure.clusters for failure in works.failures)
     present = current = 0
-    for clusters, blob_id in held:
+    for clusters, blob_id in found:
         present |= clusters
         for wanted, wanted_id in works.variants:
             current |= clusters & wanted if blob_id == wanted_id else 0

@@ -53,10 +53,10 @@ def _counts_after(counts: Mapping[str, int], less: Mapping[str, int], more: Mapp
     return result
 
 
-def tally_of(held: Iterable[Mask], bindings: Collection[Binding], names: Sequence[str]) -> Tally:
+def tally_of(clusters_by_object: Iterable[Mask], bindings: Collection[Binding], names: Sequence[str]) -> Tally:
     """Count objects, given who holds each, and bindings; ``names`` are the clusters by index."""
     return Tally(
-        objects={names[index]: count for index, count in objects_by_index(held).items()},
+        objects={names[index]: count for index, count in objects_by_index(clusters_by_object).items()},
         replicas=replicas_by_cluster(bindings),
         overridden=Counter(name for each in bindings if each.overridden for name in each.overridden_replicas),
         reasons=Counter(map(binding_state, bindings)),
@@ -88,10 +88,10 @@ def _override_note(tally: Tally, name: str) -> str:
     return f"replicas of {counted(count, 'object')} by overrides" if count else ""
 
 
-def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
+def objects_by_index(clusters_by_object: Iterable[Mask]) -> Counter[int]:
     """Count the objects of each cluster, given who holds each object; equal sets are counted once."""
     counts: Counter[int] = Counter()
-    for clusters, number in Counter(held).items():
+    for clusters, number in Counter(clusters_by_object).items():
         for index in members(clusters):
             counts[index] += number
     return counts

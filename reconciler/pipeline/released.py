@@ -85,7 +85,7 @@ def _released_objects(
 ) -> Iterator[Released]:
     for binding in bindings:
         targets = fleet.index.named(target.name for target in binding.targets)
-        kept = fleet.held(binding.ref, targets)
+        kept = fleet.variants_of(binding.ref, targets)
         if kept:
             yield Released(
                 ref=binding.ref,

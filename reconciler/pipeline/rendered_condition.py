@@ -49,14 +49,14 @@ def with_held_condition(
     """Return the binding, with ``Rendered=False`` for clusters that keep what they have, beside what failed anyway."""
     others = tuple(each for each in binding.conditions if each.type != RENDERED)
     failed = next((each for each in binding.conditions if each.type == RENDERED), None)
-    held = Condition(
+    held_condition = Condition(
         type=RENDERED,
         status="False",
         reason=failed.reason if failed else REMOVAL_HELD,
         message=f"{failed.message}; {message}" if failed else message,
         clusters=tuple(sorted({*clusters, *(failed.clusters if failed else ())})),
     )
-    return with_condition(replace(binding, conditions=others), held, before, source)
+    return with_condition(replace(binding, conditions=others), held_condition, before, source)
 
 
 def with_condition(binding: Binding, found: Condition, before: Mapping[ObjectRef, Binding], source: str) -> Binding:

@@ -139,14 +139,14 @@ class Built(Struct, frozen=True, kw_only=True):
 class Rendered(Struct, frozen=True, kw_only=True):
     """The result of a pass: the tree, how every binding came to be, the namespaces of its objects, and its counts.
 
-    ``held`` are the removals that hold back their clusters.
+    ``held_removals`` are the removals that hold back their clusters.
     """
 
     tree: Tree
     built: Built
     namespaces: tuple[tuple[Template, Works], ...]
     tally: Tally
-    held: tuple[Removal, ...] = ()
+    held_removals: tuple[Removal, ...] = ()
 
 
 def render_pass(inputs: Inputs) -> Rendered:
@@ -313,7 +313,7 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
         built=built,
         namespaces=namespaces,
         tally=tally,
-        held=held.removals,
+        held_removals=held.removals,
     )
 
 
@@ -396,7 +396,7 @@ def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
     if inputs.scope is None or inputs.previous is None:
         return counted
     refs, before, fleet = inputs.scope.refs, inputs.previous.bindings, assembly.fleet
-    held = (variant.clusters for ref in refs for variant in fleet.held(ref, built.index.all))
+    masks = (variant.clusters for ref in refs for variant in fleet.variants_of(ref, built.index.all))
     return inputs.scope.tally.with_counts_changed(
-        less=tally_of(held, [before[ref] for ref in refs if ref in before], names), more=counted
+        less=tally_of(masks, [before[ref] for ref in refs if ref in before], names), more=counted
     )

@@ -60,7 +60,7 @@ def make_plan(
         autoscaled=context.autoscaled,
         are_scalers_known=observed.are_scalers_known,
         is_converged=context.is_converged,
-        held=inventory.held,
+        held_objects=inventory.held_objects,
         answered=context.answered,
     )
     return _with_sets(plan, desired, observed, inventory)
@@ -120,9 +120,11 @@ def _with_recovered_objects(inventory: Inventory, observed: ObservedCluster, opt
     found = [
         item
         for item in options.recovered
-        if item.ref in live and is_member(live[item.ref], applyset, is_held=False) and item.ref not in inventory.held
+        if item.ref in live
+        and is_member(live[item.ref], applyset, is_held=False)
+        and item.ref not in inventory.held_objects
     ]
-    return inventory.with_objects([*inventory.held.values(), *found]) if found else inventory
+    return inventory.with_objects([*inventory.held_objects.values(), *found]) if found else inventory
 
 
 def _refusal(
@@ -220,7 +222,7 @@ def _prune_hold(
         return PruneHold(reason="not all of it could be rendered")
     if refused := options.applyset.refusal(observed.parent):
         return PruneHold(reason=refused)
-    unanswered = {ref.group for ref in inventory.held} & observed.discovery.unavailable
+    unanswered = {ref.group for ref in inventory.held_objects} & observed.discovery.unavailable
     if unanswered:
         reason = f"the API of {', '.join(sorted(unanswered))} does not answer"
         return PruneHold(reason=reason, spares_interceptors=True)
@@ -240,7 +242,7 @@ class _ClusterContext(Struct, frozen=True, kw_only=True):
     duplicates: frozenset[ObjectRef]
     autoscaled: frozenset[ObjectRef]
     is_converged: bool
-    held: Container[ObjectRef]
+    held_objects: Container[ObjectRef]
     answered: frozenset[str]
 
 
@@ -260,7 +262,7 @@ def _context(
         duplicates=frozenset(ref for ref, count in counts.items() if count > 1),
         autoscaled=observed.autoscaled | scaled_objects(item.manifest for item in desired.objects),
         is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
-        held=inventory.held,
+        held_objects=inventory.held_objects,
         answered=inventory.answered or frozenset(),
     )
 
@@ -298,7 +300,7 @@ def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedOb
         is_autoscaled=desired.ref in context.autoscaled,
         are_scalers_known=context.observed.are_scalers_known,
         is_converged=context.is_converged,
-        is_held=desired.ref in context.held,
+        is_held=desired.ref in context.held_objects,
         answered=context.answered,
         admission=context.observed.admission,
     )

@@ -189,7 +189,7 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     ``unlisted``: kinds of which not all objects could be listed. ``members``: what the set will contain once all is
     done; ``recorded``: what its parent says now, ``unseen`` the part of that which could not be looked at;
     ``parent_refusal``: why that parent is not ours to change; ``former``: the set that fleets once shared, where it is
-    still there. ``held``: what the cluster may hold. ``autoscaled``, ``are_scalers_known``, ``is_converged``,
+    still there. ``held_objects``: what the cluster may hold. ``autoscaled``, ``are_scalers_known``, ``is_converged``,
     ``answered``, ``admission`` and ``options`` let a single object be planned again when it changed meanwhile.
     """
 
@@ -212,7 +212,7 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     autoscaled: frozenset[ObjectRef] = frozenset()
     are_scalers_known: bool = False
     is_converged: bool = False
-    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
+    held_objects: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     answered: frozenset[str] = frozenset()
     admission: Admission = field(default_factory=Admission)
     options: PlanOptions = field(default_factory=PlanOptions)

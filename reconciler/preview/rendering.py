@@ -138,10 +138,10 @@ def _catch_up(outcome: Outcome, ref: str) -> None:
 def warn_of_refusals(outcome: Outcome, log: Log) -> None:
     """Warn of what the guards would refuse if this outcome were committed."""
     is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
-    for removal in outcome.rendered.held if is_by_cluster else outcome.removals:
+    for removal in outcome.rendered.held_removals if is_by_cluster else outcome.removals:
         if removal.reasons:
             count, reasons = len(removal.paths), "; ".join(removal.reasons)
-            total = counted(removal.held, "object")
+            total = counted(removal.count_before, "object")
             end = "it keeps what it has" if is_by_cluster else "a commit is refused"
             log.warning(f"{removal.cluster} loses {count} of {total} ({reasons}); {end}")
     for breach in movement_breaches(outcome):

@@ -56,11 +56,13 @@ def check_removals_held_back(outcome: Outcome) -> None:
 
     This comes after the commit, which has what all others get.
     """
-    held = outcome.rendered.held
-    if not held:
+    held_removals = outcome.rendered.held_removals
+    if not held_removals:
         return
-    names = listed([each.cluster for each in held])
-    error = removal_refusal(held, f"; {names} {'keeps' if len(held) == 1 else 'keep'} what was there, all others go on")
+    names = listed([each.cluster for each in held_removals])
+    error = removal_refusal(
+        held_removals, f"; {names} {'keeps' if len(held_removals) == 1 else 'keep'} what was there, all others go on"
+    )
     previous = outcome.previous
     if previous is None:
         raise error

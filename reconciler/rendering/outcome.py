@@ -218,8 +218,8 @@ class Outcome(Struct, frozen=True, dict=True):
         """Return the bytes of blobs of this pass or of the repository."""
         wanted = set(blob_ids)
         blobs = self.rendered.tree.blobs
-        held = {blob_id: blobs[blob_id] for blob_id in wanted if blob_id in blobs}
-        found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in held.items()}
+        blob_by_id = {blob_id: blobs[blob_id] for blob_id in wanted if blob_id in blobs}
+        found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in blob_by_id.items()}
         missing = wanted - found.keys()
         return {**found, **self.repository.read_blobs(missing)} if missing else found
 

@@ -209,9 +209,9 @@ def _groups(masks: Mapping[Edition, Mask], clusters: Mask) -> Iterator[tuple[Edi
 
 def _is_held(ref: ObjectRef, works: Works, clusters: Mask, tree: TreeContext) -> bool:
     """Say whether all these clusters hold these very bytes already."""
-    held = {(variant.id, index) for variant in tree.held(ref, clusters) for index in members(variant.clusters)}
+    there = {(variant.id, index) for variant in tree.variants_of(ref, clusters) for index in members(variant.clusters)}
     now = ((variant.id, index) for variant in works.variants for index in members(variant.clusters & clusters))
-    return all(each in held for each in now)
+    return all(each in there for each in now)
 
 
 def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:

@@ -67,7 +67,7 @@ def duplicate_templates(
         definitions.setdefault(template.ref, []).append((template, place))
     if all(len(found) == 1 for found in definitions.values()):
         return
-    held = _objects_by_folder(place.file.path for found in definitions.values() for _, place in found)
+    objects_by_folder = _objects_by_folder(place.file.path for found in definitions.values() for _, place in found)
     alone = _objects_alone({ref: [place.file.path for _, place in found] for ref, found in definitions.items()})
     groups: dict[tuple[str, str], list[ObjectRef]] = {}
     for ref, found in definitions.items():
@@ -75,7 +75,7 @@ def duplicate_templates(
             groups.setdefault(_parting(found[0][1].file.path, place.file.path), []).append(ref)
     for folders, refs in groups.items():
         shared = [definitions[ref] for ref in dict.fromkeys(refs)]
-        repeated = next((each for each in reversed(folders) if held[each] <= 2 * len(shared)), "")
+        repeated = next((each for each in reversed(folders) if objects_by_folder[each] <= 2 * len(shared)), "")
         left_out = IgnoredFolder(_ignore_line(repeated, folder), tuple(alone.get(repeated, ())))
         yield _duplicates_in(folders, shared, left_out, lines)
 

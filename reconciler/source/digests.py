@@ -27,8 +27,8 @@ def source_digest_of(
     """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
     plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary(template)}
     mixed = {place.file.path for place in contents.every if (place.file.path, place.number) not in plain}
-    held = {path for path, _ in plain} - mixed
-    left = held.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
+    paths = {path for path, _ in plain} - mixed
+    left = paths.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
     lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 

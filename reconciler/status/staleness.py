@@ -114,9 +114,9 @@ def _progress_of_record(record: ClusterRecord, converged: str, commit: str, now:
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
     # A cluster that was taken in again has no converged commit, whatever was applied to the one before it.
     if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
-        held = f"it has {converged[:12]}" if converged else "it has none"
+        state_words = f"it has {converged[:12]}" if converged else "it has none"
         teller = f"{record.deployer} has not" if record.deployer else "no run has"
-        message = f"{teller} got to {commit[:12]} yet; {held}"
+        message = f"{teller} got to {commit[:12]} yet; {state_words}"
         return MemberProgress(reason="Behind", message=message, since=record.since, is_complete=is_complete)
     return MemberProgress(since=record.since, is_complete=is_complete)
 

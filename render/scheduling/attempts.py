@@ -53,7 +53,7 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterR
         strategy=strategy,
         selected=selected,
         capacity=room_for(state, task) if needs_room else (),
-        held=task.current.replicas,
+        current=task.current.replicas,
         is_fresh=task.binding.is_reschedule_requested,
         is_descending=task.is_descending,
         weights=task.rules.weights,
@@ -96,7 +96,7 @@ def is_set_in_one_cluster(task: Task) -> bool:
     return bool(task.binding.components) and task.rules.placement.asks_for_one_cluster
 
 
-def held_by(state: PassState, task: Task) -> Mapping[int, int]:
+def replicas_now(state: PassState, task: Task) -> Mapping[int, int]:
     """Return what the current targets count as room for: their replicas, or the one set of components they run."""
     if not is_set_in_one_cluster(task):
         return task.current.replicas
@@ -146,18 +146,18 @@ def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Ma
 
 def _available(state: PassState, task: Task) -> Sequence[int]:
     """Return the room of each cluster, counting the replicas the binding has there already as room."""
-    room, held = room_for(state, task), held_by(state, task)
-    if not any(held.values()):
+    room, targets_now = room_for(state, task), replicas_now(state, task)
+    if not any(targets_now.values()):
         return room
     available = list(room)
-    for position, replicas in held.items():
+    for position, replicas in targets_now.items():
         available[position] += replicas
     return available
 
 
 def _ordered_clusters(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
     tiers = [mask for _, mask in group.tiers()] if task.rules.is_grouped else [-1]
-    return ordered(feasible, tiers=tiers, held=task.current.clusters, available=available)
+    return ordered(feasible, tiers=tiers, targets_now=task.current.clusters, available=available)
 
 
 def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
@@ -166,7 +166,7 @@ def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
     return [mask for _, mask in group.tiers()]
 
 
-def ordered(feasible: Mask, *, tiers: Iterable[Mask], held: Mask, available: Sequence[int]) -> list[int]:
+def ordered(feasible: Mask, *, tiers: Iterable[Mask], targets_now: Mask, available: Sequence[int]) -> list[int]:
     """Return feasible clusters best first.
 
     ``available`` counts replicas the binding has already as room, as Karmada does. A current target scores
@@ -174,7 +174,7 @@ def ordered(feasible: Mask, *, tiers: Iterable[Mask], held: Mask, available: Seq
     """
     result: list[int] = []
     for tier in tiers:
-        for part in (feasible & tier & held, feasible & tier & ~held):
+        for part in (feasible & tier & targets_now, feasible & tier & ~targets_now):
             # A stable sort of ascending names keeps them ascending where equally much is available.
             result += sorted(members(part), key=available.__getitem__, reverse=True)
     return result

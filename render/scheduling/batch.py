@@ -217,10 +217,10 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
             current = state.targets.indexed(binding.targets)
-            held = current.replicas
+            shares_now = current.replicas
             if current.clusters & ~declared:
-                held = {position: count for position, count in held.items() if declared >> position & 1}
-            _take(scheduler, binding, held)
+                shares_now = {position: count for position, count in shares_now.items() if declared >> position & 1}
+            _take(scheduler, binding, shares_now)
         _register(scheduler, binding, binding.targets)
 
 
@@ -232,14 +232,16 @@ def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetClust
 def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
     lists = scheduler.state.targets
-    held, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
+    shares_now, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
-        held, wanted = dict.fromkeys(held, 1), dict.fromkeys(wanted, 1)
-    _take(scheduler, binding, _more_than_current(wanted, held))
+        shares_now, wanted = dict.fromkeys(shares_now, 1), dict.fromkeys(wanted, 1)
+    _take(scheduler, binding, _more_than_current(wanted, shares_now))
     declared = scheduler.state.declared
-    if held and declared:
+    if shares_now and declared:
         given_up = {
-            position: count for position, count in _more_than_current(held, wanted).items() if declared >> position & 1
+            position: count
+            for position, count in _more_than_current(shares_now, wanted).items()
+            if declared >> position & 1
         }
         _take(scheduler, binding, given_up, sign=-1)
 
@@ -253,9 +255,9 @@ def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1)
         capacity.take(binding.requirements, shares, sign)
 
 
-def _more_than_current(wanted: Shares, held: Shares) -> Shares:
+def _more_than_current(wanted: Shares, shares_now: Shares) -> Shares:
     """Return the replicas by which clusters gain."""
-    if not held:
+    if not shares_now:
         return wanted
-    more = ((position, replicas - held.get(position, 0)) for position, replicas in wanted.items())
-    return {position: count for position, count in more if count > 0 or position not in held}
+    more = ((position, replicas - shares_now.get(position, 0)) for position, replicas in wanted.items())
+    return {position: count for position, count in more if count > 0 or position not in shares_now}

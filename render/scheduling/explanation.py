@@ -12,7 +12,7 @@ from render.bits import Mask, members
 from render.model import ObjectRef
 from render.placement import SpreadField
 
-from .attempts import LOCALITY_SCORE, Attempt, held_by
+from .attempts import LOCALITY_SCORE, Attempt, replicas_now
 from .decisions import Refusal, SchedulingDecision, Trigger
 from .filtering import rejections
 from .replicas import Apportionment, Mode, apportionments, shares_of
@@ -160,7 +160,7 @@ def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candida
             tier=_tier(attempt, position),
             score=LOCALITY_SCORE if position in task.current.replicas else 0,
             room=_room(task, attempt, position),
-            held=held_by(state, task).get(position),
+            held=replicas_now(state, task).get(position),
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
         )

@@ -53,7 +53,7 @@ class Division(Struct, frozen=True, kw_only=True):
     """A number of replicas to assign.
 
     ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, besides the
-    binding's current replicas; ``held`` are those, in the binding's own order. ``is_fresh`` ignores them, but counts
+    binding's current replicas; ``current`` are those, in the binding's own order. ``is_fresh`` ignores them, but counts
     them as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other. ``is_whole``: all go to
     one cluster.
     """
@@ -62,7 +62,7 @@ class Division(Struct, frozen=True, kw_only=True):
     strategy: Strategy
     selected: Sequence[int]
     capacity: Sequence[int]
-    held: Mapping[int, int] = field(default_factory=dict)
+    current: Mapping[int, int] = field(default_factory=dict)
     is_fresh: bool = False
     is_descending: bool = False
     weights: Sequence[int] = ()
@@ -120,13 +120,13 @@ def shares_of(apportionment: Apportionment, *, is_descending: bool) -> Shares:
 
 def _in_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
     """Give everything to the cluster that has it all, or to the one of most weight or room; of equals to the first."""
-    selected, held = division.selected, division.held
+    selected, current = division.selected, division.current
     is_weighted = division.strategy is Strategy.STATIC_WEIGHT and not division.tiers
     if is_weighted:
         votes = {each: division.weights[each] if division.weights else 1 for each in sorted(selected)}
     else:
-        votes = {each: division.capacity[each] + held.get(each, 0) for each in selected}
-    has_all = [each for each in selected if held.get(each) == division.replicas and not division.is_fresh]
+        votes = {each: division.capacity[each] + current.get(each, 0) for each in selected}
+    has_all = [each for each in selected if current.get(each) == division.replicas and not division.is_fresh]
     fitting = has_all or [each for each, count in votes.items() if is_weighted or count >= division.replicas]
     if not fitting:
         message = f"No cluster has room for all {division.replicas} replicas, which are not to be divided."
@@ -148,9 +148,9 @@ def _by_static_weight(division: Division) -> Apportionment:
 
 def _by_capacity(division: Division) -> Apportionment | Refusal:
     """Keep current replicas and add or take the difference; a fresh division starts from nothing."""
-    selected, capacity, held = division.selected, division.capacity, division.held
-    among = set(selected) if held else ()
-    kept = {index: replicas for index, replicas in held.items() if index in among}
+    selected, capacity, current = division.selected, division.capacity, division.current
+    among = set(selected) if current else ()
+    kept = {index: replicas for index, replicas in current.items() if index in among}
     assigned = sum(kept.values())
     if division.is_fresh:
         votes = [capacity[index] + kept.get(index, 0) for index in selected]
@@ -212,9 +212,11 @@ def _tier_by_tier(division: Division) -> tuple[Apportionment, ...] | Refusal:
             break
         if not among:
             continue
-        held = {index: replicas for index, replicas in division.held.items() if tier >> index & 1}
-        room = sum(division.capacity[index] + held.get(index, 0) for index in among)
-        part = apportionments(replace(division, replicas=min(remaining, room), selected=among, held=held, tiers=()))
+        current = {index: replicas for index, replicas in division.current.items() if tier >> index & 1}
+        room = sum(division.capacity[index] + current.get(index, 0) for index in among)
+        part = apportionments(
+            replace(division, replicas=min(remaining, room), selected=among, current=current, tiers=())
+        )
         if isinstance(part, Refusal):
             return part
         found += part

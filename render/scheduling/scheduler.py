@@ -97,9 +97,9 @@ class Scheduler:
         return refused(task.binding, trigger, refusal, hint)
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
-        held = task.binding.targets
+        targets_now = task.binding.targets
         targets = self._target_list(success, shares)
-        return held if self.state.targets.are_equal(targets, held) else targets
+        return targets_now if self.state.targets.are_equal(targets, targets_now) else targets
 
     def _target_list(self, success: Attempt, shares: Shares) -> TargetList:
         options, division = self.state.options, success.division

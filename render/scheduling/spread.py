@@ -125,14 +125,14 @@ class Extension(NamedTuple):
 
 
 def extension_of(
-    held: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
+    targets_now: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
 ) -> Extension | None:
     """Return the clusters that may be added to the current ones; None if those alone do not meet the constraints."""
     cluster = spread.get(SpreadField.CLUSTER, ANY)
     region = spread.get(SpreadField.REGION)
-    most, pool, count = cluster.max_groups, feasible & ~held, held.bit_count()
+    most, pool, count = cluster.max_groups, feasible & ~targets_now, targets_now.bit_count()
     if region is not None:
-        regions = [mask for mask in index.in_groups(SpreadField.REGION).values() if mask & held]
+        regions = [mask for mask in index.in_groups(SpreadField.REGION).values() if mask & targets_now]
         if not region.min_groups <= len(regions) <= region.max_groups:
             return None
         # Each region chosen gives one cluster, even beyond the maximum of clusters.

@@ -63,7 +63,7 @@ def _division(given: dict[str, Any], index: ClusterIndex) -> Division:
         strategy=assignment_strategy(bound, rules),
         selected=[index.index_by_name[each["name"]] for each in given["clusters"]],
         capacity=capacity,
-        held={index.index_by_name[name]: count for name, count in names.items() if name in index.index_by_name},
+        current={index.index_by_name[name]: count for name, count in names.items() if name in index.index_by_name},
         is_fresh=bound.is_reschedule_requested,
         is_descending=is_descending(bound.uid),
         weights=rules.weights,

@@ -31,10 +31,10 @@ class Message(Struct, frozen=True, kw_only=True):
 
 def verdict_of(report: PassReport) -> SourceVerdict | None:
     """Return the verdict of a pass on its source; None where it says nothing of that."""
-    held = sorted(name for name, end in report.clusters.items() if end.is_converged)
+    converged = sorted(name for name, end in report.clusters.items() if end.is_converged)
     silent = sorted(name for name, end in report.clusters.items() if not end.is_reached)
-    behind = sorted(name for name in report.clusters if name not in {*held, *silent})
-    where = f", applied to {counted(len(held), 'cluster')}" if report.clusters else ""
+    behind = sorted(name for name in report.clusters if name not in {*converged, *silent})
+    where = f", applied to {counted(len(converged), 'cluster')}" if report.clusters else ""
     text = f"rendered as {report.rendered[:12]}{where}"
     if not report.source:
         return None
