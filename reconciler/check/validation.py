@@ -183,13 +183,13 @@ def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory
     """Return what may not be left out, judged by the last rendered commit as far as this clone has it.
 
     Before a first run, or where the branch was not fetched, nothing is excused by it: what no schema allows is a
-    problem to whoever asks for a check.
+    problem to whoever asks for a check, and so is what would be delivered as something else than is meant.
     """
     with suppress(GitError):
         previous = _previous(repository, loaded.desired.fleet, memory)
         if previous is not None:
             return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
-    return frozenset(each.problem for each in loaded.broken if each.is_kept)
+    return frozenset(each.problem for each in loaded.broken if each.is_kept or each.is_refused)
 
 
 def _previous(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Previous | None:

@@ -204,7 +204,7 @@ class Rounds(Struct):
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
         message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
-        problem = Problem(each.origin.path, each.origin.line, "", message, each.hint)
+        problem = Problem(each.origin.path, each.origin.line, "", message, each.hint, each.kind)
         return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path(place))
 
     def _broken_folder(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:

@@ -21,6 +21,7 @@ from reconciler.branches.reading import Source, read_loaded, read_source
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
+from reconciler.repository.trailers import engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.files import MARKERS, Reason, Skipped, SourceFile, select_files
@@ -89,9 +90,15 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
 def _lost_by_bugs(source: Source, previous: Previous) -> Iterator[Problem]:
     """Yield what is left out because of an error nobody thought of, while some binding has no template any more.
 
-    The file may stand there as it did: another version of the program may stumble over it.
+    The file may stand there as it did: another version of the program may stumble over it, or refuse what an earlier
+    one delivered.
     """
-    unexpected = [each.problem for each in source.broken if each.problem.kind == INTERNAL and not each.is_partial]
+    is_upgraded = previous.version != engine_version()
+    unexpected = [
+        each.problem
+        for each in source.broken
+        if (each.problem.kind == INTERNAL and not each.is_partial) or (each.is_refused and is_upgraded)
+    ]
     if unexpected and not previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
         yield from unexpected
 

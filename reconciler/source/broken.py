@@ -23,6 +23,10 @@ NO_CLUSTER = "write a Cluster of that name, or with that spec.apiEndpoint"
 TOLD_ONCE = (*NOT_AT_HAND, NO_CLUSTER)
 """The beginnings of the hints for what one cause is behind, however many objects it leaves out."""
 
+CIPHERTEXT, UNSET_VARIABLE = "Ciphertext", "UnsetVariable"
+"""Kinds of problems that earlier versions of the program did not see: they delivered what has them."""
+_REFUSED = frozenset({CIPHERTEXT, UNSET_VARIABLE})
+
 
 class Broken(Struct, frozen=True, kw_only=True):
     """A problem of templates alone, and the path and blob id of each file it is about.
@@ -41,6 +45,11 @@ class Broken(Struct, frozen=True, kw_only=True):
     tool: str = ""
     makes: str = ""
     is_partial: bool = False
+
+    @property
+    def is_refused(self) -> bool:
+        """Say whether it is a problem to whoever asks for a check, and after an upgrade: nothing else tells of it."""
+        return self.problem.kind in _REFUSED
 
     @property
     def warning(self) -> Problem:

@@ -20,6 +20,7 @@ from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, Manifest, as_mapping, group_of, is_opaque
 from render.words import counted
 
+from .broken import CIPHERTEXT
 from .built_files import BuiltFile
 from .ciphertext import APART, BESIDE, documents_of_one_signature, may_hold_ciphertext, misplaced_ciphertext
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
@@ -162,7 +163,7 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
 
 def _problem_of_sealed(place: LocatedManifest) -> FieldProblem:
     message = f"SOPS encrypted this {place.manifest['kind']}, and nothing decrypts what is read to make others of it"
-    return place.problem("sops", message, hint=BESIDE)
+    return place.problem("sops", message, hint=BESIDE, kind=CIPHERTEXT)
 
 
 def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
@@ -264,7 +265,7 @@ def _decryptable(file: SourceFile, documents: ParsedBlob, content: bytes) -> Ite
         elif each.position in together:
             yield from _problems_of_signature(each, together)
         elif not is_opaque(each.manifest) and (found := misplaced_ciphertext(each.manifest, is_made=is_made)):
-            yield each.problem(found.field, found.message, hint=found.hint)
+            yield each.problem(found.field, found.message, hint=found.hint, kind=CIPHERTEXT)
         else:
             yield each
 
@@ -273,7 +274,7 @@ def _problems_of_signature(place: LocatedManifest, together: Collection[int]) ->
     """Yield the problem of documents that SOPS signed together, at the first of them."""
     if place.position == min(together):
         message = f"SOPS signed {counted(len(together), 'document')} of this file together, so that none is decrypted"
-        yield place.problem("sops", f"{message} without the others", hint=APART)
+        yield place.problem("sops", f"{message} without the others", hint=APART, kind=CIPHERTEXT)
 
 
 def _reason_to_skip(content: bytes) -> Reason | None:
@@ -336,7 +337,7 @@ def _expand_list(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[Loc
         message = (
             f"SOPS encrypted the {place.manifest['kind']} as a whole, so that no item of it can be decrypted alone"
         )
-        yield place.problem("sops", message, hint=APART)
+        yield place.problem("sops", message, hint=APART, kind=CIPHERTEXT)
     elif not isinstance(place.manifest["items"], list | None):
         yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:

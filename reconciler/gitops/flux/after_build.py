@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
 from reconciler.building.requests import BuiltFolder, UnusableRequest
+from reconciler.source.broken import UNSET_VARIABLE
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
@@ -121,12 +122,13 @@ def _holder_of(path: str, name: str, values: Any) -> _Holder:
 
 
 class LeftOut(NamedTuple):
-    """An object that cannot be made: its origin and name, the reason and a hint."""
+    """An object that cannot be made: its origin and name, the reason, a hint, and the kind of the problem."""
 
     origin: Origin
     name: str
     reason: str
     hint: str = ""
+    kind: str = ""
 
 
 class Finished(Struct):
@@ -155,7 +157,8 @@ def finished_by_flux(
         try:
             text = _text(document, written, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
-            done.left_out.append(LeftOut(origin, _name(document.value), str(error), _hint_for(error)))
+            kind = UNSET_VARIABLE if isinstance(error, UnsetVariablesError) else ""
+            done.left_out.append(LeftOut(origin, _name(document.value), str(error), _hint_for(error), kind))
             continue
         texts.append(b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n")
         kept.append(origin)
