@@ -474,3 +474,16 @@ def test_what_a_weight_of_none_keeps_out_has_no_share() -> None:
     weights = [{"targetCluster": {"clusterNames": ["member1"]}, "weight": 1}]
     scheduling = {**DIVIDED["replicaScheduling"], "weightPreference": {"staticWeightList": weights}}
     assert found(web(), a_budget(minAvailable=4), placement={**TWO, "replicaScheduling": scheduling}) == []
+
+
+def test_a_document_that_sops_signed_as_a_whole_cannot_be_divided() -> None:
+    sealed = {**a_deployment(replicas=4), "sops": {"mac": "ENC[x]"}}
+    (said,) = found(sealed)
+    assert said == (
+        "objects.yaml:11: spec.replicas: SOPS signed all of it, so that the share of a cluster is not written: where it"
+        " is not 4, the cluster keeps what it has\n"
+        "  hint: encrypt it with mac_only_encrypted: true, or let one cluster run it: replicaSchedulingType:"
+        " Duplicated, and a spread constraint by cluster with maxGroups: 1"
+    )
+    assert found({**sealed, "sops": {"mac": "ENC[x]", "mac_only_encrypted": True}}) == []
+    assert found(sealed, placement=TWO) == []

@@ -1,15 +1,15 @@
 """The warnings about all divisions of a source or of a pass."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from render.interpreter import InterpreterError
 from render.kinds import BUILT_IN
-from render.model import Template
+from render.model import Template, is_signed_whole
 
 from .companions import companion_warnings, is_companion
 from .own_numbers import own_number_warnings
 from .undivided import undivided_warning
-from .values import DividedTemplate, DividedWorkload, DivisionContext, DivisionWarning
+from .values import ONE_CLUSTER, DividedTemplate, DividedWorkload, DivisionContext, DivisionWarning
 from .workload_index import WorkloadIndex
 
 
@@ -25,11 +25,25 @@ def division_warnings(
             found.append(undivided)
         elif workload:
             workloads.append(workload)
+            found += _signed_warnings(workload)
             found += own_number_warnings(workload, context)
     index = WorkloadIndex(workloads)
     for template in delivered if workloads else ():
         found += companion_warnings(template, index, context) if is_companion(template) else ()
     return tuple(sorted(found))
+
+
+def _signed_warnings(workload: DividedWorkload) -> Iterator[DivisionWarning]:
+    """Yield the warning about a document that SOPS signed as a whole: no cluster's share can be written into it."""
+    if is_signed_whole(workload.template.manifest):
+        message = (
+            "SOPS signed all of it, so that the share of a cluster is not written: where it is not"
+            f" {workload.replicas}, the cluster keeps what it has"
+        )
+        hint = f"encrypt it with mac_only_encrypted: true, or let one cluster run it: {ONE_CLUSTER}"
+        kind = workload.template.ref.kind
+        field = "spec.parallelism" if kind == "Job" else "spec.replicas" if _is_built_in(workload.template) else "spec"
+        yield workload.warning(workload.template, field, message, hint)
 
 
 def _is_built_in(template: Template) -> bool:
