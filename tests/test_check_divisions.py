@@ -404,6 +404,11 @@ NUMBERS = [
         [f"spec.minReplicaCount: {SCALED}at least 4 in 2 clusters, not at least 2"],
     ),
     Number(
+        "bounds that KEDA has by itself",
+        [web(), a_scaler("keda.sh/v1alpha1", "ScaledObject", {"name": "web"})],
+        [f"spec.scaleTargetRef: {SCALED}at most 200 in 2 clusters, not at most 100"],
+    ),
+    Number(
         "bounds of the fleet",
         [web(), a_scaler("autoscaling.karmada.io/v1alpha1", "FederatedHPA", minReplicas=2, maxReplicas=10)],
         [],

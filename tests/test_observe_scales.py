@@ -10,9 +10,11 @@ import pytest
 from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.scales import observe_scales
+from reconciler.source.desired import Desired, known_scales
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from reconciler.source.scopes.kind_scopes import kinds_to_scale
+from render.cluster import Cluster
 from tests.applying import client_of
 from tests.build import a_cluster, a_deployment, a_policy, argosy, as_bytes, on_clusters, weighted
 from tests.clusters import Member
@@ -120,6 +122,22 @@ def test_only_kinds_are_asked_for_that_nothing_else_interprets() -> None:
 
     assert asked() == {KIND, ("kubeflow.org/v1", "Notebook")}
     assert asked(**{"argosy.yaml": settings(interpretScale=False)}) == frozenset()
+
+
+def test_the_definition_of_the_source_goes_before_those_of_members() -> None:
+    """It does so without the subresource, too, while facts still have that of members."""
+    member = Cluster(name="member1", scales={KIND: SCALE})
+
+    def known(*definitions: Any) -> Any:
+        return known_scales(desired_of(**{"crd.yaml": list(definitions)} if definitions else {}), [member]).get(KIND)
+
+    def desired_of(**files: Any) -> Desired:
+        source = source_of({name: as_bytes(content) for name, content in {"web.yaml": a_deployment(), **files}.items()})
+        return load_source(source.files, SourceReading(source.read, facts=None)).desired
+
+    assert known().spec_replicas == ("spec", "replicas")
+    assert known(a_definition(".spec.size")).spec_replicas == ("spec", "size")
+    assert known(a_definition(subresources={})) is None
 
 
 MEMBERS = ("member1", "member2")

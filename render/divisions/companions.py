@@ -19,6 +19,8 @@ BUDGETS: frozenset[GroupKind] = frozenset(
 _SCALED = "scaleTargetRef"
 _FLEETS_OWN = "autoscaling.karmada.io"
 _LEAST, _MOST = "minAvailable", "maxUnavailable"
+_MOST_BY_KEDA = 100
+"""The replicas that a ScaledObject without bounds scales to at most."""
 _BOUNDS = (("minReplicas", "maxReplicas"), ("minReplicaCount", "maxReplicaCount"))
 
 
@@ -92,4 +94,5 @@ def _bounds_of(scaler: Template, context: DivisionContext) -> _ScalerBounds | No
             return None
         if any(number is not None for number in numbers):
             return _ScalerBounds(f"spec.{most if numbers[1] is not None else least}", *numbers)
-    return None
+    is_of_keda = (scaler.ref.group, scaler.ref.kind) == ("keda.sh", "ScaledObject")
+    return _ScalerBounds(f"spec.{_SCALED}", None, _MOST_BY_KEDA) if is_of_keda else None
