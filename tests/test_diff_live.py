@@ -2,22 +2,29 @@
 
 from typing import Any
 
+from reconciler.deliver.deviations import cluster_deviations
 from reconciler.deliver.questions import asked_plan
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import is_difference, live_changes, live_text
 from reconciler.members.exchange import Failure, FailureKind
+from reconciler.plans.retention import retention_by
 
 from .applying import Cluster
 from .build import a_config_map, a_deployment
+from .test_plans_retention import a_rule
 
 FORBIDDEN = Failure(kind=FailureKind.FORBIDDEN, message="no", status=403)
 
 
+def reported(cluster: Cluster, *manifests: dict[str, Any], **chosen: Any) -> ClusterReport:
+    """Return what ``argosy diff --live`` finds in a cluster called eu, with these options."""
+    observed, plan = cluster.plan(manifests, cluster.inventory(*manifests), **chosen)
+    return ClusterReport(cluster="eu", observed=observed, plan=asked_plan(cluster.client(), plan))
+
+
 def shown(cluster: Cluster, *manifests: dict[str, Any]) -> str:
     """Return what ``argosy diff --live`` prints of a cluster called eu, without times."""
-    observed, plan = cluster.plan(manifests, cluster.inventory(*manifests))
-    plan = asked_plan(cluster.client(), plan)
-    return "".join(live_text([ClusterReport(cluster="eu", observed=observed, plan=plan)]))
+    return "".join(live_text([reported(cluster, *manifests)]))
 
 
 def test_a_key_that_kubectl_added_is_shown(cluster: Cluster) -> None:
@@ -29,6 +36,51 @@ def test_a_key_that_kubectl_added_is_shown(cluster: Cluster) -> None:
         f"    ConfigMap {cluster.space}/settings unchanged (UpToDate)\n"
         "      data.debug: on: added by kubectl-edit, left as it is\n"
     )
+
+
+KEEP = """
+function Retain(desiredObj, observedObj)
+  desiredObj.data.size = observedObj.data.size
+  return desiredObj
+end
+"""
+
+
+def test_what_a_rule_of_retention_keeps_is_expected(cluster: Cluster) -> None:
+    """A field beside it that no rule names is an addition, as before."""
+    settings = a_config_map("settings", namespace=cluster.space, a="1")
+    retain = retention_by(a_rule(KEEP))
+    cluster.apply(settings, retain=retain)
+    cluster.edit("configmaps", "settings", {"data": {"size": "9"}})
+    kept = reported(cluster, settings, retain=retain)
+    assert not any(map(is_difference, live_changes(kept)))
+    assert tuple(cluster_deviations(kept)) == ()
+    assert "".join(live_text([kept])) == "eu: equal\n"
+    assert "".join(live_text([kept], is_full=True)) == (
+        "eu: equal\n"
+        f"    ConfigMap {cluster.space}/settings unchanged (UpToDate)\n"
+        "      data.size: 9: set by kubectl-edit, as a rule of retention provides for\n"
+    )
+    assert shown(cluster, settings).startswith("eu: 1 object differs\n")
+    cluster.edit("configmaps", "settings", {"data": {"debug": "on"}})
+    both = reported(cluster, settings, retain=retain)
+    (change,) = live_changes(both)
+    assert [field.path for field in change.foreign] == [".data.debug"]
+    assert [field.path for field in change.expected] == [".data.size"]
+    cluster.apply(settings, retain=retain, remove_foreign=True)
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "size": "9"}
+
+
+def test_what_every_cluster_decides_is_expected(cluster: Cluster) -> None:
+    """Kubernetes' own kinds state such fields; a person who wrote one added nothing."""
+    account: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "robot", "namespace": cluster.space},
+    }
+    cluster.apply(account)
+    cluster.edit("serviceaccounts", "robot", {"secrets": [{"name": "token"}]})
+    assert shown(cluster, account) == "eu: equal\n"
 
 
 def test_a_container_that_kubectl_added_is_shown(cluster: Cluster) -> None:

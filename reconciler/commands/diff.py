@@ -183,8 +183,9 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
         delivery = Delivery(members=members, is_observing=True)
         run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)
         reports = apply_and_log(run, quieter)
+    texts = live_text(reports, is_full=log.level >= VERBOSE)
     is_json = options.output == "json"
-    text = document_text(live_difference_document(commit, reports)) if is_json else "".join(live_text(reports))
+    text = document_text(live_difference_document(commit, reports)) if is_json else "".join(texts)
     print_output(text, options.output)
     code = exit_code(reports)
     return 1 if any(is_difference(change) for report in reports for change in live_changes(report)) else code

@@ -26,20 +26,27 @@ def is_difference(change: ObjectOutcome) -> bool:
     return change.action not in _UNCHANGED or change.reason in WAITING | UNDONE or bool(change.foreign)
 
 
-def live_changes(report: ClusterReport) -> tuple[ObjectOutcome, ...]:
-    """Return everything in a cluster that is not as wanted, or is left so."""
+def live_changes(report: ClusterReport, *, is_full: bool = False) -> tuple[ObjectOutcome, ...]:
+    """Return everything in a cluster that is not as wanted, or is left so; if asked for, also what is expected."""
     items: tuple[ObjectOutcome, ...] = ()
     if report.applied is not None:
         items = report.applied.results
     elif report.plan is not None and not report.plan.refusal:
         items = (*report.plan.objects, *report.plan.deletions)
-    return tuple(each for each in items if each.action is not Action.UNCHANGED or each.yielded or each.foreign)
+    return tuple(
+        each
+        for each in items
+        if each.action is not Action.UNCHANGED or each.yielded or each.foreign or (is_full and each.expected)
+    )
 
 
-def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
-    """Yield a paragraph for every cluster: its objects that differ, with their fields."""
+def live_text(reports: Iterable[ClusterReport], *, is_full: bool = False) -> Iterator[str]:
+    """Yield a paragraph for every cluster: its objects that differ, with their fields; if asked for, with all.
+
+    Fields that rules of retention leave to the cluster are no difference.
+    """
     for report in reports:
-        changes = live_changes(report)
+        changes = live_changes(report, is_full=is_full)
         if report.failure is not None:
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
@@ -47,6 +54,9 @@ def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
         yield f"{report.cluster}: {_number_of_differences(sum(map(is_difference, changes)))}\n"
         for change in changes:
             yield from change_lines(change)
+            for field in change.expected if is_full else ():
+                path = field.path.removeprefix(".")
+                yield f"      {path}: {field.live}: set by {field.manager}, as a rule of retention provides for\n"
 
 
 def _number_of_differences(number: int) -> str:

@@ -41,6 +41,13 @@ class LiveChangePart(DocumentPart, frozen=True, kw_only=True):
     foreign: Annotated[tuple[Mapping[str, str], ...], meaning("The fields that people added, alike.")] | UnsetType = (
         UNSET
     )
+    expected: (
+        Annotated[
+            tuple[Mapping[str, str], ...],
+            meaning("The fields beyond the commit that rules of retention leave to the cluster, alike."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class LiveClusterPart(DocumentPart, frozen=True, kw_only=True):
@@ -79,6 +86,7 @@ def live_change_part(change: "ObjectOutcome") -> LiveChangePart:
         fields=tuple(map(_field, change.changes)),
         yielded=unless_empty(tuple(given_fields(_field(each)) for each in change.yielded)),
         foreign=unless_empty(tuple(given_fields(_field(each)) for each in change.foreign)),
+        expected=unless_empty(tuple(given_fields(_field(each)) for each in change.expected)),
     )
 
 

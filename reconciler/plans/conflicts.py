@@ -15,7 +15,7 @@ from .containment import contained, is_same
 from .field_paths import MISSING, Path, path_text, value_at, without
 from .membership import fleet_words
 from .model import FieldChange
-from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, is_one_piece, owners_at, steps_to_items
+from .ownership import DifferenceKind, FieldDifference, Owner, is_one_piece, owners_at, steps_to_items
 
 # What others are known to decide at run time; what a manager is called says nothing of which fields are its own.
 _RUNTIME_FIELDS = re.compile(
@@ -209,15 +209,13 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
     )
 
 
-def foreign_changes(
-    want: Manifest, live: Manifest, manager: str, handed_over: Container[Path]
-) -> tuple[FieldChange, ...]:
+def foreign_changes(want: Manifest, live: Manifest, beyond: Iterable[tuple[Owner, Path]]) -> tuple[FieldChange, ...]:
     """Return the fields that people and deployers state beside us, which applying never removes.
 
-    Those that are ``handed_over`` are none, nor is what deployers state of a Namespace, which many share.
+    What deployers state of a Namespace, which many share, is none.
     """
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
-        for owner, path in foreign_fields(want, live, manager, handed_over)
+        for owner, path in beyond
         if owner.is_person or want.get("kind") != "Namespace"
     )

@@ -14,6 +14,7 @@ from render.template_annotations import CONFLICT_RESOLUTION
 
 from .admission import Admission
 from .conflicts import OwnershipClaims
+from .expected_fields import parted_by_rules
 from .field_paths import Path
 from .field_rules import claims_of, rules_of, with_rules
 from .model import DesiredObject, PlanOptions
@@ -97,7 +98,8 @@ def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> t
     options = context.options
     wanted = options.migrate_from
     if options.remove_foreign:
-        foreign = foreign_fields(want, live, options.applyset.manager, context.handed_over)
+        beyond = foreign_fields(want, live, options.applyset.manager, context.handed_over)
+        foreign, _ = parted_by_rules(beyond, live, context.desired, options.retain)
         wanted |= {owner.manager for owner, _ in foreign if owner.is_person}
     if not wanted:
         return ()

@@ -137,7 +137,8 @@ class ObjectOutcome(DiscreetStruct, frozen=True, kw_only=True):
     """The action on one object and its reason, planned or done.
 
     ``changes`` says what differs, ``yielded`` what is left to its owner, ``foreign`` what people added: applying
-    changes neither of the two. ``answer_id`` and ``applied`` are digests of answers that are to be remembered
+    changes neither of the two. ``expected`` are fields beyond the manifest that rules of retention leave to the
+    cluster. ``answer_id`` and ``applied`` are digests of answers that are to be remembered
     (``answers``). ``live`` is the object that this is about.
     """
 
@@ -151,6 +152,7 @@ class ObjectOutcome(DiscreetStruct, frozen=True, kw_only=True):
     changes: tuple[FieldChange, ...] = ()
     yielded: tuple[FieldChange, ...] = ()
     foreign: tuple[FieldChange, ...] = ()
+    expected: tuple[FieldChange, ...] = ()
     answer_id: str = ""
     applied: str = ""
     live: Manifest | None = None

@@ -27,6 +27,7 @@ from .conflicts import (
 )
 from .containment import contained
 from .context import PlanContext, replaced_managers, ruled_manifest
+from .expected_fields import parted_by_rules
 from .field_paths import MISSING, without
 from .first_contact import plan_of_another
 from .fixed_fields import with_fixed_fields
@@ -37,6 +38,7 @@ from .ownership import (
     FieldDifference,
     certain_differences,
     differences,
+    foreign_fields,
     own_entry,
 )
 from .payload import as_sent
@@ -64,6 +66,7 @@ def _without_secrets(found: PlannedObject) -> PlannedObject:
         changes=tuple(map(_masked_change, found.changes)),
         yielded=tuple(map(_masked_change, found.yielded)),
         foreign=tuple(map(_masked_change, found.foreign)),
+        expected=tuple(map(_masked_change, found.expected)),
     )
 
 
@@ -217,12 +220,14 @@ def _own_object_as_far_as_it_can_change(
         decided = decide_conflicts(want, live, certain, context.claims, ours)
         found = differences(decided.want, live, fields) if decided.yielded else found
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign = foreign_changes(decided.want, live, manager, context.handed_over)
+    beyond = foreign_fields(decided.want, live, manager, context.handed_over)
+    added, kept = parted_by_rules(beyond, live, context.desired, options.retain)
+    foreign, expected = (foreign_changes(decided.want, live, each) for each in (added, kept))
     migrate = replaced_managers(decided.want, live, context)
     if manager != options.applyset.manager:
         migrate = (manager, *migrate)
-    if foreign or decided.yielded or left:
-        base = replace(base, foreign=foreign, yielded=(*left, *decided.yielded))
+    if beyond or decided.yielded or left:
+        base = replace(base, foreign=foreign, expected=expected, yielded=(*left, *decided.yielded))
     # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
     is_readable = not migrate and entry.get("apiVersion") == want["apiVersion"]
     if is_readable and not decided.failed:
