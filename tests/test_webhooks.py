@@ -657,3 +657,37 @@ def test_rendering_loads_nothing_that_could_ask_or_build_what_is_not_there(fleet
     command = [sys.executable, "-c", program, str(fleet.repository.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_with_the_gate_a_webhook_is_asked_for_components_and_what_it_says_is_recorded(fleet: Fleet) -> None:
+    """An object that counts by components keeps the numbers of its template: nothing is revised."""
+    parts = [
+        {"name": "front", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "500m"}}},
+        {"name": "back", "replicas": 1},
+    ]
+
+    def with_components(asked: dict[str, Any]) -> Any:
+        return {"components": parts} if asked["operation"] == "InterpretComponent" else interpreting(asked)
+
+    fleet.hook.behave = with_components
+    one = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
+    placement = on_clusters(*MEMBERS, spreadConstraints=one)
+    gates = {"featureGates": {"MultiplePodTemplatesScheduling": True}}
+    fleet.repository.commit(
+        {
+            "argosy.yaml": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": gates},
+            "policy.yaml": a_policy("widgets", selectors=[WIDGETS], placement=placement),
+        }
+    )
+    ended = fleet.reaching()
+    assert ended.code == 0, ended.err
+    spec = fleet.recorded("bindings/" + WIDGET.format("w"), "argosy/rendered")["spec"]
+    listed = [{"name": "front", "replicas": 2}, {"name": "back", "replicas": 1}]
+    assert spec["components"] == parts
+    (target,) = spec["clusters"]
+    assert (target["components"], fleet.sizes()) == (listed, {target["name"]: 6})
+    asked = {each.partition(" ")[0] for each in fleet.hook.operations()}
+    assert ("InterpretComponent" in asked, asked & {"InterpretReplica", "ReviseReplica"}) == (True, set())
+    fleet.hook.asked.clear()
+    assert fleet.argosy("verify").code == 0
+    assert fleet.hook.operations() == [], "a commit is made again by what was recorded"
