@@ -273,3 +273,16 @@ def test_good_policies_say_nothing_and_nothing_is_modified() -> None:
     ]
     assert warnings(*policies) == []
     assert before == TEMPLATES
+
+
+def test_a_rule_for_what_sops_signed_as_a_whole_is_named() -> None:
+    sealed = {**WEB, "sops": {"mac": "ENC[x]"}}
+    policy = an_override("p", a_rule(), selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}])
+    (said,) = warnings(policy, templates=(sealed, API))
+    assert said == (
+        "overrides/p.yaml: spec.resourceSelectors: changes nothing in Deployment.apps shop/web: SOPS signed all of it\n"
+        "  hint: encrypted with mac_only_encrypted: true, readable fields of it can be changed"
+    )
+    readable = {**WEB, "sops": {"mac": "ENC[x]", "mac_only_encrypted": True}}
+    assert warnings(policy, templates=(readable, API)) == []
+    assert warnings(an_override("p", a_rule()), templates=(sealed, API)) == [], "it means what it can change"

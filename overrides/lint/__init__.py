@@ -15,7 +15,7 @@ from render.model import Template
 
 from .conflicts import conflict_findings
 from .edits import certain_findings
-from .selectors import unmatched_selectors, unmatched_targets
+from .selectors import sealed_selections, unmatched_selectors, unmatched_targets
 from .trials import effect_findings, trials_of
 
 LineOf = Callable[[str, int, str], int]
@@ -38,6 +38,7 @@ def lint_overrides(
     findings = [
         *certain,
         *unmatched_selectors(policies, [*templates, *charts], index),
+        *sealed_selections(policies, templates),
         *(finding for finding in effect_findings(trials) if (finding.origin, finding.field) not in known),
         *conflict_findings(trials, index),
     ]

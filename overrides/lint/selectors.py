@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 from overrides.engine import OverrideEngine
 from overrides.errors import LintFinding
-from overrides.matching import subject_of
+from overrides.matching import selected_templates, subject_of
 from overrides.policy import OverridePolicy
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.matching.selector_index import Met, SelectorIndex
-from render.model import Template
+from render.model import Template, is_signed_whole
 from render.scheduling.filters.affinity import unmet_affinity
 from render.selectors import ResourceSelector
-from render.words import nearest
+from render.words import listed, nearest
 
 _MOST_HINTS = 20
 """Selectors that get a hint: to compare each of thousands with each of thousands would take minutes."""
@@ -41,6 +41,23 @@ def unmatched_selectors(
             message="selects no template",
             hint=nearest_hint(each.selector, scope) if count < _MOST_HINTS else "",
         )
+
+
+def sealed_selections(policies: Iterable[OverridePolicy], templates: Iterable[Template]) -> Iterator[LintFinding]:
+    """Yield the policies that select documents which SOPS signed as a whole, and which no rule changes.
+
+    A policy without selectors means everything that it can change, and gets no word.
+    """
+    sealed = [template for template in templates if is_signed_whole(template.manifest)]
+    for policy in policies if sealed else ():
+        if policy.resource_selectors and (selected := list(selected_templates([policy], sealed))):
+            names = listed(sorted(str(template.ref) for template in selected))
+            yield LintFinding(
+                origin=origin_of(policy),
+                field="spec.resourceSelectors",
+                message=f"changes nothing in {names}: SOPS signed all of it",
+                hint="encrypted with mac_only_encrypted: true, readable fields of it can be changed",
+            )
 
 
 class _Selector(NamedTuple):
