@@ -77,6 +77,8 @@ SEEN = [
     Seen("one that is another", having(".spec.size"), ANOTHER, 2, known={**SCALE, "revision": "u1/2"}),
     Seen("one that may not be read", lambda _: DENIED, None, 1),
     Seen("one that may not be read any more stays as it was", lambda _: DENIED, SCALE, 1, known=SCALE),
+    Seen("a path without end", having(f".spec.{'a' * 9999}"), None, 1),
+    Seen("a path of other characters", having(".spec.replicas\n"), None, 1),
     Seen("an answer of another shape", lambda _: Answer(status=200, body=[]), None, 1),
     Seen(
         "a kind without the subresource is not asked for",

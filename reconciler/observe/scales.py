@@ -17,6 +17,7 @@ from render.model import Manifest, as_mapping
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _METADATA = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 _REVISION = "revision"
+_LONGEST_REVISION = 100
 
 
 def observe_scales(
@@ -61,4 +62,4 @@ def _read_scale(client: Client, resource: Resource, accept: str) -> Manifest | N
 
 def _revision(definition: Manifest) -> str:
     metadata = as_mapping(definition.get("metadata"))
-    return f"{metadata.get('uid', '')}/{metadata.get('generation', '')}"
+    return f"{metadata.get('uid', '')}/{metadata.get('generation', '')}"[:_LONGEST_REVISION]

@@ -5,6 +5,7 @@ A CustomResourceDefinition says by ``specReplicasPath`` which number of an objec
 nothing of the resources that one replica needs, of health or of dependencies.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +22,8 @@ Path = tuple[str, ...]
 Scales = Mapping[tuple[str, str], "ScaleSubresource"]
 """The scale subresources of kinds, by apiVersion and kind."""
 
+_PATH = re.compile(r"(?:\.[\w$-]+)+", re.ASCII)
+_LONGEST_PATH = 256
 _AMBIGUOUS = (
     "the definitions that members have of its kind say in different fields how many replicas it has; add the one to go"
     " by to the source"
@@ -191,9 +194,12 @@ def _common_scale(one: ScaleSubresource, other: ScaleSubresource) -> ScaleSubres
 
 
 def _keys(path: Any) -> Path:
-    """Return the keys of a path such as ``.spec.replicas``: a server takes no other notation."""
-    keys = tuple(path.removeprefix(".").split(".")) if isinstance(path, str) and path.startswith(".") else ()
-    return keys if all(keys) else ()
+    """Return the keys of a path such as ``.spec.replicas``: a server takes no other notation.
+
+    A member may say anything, and what it says is recorded: so a path is as short as any that is meant.
+    """
+    is_path = isinstance(path, str) and len(path) <= _LONGEST_PATH and _PATH.fullmatch(path) is not None
+    return tuple(path[1:].split(".")) if is_path else ()
 
 
 def _default_at(schema: Any, path: Path) -> int | None:
@@ -201,7 +207,7 @@ def _default_at(schema: Any, path: Path) -> int | None:
     for key in path:
         schema = as_mapping(as_mapping(schema).get("properties")).get(key)
     default = as_mapping(schema).get("default")
-    return default if type(default) is int else None
+    return default if type(default) is int and 0 <= default < INT32 else None
 
 
 def _sequence(value: Any) -> Sequence[Any]:
