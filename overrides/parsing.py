@@ -14,19 +14,20 @@ def override_policy(manifest: Manifest, *, path: str = "", document: int = 0) ->
     """
     metadata, spec = manifest["metadata"], manifest["spec"]
     rules = [
-        _rule(plain, path=f"spec.overrideRules[{index}]") for index, plain in enumerate(spec.get("overrideRules") or ())
+        _rule_with_cluster(plain, path=f"spec.overrideRules[{index}]")
+        for index, plain in enumerate(spec.get("overrideRules") or ())
     ]
     return OverridePolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
         resource_selectors=resource_selectors(spec.get("resourceSelectors")),
-        rules=tuple(rules or [_rule(spec, path="spec")]),
+        rules=tuple(rules or [_rule_with_cluster(spec, path="spec")]),
         path=path,
         document=document,
     )
 
 
-def _rule(plain: Manifest, *, path: str) -> RuleWithCluster:
+def _rule_with_cluster(plain: Manifest, *, path: str) -> RuleWithCluster:
     target = plain.get("targetCluster")
     return RuleWithCluster(
         overriders=_overriders(plain.get("overriders") or {}),

@@ -124,7 +124,7 @@ class ClusterIndex:
 
     def having(self, field: SpreadField) -> Mask:
         """Return the clusters that are in some region, zone or provider; every one is a cluster."""
-        return self.all if field is SpreadField.CLUSTER else _union(self.in_groups(field).values())
+        return self.all if field is SpreadField.CLUSTER else _union_of_masks(self.in_groups(field).values())
 
     def tolerated(self, tolerations: tuple[Toleration, ...], *, effects: frozenset[str] = BLOCKING_EFFECTS) -> Mask:
         """Return the clusters all of whose taints with these effects are tolerated."""
@@ -171,9 +171,9 @@ class ClusterIndex:
 
     def _meeting(self, requirement: Requirement, masks: MaskByValue) -> Mask:
         if requirement.operator in {"Exists", "DoesNotExist"}:
-            chosen = _union(masks.values())
+            chosen = _union_of_masks(masks.values())
         else:
-            chosen = _union(masks.get(value, 0) for value in requirement.values)
+            chosen = _union_of_masks(masks.get(value, 0) for value in requirement.values)
         if requirement.operator in {"In", "Exists"}:
             return chosen
         return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
@@ -197,5 +197,5 @@ def _masks_by_key(pairs: Iterable[tuple[Key, int]]) -> dict[Key, Mask]:
     return {key: mask_of(members) for key, members in indexes.items()}
 
 
-def _union(masks: Iterable[Mask]) -> Mask:
+def _union_of_masks(masks: Iterable[Mask]) -> Mask:
     return reduce(or_, masks, 0)

@@ -139,7 +139,7 @@ def _bracket(text: str) -> Step:
         return _filter(*filtered)
     if sliced := _SLICE.fullmatch(text):
         return _slice(slice(*(int(each) if each else None for each in sliced.groups())))
-    members = [_member(each.strip()) for each in _UNION.findall(text) or [""]]
+    members = [_member_in_text(each.strip()) for each in _UNION.findall(text) or [""]]
     return lambda values: [each for member in members for each in member(values)]
 
 
@@ -158,7 +158,7 @@ def _comparison_in(text: str) -> tuple[str, str | None, str | None] | None:
     return inner[: found.start()].rstrip(), found[0], inner[found.end() :].lstrip()
 
 
-def _member(text: str) -> Step:
+def _member_in_text(text: str) -> Step:
     if re.fullmatch(r"-?\d+", text):
         return lambda values: [_item(value, int(text)) for value in values]
     if _is_quoted(text):

@@ -164,12 +164,12 @@ def _test_of(kind: Any, value: Any) -> _Test:
         return _category(value)
     if kind is _constants.IN:
         is_negated = bool(value) and value[0][0] is _constants.NEGATE
-        tests = [_member(*each) for each in value[1 if is_negated else 0 :]]
+        tests = [_member_of_kind(*each) for each in value[1 if is_negated else 0 :]]
         return lambda character: any(test(character) for test in tests) is not is_negated
     raise UnusablePattern(f"{str(kind).lower().replace('_', ' ')} is not supported")
 
 
-def _member(kind: Any, value: Any) -> _Test:
+def _member_of_kind(kind: Any, value: Any) -> _Test:
     if kind is _constants.RANGE:
         low, high = value
         return lambda character: low <= ord(character) <= high

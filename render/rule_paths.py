@@ -55,12 +55,12 @@ def parsed_path(text: str) -> RulePath | None:
         found = _NAME.match(text, position) or _ITEMS.match(text, position)
         if found is None:
             return None
-        steps.append(found[1] or _items(found[0]))
+        steps.append(found[1] or _items_in_text(found[0]))
         position = found.end()
     return tuple(steps)
 
 
-def _items(text: str) -> Items:
+def _items_in_text(text: str) -> Items:
     keys = ((key["name"], _plain(key["value"])) for key in _KEY.finditer(text))
     return Items(tuple(sorted(keys, key=lambda key: key[0])))
 

@@ -116,7 +116,7 @@ def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iter
     rest = every
     kept_by_index: dict[int, list[bytes]] = {}
     for clusters, tree_id in base.variants:
-        kept = [_line(entry) for name, entry in base.read(tree_id).items() if name not in names]
+        kept = [_line_of_entry(entry) for name, entry in base.read(tree_id).items() if name not in names]
         kept_by_index.update((index, kept) for index in members(clusters))
         rest &= ~clusters
     for clusters, lines in _refined_partition(children, every, [*(mask for mask, _ in base.variants), rest]).classes():
@@ -132,7 +132,7 @@ def _refined_partition(children: Iterable[Child], every: Mask, classes: Iterable
     return partition
 
 
-def _line(entry: TreeEntry) -> bytes:
+def _line_of_entry(entry: TreeEntry) -> bytes:
     return b"%o %s\0%s" % (entry.mode, entry.name, entry.id)
 
 

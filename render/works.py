@@ -183,7 +183,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     variants = [
         variant
         for content, text in zip(contents, texts, strict=True)
-        for variant in _fill_numbers(content, text, targets, blobs)
+        for variant in _variants_with_numbers(content, text, targets, blobs)
     ]
     return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
 
@@ -222,7 +222,7 @@ def _without_default(manifest: Manifest) -> Manifest:
     return {**manifest, "spec": {key: value for key, value in spec.items() if key != REPLICAS}}
 
 
-def _fill_numbers(
+def _variants_with_numbers(
     content: Content, emitted: Emitted, targets: Sequence[Target], blobs: dict[bytes, Blob]
 ) -> list[Variant]:
     """Fill in the numbers of every group of a class' clusters."""

@@ -24,8 +24,8 @@ _OPENING = re.compile(rf"[\"'](?:\\n|\s)*(?:{'|'.join(HEADLESS)})\b")
 """A text that opens with such a clause; only files that have one are parsed for their docstrings."""
 PRIVATE_WORDS = """
     alike announcing ballot circumstances deliberation differing doubting evidence fleetwide footing ground holding
-    inquiry mended misfit moment quiet regrets settled site standing surroundings teaching trouble trying upkeep
-    workshop
+    inquiry mended misfit moment quiet regrets resting settled site standing surroundings teaching told trouble trying
+    untold upkeep workshop
 """
 """Words that mean something in this project alone, wherever in an identifier they stand."""
 PRIVATE_NAMES = frozenset({"Note", "Part", "Watch", "pass_", "closer_look"})

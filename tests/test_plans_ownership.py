@@ -12,7 +12,7 @@ from reconciler.plans.ownership import (
     Owner,
     differences,
     foreign_fields,
-    own_entry,
+    managed_fields_entry,
     owned_part,
     owners_at,
 )
@@ -286,8 +286,8 @@ OURS = an_entry("argosy", {"f:spec": {"f:a": {}}}, "Apply")
 def test_our_entry_is_our_apply_alone() -> None:
     ours_by_update = an_entry("argosy", {"f:spec": {"f:b": {}}})
     of_status = an_entry("argosy", {"f:status": {}}, "Apply", subresource="status")
-    assert own_entry(with_entries(ours_by_update, of_status), "argosy") is None
-    assert own_entry(with_entries(ours_by_update, of_status, OURS), "argosy") == OURS
+    assert managed_fields_entry(with_entries(ours_by_update, of_status), "argosy") is None
+    assert managed_fields_entry(with_entries(ours_by_update, of_status, OURS), "argosy") == OURS
 
 
 def test_owners_of_a_field_of_a_part_and_of_the_whole() -> None:
@@ -399,7 +399,7 @@ def test_what_was_just_applied_has_no_differences(older: dict[str, Any], newer: 
     for manifest in (older, newer):
         before = copy.deepcopy((manifest, live))
         live, _ = server_side_applied(live, manifest, "argosy")
-        entry = own_entry(live, "argosy")
+        entry = managed_fields_entry(live, "argosy")
         assert entry is not None
         found = differences(manifest, live, entry["fieldsV1"])
         assert [item for item in found if item.change is not DifferenceKind.FILLED_IN] == []
@@ -411,7 +411,7 @@ def test_a_manifest_differs_exactly_where_applying_it_would_change_something(
     older: dict[str, Any], newer: dict[str, Any]
 ) -> None:
     live, _ = server_side_applied({"metadata": {"name": "x"}}, older, "argosy")
-    entry = own_entry(live, "argosy")
+    entry = managed_fields_entry(live, "argosy")
     assert entry is not None
     after, _ = server_side_applied(live, newer, "argosy")
     changes_something = _without_empty(after) != _without_empty(live)
@@ -433,7 +433,7 @@ def test_an_edit_of_a_wanted_label_is_always_seen(manifest: dict[str, Any], valu
     edited = copy.deepcopy(live)
     edited["metadata"]["labels"]["a"] = f"edited {value}"
     edited = owned_by_update(live, edited, "kubectl-edit")
-    entry = own_entry(edited, "argosy")
+    entry = managed_fields_entry(edited, "argosy")
     assert entry is not None
     paths = [path_text(item.path) for item in differences(manifest, edited, entry["fieldsV1"])]
     assert paths

@@ -42,10 +42,10 @@ def lint_overrides(
         *(finding for finding in effect_findings(trials) if (finding.origin, finding.field) not in known),
         *conflict_findings(trials, index),
     ]
-    return tuple(sorted({_problem(finding, line_of) for finding in findings}))
+    return tuple(sorted({_problem_of_finding(finding, line_of) for finding in findings}))
 
 
-def _problem(finding: LintFinding, line_of: LineOf | None) -> Problem:
+def _problem_of_finding(finding: LintFinding, line_of: LineOf | None) -> Problem:
     origin, field = finding.origin, finding.field
     line = line_of(origin.path, origin.document, field) if line_of else 0
     return Problem(origin.path, line, field, finding.message, finding.hint)

@@ -44,10 +44,10 @@ def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[LintFi
             conflict = found.setdefault(key, Conflict(lost, won.applied, _why(lost, won, chain)))
             conflict.objects |= chain.objects
             conflict.clusters |= chain.clusters
-    return (_finding(conflict, clusters) for conflict in found.values())
+    return (_lint_finding(conflict, clusters) for conflict in found.values())
 
 
-def _finding(conflict: Conflict, clusters: ClusterIndex) -> LintFinding:
+def _lint_finding(conflict: Conflict, clusters: ClusterIndex) -> LintFinding:
     objects = listed(sorted(map(str, conflict.objects)))
     names = listed([clusters.names[index] for index in members(conflict.clusters)])
     lost = conflict.lost

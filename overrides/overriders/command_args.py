@@ -67,7 +67,7 @@ def _plain(overrider: CommandArgsOverrider) -> dict[str, Any]:
     return {"containerName": overrider.container_name, "operator": overrider.operator, **words}
 
 
-def _change(overrider: CommandArgsOverrider, *, field: str) -> Change:
+def _with_words_changed(overrider: CommandArgsOverrider, *, field: str) -> Change:
     return partial(override_words, overrider=overrider, field=field)
 
 
@@ -75,7 +75,7 @@ def _reach(_overrider: CommandArgsOverrider) -> tuple[str]:
     return ("spec",)
 
 
-def _warn(entry: Manifest, path: str, findings: Findings) -> None:
+def _warn_entry(entry: Manifest, path: str, findings: Findings) -> None:
     if not entry.get("value"):
         findings.warning(f"{path}.value", f"without words, {entry['operator']} changes nothing")
 
@@ -86,11 +86,11 @@ def _words_overrider(field: str) -> OverriderType[CommandArgsOverrider]:
         item=Record({"containerName!": TEXT, "operator!": Text(choices=("add", "remove")), "value": TEXTS}),
         parse=_parse,
         plain=_plain,
-        edits=one_by_one(partial(_change, field=field)),
+        edits=one_by_one(partial(_with_words_changed, field=field)),
         reach=_reach,
         pointer=no_pointer,
         settings=no_settings,
-        warn=_warn,
+        warn=_warn_entry,
         idle_hint="check containerName and the kind of the objects",
         may_harm=False,
         may_annotate=False,

@@ -153,13 +153,13 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
         keys.append(step)
         index = next(steps, None) if isinstance(node, list) else None
         if index is not None:
-            place = _place(keys, index, node)
+            place = _place_of_keys(keys, index, node)
             node = node[place]
             keys.append(place)
     return node
 
 
-def _place(keys: list[Key], index: str, items: list[Any]) -> int:
+def _place_of_keys(keys: list[Key], index: str, items: list[Any]) -> int:
     place = None if index.startswith("-") else index_of(index, len(items))
     if place is None:
         raise missing(keys, index, items, within=".predicate.path")
@@ -276,7 +276,7 @@ def _change(overrider: ImageOverrider) -> Change:
     return partial(override_images, overrider=overrider)
 
 
-def _reach(overrider: ImageOverrider) -> Iterable[str | None]:
+def _reach_of_overrider(overrider: ImageOverrider) -> Iterable[str | None]:
     if overrider.predicate is None:
         return ("spec",)
     # Karmada reads the image by the path's segments as they are, and writes it by the decoded ones.
@@ -287,17 +287,17 @@ def _pointer(overrider: ImageOverrider) -> str | None:
     return overrider.predicate
 
 
-def _settings(overrider: ImageOverrider) -> Iterator[tuple[str, Any]]:
+def _settings_of_overrider(overrider: ImageOverrider) -> Iterator[tuple[str, Any]]:
     if overrider.operator != "add":
         component = "" if overrider.operator == "remove" else overrider.value
         yield f"the {overrider.component.lower()} of {overrider.predicate or 'all images'}", component
 
 
-def _check(entry: Manifest, path: str, findings: Findings) -> None:
+def _check_entry(entry: Manifest, path: str, findings: Findings) -> None:
     check_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
 
 
-def _warn(entry: Manifest, path: str, findings: Findings) -> None:
+def _warn_entry(entry: Manifest, path: str, findings: Findings) -> None:
     operator, value = entry["operator"], entry.get("value")
     if operator == "remove" and value:
         findings.warning(f"{path}.value", "means nothing with operator remove")
@@ -322,11 +322,11 @@ IMAGE_OVERRIDER = OverriderType(
     parse=_parse,
     plain=_plain,
     edits=one_by_one(_change),
-    reach=_reach,
+    reach=_reach_of_overrider,
     pointer=_pointer,
-    settings=_settings,
-    check=_check,
-    warn=_warn,
+    settings=_settings_of_overrider,
+    check=_check_entry,
+    warn=_warn_entry,
     warn_unchecked=_warn_unchecked,
     complaints=_complaints,
     damage=_damage,

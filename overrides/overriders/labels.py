@@ -84,7 +84,7 @@ def _reach(_overrider: LabelAnnotationOverrider) -> tuple[str]:
     return ("metadata",)
 
 
-def _settings(overrider: LabelAnnotationOverrider, *, field: Field) -> Iterator[tuple[str, Any]]:
+def _settings_of_overrider(overrider: LabelAnnotationOverrider, *, field: Field) -> Iterator[tuple[str, Any]]:
     for key, value in overrider.value.items():
         yield escaped(("metadata", field, key)), REMOVED if overrider.operator == "remove" else value
 
@@ -111,7 +111,7 @@ LABELS_OVERRIDER = OverriderType(
     edits=one_by_one(partial(_change, field="labels")),
     reach=_reach,
     pointer=no_pointer,
-    settings=partial(_settings, field="labels"),
+    settings=partial(_settings_of_overrider, field="labels"),
     check=_check_labels,
     warn_unchecked=_warn_of_unchecked_labels,
     idle_hint=_IDLE_HINT,
@@ -126,7 +126,7 @@ ANNOTATIONS_OVERRIDER = OverriderType(
     edits=one_by_one(partial(_change, field="annotations")),
     reach=_reach,
     pointer=no_pointer,
-    settings=partial(_settings, field="annotations"),
+    settings=partial(_settings_of_overrider, field="annotations"),
     check=_check_annotations,
     idle_hint=_IDLE_HINT,
     may_harm=False,

@@ -66,7 +66,7 @@ def plain_operation(overrider: PlaintextOverrider, *, pointer: str) -> dict[str,
 
 def operations(overriders: Sequence[PlaintextOverrider]) -> tuple[PatchOperation, ...]:
     """Compile the operations of a patch; a missing value is null, as in Karmada."""
-    return tuple(_operation(overrider) for overrider in overriders)
+    return tuple(_patch_operation(overrider) for overrider in overriders)
 
 
 def patch_draft(draft: Draft, patch: Sequence[PatchOperation]) -> None:
@@ -78,7 +78,7 @@ def patch_draft(draft: Draft, patch: Sequence[PatchOperation]) -> None:
             raise Refused(refusal.message, hint=refusal.hint, within=f"[{index}]") from None
 
 
-def _operation(overrider: PlaintextOverrider) -> PatchOperation:
+def _patch_operation(overrider: PlaintextOverrider) -> PatchOperation:
     operator, value, tokens = overrider.operator, overrider.value, tokens_of(overrider.path)
     is_plain = tokens and not any(_LENIENT_INDEX.fullmatch(token) for token in tokens)
     patch = _compile(operator, tokens, value) if tokens and is_plain else None
@@ -132,7 +132,7 @@ def _change(overriders: Sequence[PlaintextOverrider]) -> Change:
     return partial(patch_draft, patch=operations(overriders))
 
 
-def _settings(overrider: PlaintextOverrider) -> Iterator[tuple[str, Any]]:
+def _settings_of_overrider(overrider: PlaintextOverrider) -> Iterator[tuple[str, Any]]:
     tokens = tokens_of(overrider.path)
     if tokens and not _is_insertion(overrider.operator, tokens[-1]):
         yield escaped(tokens), REMOVED if overrider.operator == "remove" else overrider.value
@@ -142,7 +142,7 @@ def _is_insertion(operator: str, last: str) -> bool:
     return operator != "replace" and (last == "-" or last.lstrip("+-").isdigit())
 
 
-def _warn(operation: Manifest, path: str, findings: Findings) -> None:
+def _warn_operation(operation: Manifest, path: str, findings: Findings) -> None:
     pointer, operator = operation["path"], operation["operator"]
     has_value = operation.get("value") is not None
     warn_of_pointer(pointer, f"{path}.path", findings)
@@ -154,7 +154,7 @@ def _warn(operation: Manifest, path: str, findings: Findings) -> None:
         findings.warning(f"{path}.value", f"without a value, {operator} sets null")
 
 
-def _reach(overrider: PlaintextOverrider) -> Iterable[str | None]:
+def _reach_of_overrider(overrider: PlaintextOverrider) -> Iterable[str | None]:
     return first_field(overrider.path)
 
 
@@ -168,9 +168,9 @@ PLAINTEXT = OverriderType(
     parse=partial(parsed_operation, pointer="path"),
     plain=partial(plain_operation, pointer="path"),
     edits=all_at_once(_change),
-    reach=_reach,
+    reach=_reach_of_overrider,
     pointer=_pointer,
-    settings=_settings,
-    warn=_warn,
+    settings=_settings_of_overrider,
+    warn=_warn_operation,
     is_recorded_first=True,
 )

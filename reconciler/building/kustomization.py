@@ -145,7 +145,7 @@ def parsed_kustomization(document: Any) -> Kustomization:
     """Return what a kustomization names; fields of a wrong type are left to kustomize, which says what is wrong."""
     if not isinstance(document, dict):
         return Kustomization()
-    found = [*_references(slots_of(document))]
+    found = [*_references_of_slots(slots_of(document))]
     charts = (Fault(name, _NO_CHARTS, _CHART_HINT) for name in _CHARTS if document.get(name))
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
@@ -165,7 +165,7 @@ def parsed_plugins(content: bytes) -> Kustomization:
     documents, errors = read_documents(content)
     if errors:
         return Kustomization(faults=(_unreadable(errors),))
-    found = [each for document in documents for each in _references(plugin_slots_of(document.value))]
+    found = [each for document in documents for each in _references_of_slots(plugin_slots_of(document.value))]
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
         faults=(
@@ -247,7 +247,7 @@ def _is_external(value: Any) -> bool:
     return is_named and _BUILTIN not in str(version)
 
 
-def _references(slots: Iterable[Slot]) -> Iterator[Reference | Fault | Inline]:
+def _references_of_slots(slots: Iterable[Slot]) -> Iterator[Reference | Fault | Inline]:
     """Yield what stands in places for files; what is no path is not left to kustomize, which may take it for one."""
     for slot in slots:
         path = slot.path

@@ -75,9 +75,9 @@ def run_in_copy(
 
     It has no network where the system can close that; ``confinement`` says which files it may open.
     """
-    with _copy(contents, at) as (root, home):
+    with _copy_contents(contents, at) as (root, home):
         confined = confined_command(command, (str(root), str(home)), confinement or Confinement())
-        run = _run(command[0], confined, Place(root / at, home), limits or RunLimits())
+        run = _run_program(command[0], confined, Place(root / at, home), limits or RunLimits())
     complaint = run.complaint.replace(f"{root}/", "").replace(str(root), ".")
     return replace(run, complaint=complaint)
 
@@ -90,7 +90,7 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def _copy(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]:
+def _copy_contents(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]:
     folder = Path(os.path.realpath(mkdtemp(prefix="argosy-build-")))
     try:
         root, home = folder / "files", folder / "home"
@@ -110,7 +110,7 @@ def _environment(home: Path, limits: RunLimits) -> dict[str, str]:
     return {**dict.fromkeys(_HOMES, str(home)), **_SETTINGS, "GOMEMLIMIT": str(limits.memory // 2)}
 
 
-def _run(program: str, command: Sequence[str], place: "Place", limits: RunLimits) -> Run:
+def _run_program(program: str, command: Sequence[str], place: "Place", limits: RunLimits) -> Run:
     if not os.access(program, os.X_OK):
         why = os.strerror(errno.EACCES if Path(program).exists() else errno.ENOENT)
         return Run(complaint=f"{program} cannot be run: {why}", is_bounded=True)

@@ -80,7 +80,7 @@ def _first_usable_tool(name: str, programs: Iterable[_Program], path: str, cache
     for program in programs:
         found = shutil.which(program.name, path=path)
         real = os.path.realpath(found) if found else ""
-        version = _version(real, program.asked, cache) if found else ""
+        version = _version_of_program(real, program.asked, cache) if found else ""
         if found and version:
             command = (real, *program.command)
             return Tool(command=command, version=f"{name} {version}", confinement=Confinement.of(real))
@@ -94,7 +94,7 @@ def unconfined_tools(path: str) -> list[str]:
     return [name for name, at in found.items() if at and Confinement.of(os.path.realpath(at)).reads is None]
 
 
-def _version(program: str, asked: tuple[str, ...], cache: ParseCache | None) -> str:
+def _version_of_program(program: str, asked: tuple[str, ...], cache: ParseCache | None) -> str:
     """Return the version that a program says it is, "" where it says none."""
     status = Path(program).stat()
     facts = (program, status.st_ino, status.st_size, status.st_mtime_ns, *asked)

@@ -45,10 +45,10 @@ def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> I
     if record.outcome not in {"", ApplyOutcome.CONVERGED}:
         is_forbidden = any(each.message.startswith(_FORBIDDEN) for each in failed) or record.outcome == _FORBIDDEN
         hint = f"grant what is missing: {_granting(name)}" if is_forbidden else record.hint
-        yield _agent(name, f"its agent reports {record.outcome}{_reasons(record, failed)}", hint)
+        yield _agent(name, f"its agent reports {record.outcome}{_reasons_of_record(record, failed)}", hint)
 
 
-def _reasons(record: ClusterRecord, failed: list[ObjectReason]) -> str:
+def _reasons_of_record(record: ClusterRecord, failed: list[ObjectReason]) -> str:
     more = len(failed) - _MOST_OBJECTS
     lines = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
     lines += [f"and {counted(more, 'object')} more"] if more > 0 else []

@@ -26,7 +26,7 @@ from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)
 _MANY_PACKS = 200
-_MOST_TOLD = 3
+_MOST_SHOWN = 3
 _ACCEPTING = "if they are meant: argosy reconcile --accept-settings"
 
 
@@ -130,8 +130,8 @@ def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingCha
 
 
 def _words_of(waiting: Sequence[SettingChange]) -> str:
-    return f"waiting, and not asked here: {masked('; '.join(map(str, waiting[:_MOST_TOLD])))}" + (
-        f" and {len(waiting) - _MOST_TOLD} more" if len(waiting) > _MOST_TOLD else ""
+    return f"waiting, and not asked here: {masked('; '.join(map(str, waiting[:_MOST_SHOWN])))}" + (
+        f" and {len(waiting) - _MOST_SHOWN} more" if len(waiting) > _MOST_SHOWN else ""
     )
 
 

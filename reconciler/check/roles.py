@@ -87,7 +87,7 @@ def role_manifests(needs: Iterable[Need], account: Account, namespaces: Iterable
         by_namespace[need.namespace].add(need)
     made = [_namespace(account.namespace), *namespaces, _object("v1", "ServiceAccount", account, account.namespace)]
     if account.has_token:
-        made.append(_token(account))
+        made.append(_token_of_account(account))
     rules = [
         {"nonResourceURLs": list(_DISCOVERY), "verbs": ["get"]},
         {"apiGroups": ["authorization.k8s.io"], "resources": list(_REVIEWS), "verbs": ["create"]},
@@ -144,7 +144,7 @@ def _namespace(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def _token(account: Account) -> Manifest:
+def _token_of_account(account: Account) -> Manifest:
     """Return the Secret that the cluster fills with a token that does not expire."""
     metadata = {
         "name": f"{account.name}-token",

@@ -150,7 +150,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     from reconciler.members.choice import chosen_members
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
-    from reconciler.passes.rejoining import accept, observe_rejoining, preview
+    from reconciler.passes.rejoining import accept_rejoining, observe_rejoining, preview
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -161,7 +161,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
         run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)
         found = observe_rejoining(run, name)
         if found.is_needed and uid:
-            accept(run, found, uid)
+            accept_rejoining(run, found, uid)
     if not found.is_needed:
         print_text(f"cluster/{name} is {'the recorded one' if found.recorded else 'not recorded yet'}: {found.uid}")
         return 0

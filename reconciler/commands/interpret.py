@@ -85,7 +85,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
         )
     customizations = read_customizations(options.files)
     if options.check or options.operation is None:
-        print_text(_listing(customizations), end="")
+        print_text(_listing_of_customizations(customizations), end="")
         return 0
     call = OperationCall(
         operation=Operation(options.operation),
@@ -116,7 +116,7 @@ def _documentation() -> str:
     return table(("OPERATION", "RULE", "FUNCTION", "RETURNS"), rows)
 
 
-def _listing(customizations: "Iterable[Manifest]") -> str:
+def _listing_of_customizations(customizations: "Iterable[Manifest]") -> str:
     """Return a table of the customizations with the operations they have scripts for."""
     from reconciler.console.text import table
     from render.interpreter.customization_keys import RULES

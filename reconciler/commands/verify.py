@@ -45,14 +45,14 @@ def verify_and_show(log: Log, *, revision: str, number: int, output: str) -> int
     with open_repository(log.repository, progress=log.transfer) as repository:
         start = repository.resolve(revision) if revision else rendered_tip(repository)
         verdicts = [verdict_of(repository, info, log) for info in repository.history(start, number)]
-    _show(verdicts, output)
+    _show_verdicts(verdicts, output)
     results = {verdict.result for verdict in verdicts}
     if results & {Equality.DIFFERENT, Equality.FOREIGN}:
         return 1
     return 3 if Equality.NOT_COMPARABLE in results else 0
 
 
-def _show(verdicts: "Sequence[Verdict]", output: str) -> None:
+def _show_verdicts(verdicts: "Sequence[Verdict]", output: str) -> None:
     if output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.verification import verification_document

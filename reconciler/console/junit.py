@@ -31,9 +31,9 @@ class JUnitSuite(Struct, frozen=True, kw_only=True):
 
 def junit_xml(suites: Sequence[JUnitSuite]) -> str:
     """Return suites as one document."""
-    root = Element("testsuites", _counts([case for suite in suites for case in suite.cases]))
+    root = Element("testsuites", _counts_of_cases([case for suite in suites for case in suite.cases]))
     for suite in suites:
-        parent = SubElement(root, "testsuite", {"name": _text(suite.name), **_counts(suite.cases)})
+        parent = SubElement(root, "testsuite", {"name": _text(suite.name), **_counts_of_cases(suite.cases)})
         for case in suite.cases:
             _add(parent, suite, case)
     indent(root)
@@ -53,7 +53,7 @@ def _add(parent: Element, suite: JUnitSuite, case: JUnitCase) -> None:
         SubElement(element, "system-out").text = _text(case.output)
 
 
-def _counts(cases: Iterable[JUnitCase]) -> dict[str, str]:
+def _counts_of_cases(cases: Iterable[JUnitCase]) -> dict[str, str]:
     listed = list(cases)
     return {"tests": str(len(listed)), "failures": str(sum(bool(case.failure) for case in listed))}
 

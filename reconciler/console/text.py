@@ -38,7 +38,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | 
     lines = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     limit = screen_width() if width is None else width
-    if limit and _columns(widths) > limit:
+    if limit and _columns_of_widths(widths) > limit:
         widths = _narrowed_widths(lines, widths, limit)
         lines = [part for line in lines for part in _wrapped_rows(line, widths)]
     return "".join(
@@ -49,7 +49,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | 
 def table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
     """Return the columns that a table takes if nothing is wrapped."""
     lines = [header, *rows]
-    return _columns([max(len(line[column]) for line in lines) for column in range(len(header))])
+    return _columns_of_widths([max(len(line[column]) for line in lines) for column in range(len(header))])
 
 
 def screen_width() -> int:
@@ -60,7 +60,7 @@ def screen_width() -> int:
         return 0
 
 
-def _columns(widths: Sequence[int]) -> int:
+def _columns_of_widths(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
@@ -72,7 +72,7 @@ def _narrowed_widths(lines: Sequence[Sequence[str]], widths: Sequence[int], limi
     words = [max(len(word) for line in lines for word in _BREAK.split(line[column])) for column in range(len(widths))]
     fitted = list(widths)
     for least in (words, [_NARROWEST] * len(widths)):
-        while _columns(fitted) > limit:
+        while _columns_of_widths(fitted) > limit:
             wide = [column for column, width in enumerate(fitted) if width > least[column]]
             if not wide:
                 break

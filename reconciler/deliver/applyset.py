@@ -9,7 +9,7 @@ from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES
 from reconciler.plans.applyset import PART_OF, TOOL, ApplySet
 from reconciler.plans.model import Plan
-from reconciler.plans.ownership import own_entry
+from reconciler.plans.ownership import managed_fields_entry
 from render.model import Manifest, ObjectRef
 
 from .prune import occupied_by
@@ -59,7 +59,7 @@ def remove_namespace(client: Client, plan: Plan) -> Failure | None:
 
 def _is_made_by_us(live: Manifest, plan: Plan) -> bool:
     managers = {plan.options.applyset.manager, plan.options.applyset.former.manager}
-    return any(own_entry(live, manager) is not None for manager in managers)
+    return any(managed_fields_entry(live, manager) is not None for manager in managers)
 
 
 def retire_former(client: Client, plan: Plan) -> Failure | None:

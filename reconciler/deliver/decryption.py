@@ -148,12 +148,12 @@ class SopsDecryption:
             command = confined_command(command, (), Confinement(has_local_sockets=True))
         environment = {**self._clean(keys), **self._credentials(named.services)}
         try:
-            code, output, complaints = _run(command, item.encrypted, environment)
+            code, output, complaints = _run_command(command, item.encrypted, environment)
         except subprocess.TimeoutExpired:
             return _Refusal(f"sops did not end within {_SECONDS:g} s", "see which keys the object names")
         except OSError as error:
             return _Refusal(f"sops could not be run: {error.strerror}", "see to the program on PATH")
-        return _refusal(code, complaints) if code else _manifest(output, item.ref)
+        return _refusal(code, complaints) if code else _manifest_of_output(output, item.ref)
 
     def _credentials(self, services: frozenset[str]) -> dict[str, str]:
         """Return what sops gets to log in with at services that argosy.yaml names, and never by a cloud's identity."""
@@ -183,7 +183,7 @@ def _refusal(code: int, complaints: str) -> _Refusal:
     return _Refusal(message, hint)
 
 
-def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, str]:
+def _run_command(command: list[str], data: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, str]:
     """Run a command in a session of its own, and leave nothing of it behind."""
     with subprocess.Popen(
         command,
@@ -204,7 +204,7 @@ def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tup
     return process.returncode, output, errors.decode("utf-8", "replace")
 
 
-def _manifest(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
+def _manifest_of_output(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
     """Return a decrypted object, of the same identity as what was encrypted."""
     hint = "encrypt it anew, with its kind and metadata readable: --encrypted-regex '^(data|stringData)$'"
     value = value_in(output, dict[str, Any])

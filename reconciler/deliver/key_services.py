@@ -90,12 +90,12 @@ def keys_of(text: bytes, allowed: frozenset[str]) -> NamedKeys:
     if not isinstance(metadata, dict):
         return NamedKeys(fault="what SOPS says of it cannot be read", hint=_READING_HINT)
     try:
-        return NamedKeys(services=frozenset(_services(metadata, allowed)))
+        return NamedKeys(services=frozenset(_services_of_metadata(metadata, allowed)))
     except _UnaskedError as error:
         return NamedKeys(fault=str(error), hint=_HINT)
 
 
-def _services(metadata: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
+def _services_of_metadata(metadata: Mapping[str, Any], allowed: frozenset[str]) -> Iterator[str]:
     """Yield the services that are asked, for a document and for each of its groups of keys."""
     yield from _services_of_group(
         {key: keys for key, keys in metadata.items() if key not in _FIELDS | {_GROUPS}}, allowed

@@ -51,18 +51,18 @@ def await_lease(client: Client, plan: Plan, settings: ApplySettings) -> Failure 
 
 def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> str:
     """Take the cluster's lease; return who else holds it, or nothing once it is ours (or cannot be had by anybody)."""
-    ref = _ref(applyset)
+    ref = _object_ref(applyset)
     answer = client.send(Request(method="GET", path=_LEASES.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
         held_by = _other_holder(answer, holder)
         if held_by:
             return held_by
-        body = {**answer.body, "spec": _spec(holder.name, answer.date)}
+        body = {**answer.body, "spec": _spec_of_holder(holder.name, answer.date)}
         taken = client.send(_write("PUT", _LEASES.path(ref), body, applyset.manager))
     elif answer.kind is FailureKind.NOT_FOUND:
         metadata = {"name": ref.name, "namespace": ref.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        body |= {"spec": _spec(holder.name, "")}
+        body |= {"spec": _spec_of_holder(holder.name, "")}
         taken = client.send(_write("POST", _LEASES.collection(ref.namespace), body, applyset.manager))
     else:
         return ""
@@ -72,7 +72,7 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> st
 
 def release_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> None:
     """Give the lease back if it is ours; what cannot be given back runs out, unless its holder is known to be dead."""
-    path = _LEASES.path(_ref(applyset))
+    path = _LEASES.path(_object_ref(applyset))
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
     if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder.name:
         body = {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}
@@ -81,7 +81,7 @@ def release_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> No
         holder.taken.discard(applyset.member)
 
 
-def _ref(applyset: ApplySet) -> ObjectRef:
+def _object_ref(applyset: ApplySet) -> ObjectRef:
     return ObjectRef(_LEASES.group, _LEASES.kind, applyset.namespace, applyset.name)
 
 
@@ -95,7 +95,7 @@ def _other_holder(answer: Answer, holder: LeaseHolder) -> str:
     return other if ends > _now(answer.date) else ""
 
 
-def _spec(holder: str, date: str) -> dict[str, Any]:
+def _spec_of_holder(holder: str, date: str) -> dict[str, Any]:
     now = _now(date).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {
         "holderIdentity": holder,

@@ -12,7 +12,7 @@ from reconciler.plans.adoption import takeover, united
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.membership import fleet_entry, is_fleet
 from reconciler.plans.model import PlannedObject
-from reconciler.plans.ownership import Fields, own_entry
+from reconciler.plans.ownership import Fields, managed_fields_entry
 from reconciler.plans.payload import LAST_APPLIED
 from render.model import Manifest
 
@@ -31,7 +31,7 @@ def take_ownership(
     assert planned.manifest is not None
     entries = live["metadata"].get("managedFields") or []
     names = (name for name in (manager, *planned.migrate) if name == manager or is_fleet(name))
-    former = [entry for name in names if (entry := own_entry(live, name))]
+    former = [entry for name in names if (entry := managed_fields_entry(live, name))]
     version = former[0]["apiVersion"] if former else planned.resource.api_version
     former = [entry for entry in former if entry["apiVersion"] == version]
     others = [entry for entry in entries if entry not in former]

@@ -53,11 +53,11 @@ def report_table(reports: Iterable[ClusterReport]) -> str:
         for report in listed
         for each in cluster_deviations(report)
     ]
-    counts = table(_HEADER, [_row(report) for report in listed])
+    counts = table(_HEADER, [_row_of_report(report) for report in listed])
     return f"{counts}\n{table(_DEVIATIONS, rows)}" if rows else counts
 
 
-def _row(report: ClusterReport) -> tuple[str, ...]:
+def _row_of_report(report: ClusterReport) -> tuple[str, ...]:
     counts = action_counts(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]

@@ -31,7 +31,7 @@ from reconciler.plans.ownership import (
     FieldDifference,
     Owner,
     differences,
-    own_entry,
+    managed_fields_entry,
 )
 from render.model import Manifest, ObjectRef
 
@@ -277,7 +277,7 @@ def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, c
     """Return a result with what is to be remembered of the server's answer, and a line for what it wrote otherwise."""
     assert planned.manifest is not None
     desired = planned.desired.manifest if planned.desired else planned.manifest
-    fields = (own_entry(live, context.manager) or {}).get("fieldsV1") or {}
+    fields = (managed_fields_entry(live, context.manager) or {}).get("fieldsV1") or {}
     applied = applied_digest(desired, live, fields)
     # What still differs right after it was applied is rewritten by the server, and would differ after every apply.
     found = differences(planned.manifest, live, fields)

@@ -150,17 +150,21 @@ class Texts(Struct):
         What a Job divides are completions too, which no movement tells: its numbers are fields like others.
         """
         old, new = self.blobs[before], self.blobs[after]
-        are_spliced = kind != "Job" and len(_numbers(old)) == len(_numbers(new)) == 1
-        texts = (_segments(old), _segments(new)) if are_spliced else ((_data(old),), (_data(new),))
+        are_spliced = kind != "Job" and len(_numbers_of_blob(old)) == len(_numbers_of_blob(new)) == 1
+        texts = (
+            (_segments_of_blob(old), _segments_of_blob(new))
+            if are_spliced
+            else ((_data_of_blob(old),), (_data_of_blob(new),))
+        )
         if texts[0] == texts[1]:
             return (), True
         if texts not in self._changes:
             self._changes[texts] = field_changes(self._manifest(texts[0]), self._manifest(texts[1]))
-        return self._changes[texts], are_spliced and _numbers(old) != _numbers(new)
+        return self._changes[texts], are_spliced and _numbers_of_blob(old) != _numbers_of_blob(new)
 
     def fields(self, before: bytes, after: bytes) -> tuple[ChangedField, ...]:
         """Return all fields in which two blobs differ, divided numbers too."""
-        old, new = (self._manifest((_data(self.blobs[each]),)) for each in (before, after))
+        old, new = (self._manifest((_data_of_blob(self.blobs[each]),)) for each in (before, after))
         return field_changes(old, new)
 
     def _manifest(self, text: Text) -> Manifest:
@@ -169,15 +173,15 @@ class Texts(Struct):
         return self._manifests[text]
 
 
-def _segments(blob: Blob) -> Text:
+def _segments_of_blob(blob: Blob) -> Text:
     return blob.segments if isinstance(blob, Spliced) else (blob,)
 
 
-def _numbers(blob: Blob) -> tuple[int, ...]:
+def _numbers_of_blob(blob: Blob) -> tuple[int, ...]:
     return blob.values if isinstance(blob, Spliced) else ()
 
 
-def _data(blob: Blob) -> bytes:
+def _data_of_blob(blob: Blob) -> bytes:
     return blob.data() if isinstance(blob, Spliced) else blob
 
 

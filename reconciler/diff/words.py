@@ -171,11 +171,11 @@ def value_texts(change: ChangedField) -> tuple[str, str]:
     """
     before, after = _text(change.before), _text(change.after)
     if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
-        return _window(before, 0), _window(after, 0)
+        return _window_in_text(before, 0), _window_in_text(after, 0)
     pairs = enumerate(zip(before, after, strict=False))
     first_difference = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, first_difference - _LED_IN)
-    return _window(before, start), _window(after, start)
+    return _window_in_text(before, start), _window_in_text(after, start)
 
 
 def _text(value: Any) -> str:
@@ -184,7 +184,7 @@ def _text(value: Any) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
-def _window(text: str, start: int) -> str:
+def _window_in_text(text: str, start: int) -> str:
     if len(text) <= _LONGEST_VALUE and not start:
         return text
     end = start + _LONGEST_VALUE

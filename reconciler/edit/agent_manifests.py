@@ -51,7 +51,7 @@ def manifests_of_agent(plan: AgentPlan, rights: Iterable[Manifest]) -> Iterator[
     yield _with_label(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(), "data": dict(_trusted_files(plan))}, plan
     )
-    yield _with_label(_workload(plan), plan)
+    yield _with_label(_workload_of_plan(plan), plan)
 
 
 def _metadata() -> dict[str, Any]:
@@ -69,8 +69,8 @@ def _trusted_files(plan: AgentPlan) -> Iterator[tuple[str, str]]:
             yield name, content
 
 
-def _workload(plan: AgentPlan) -> Manifest:
-    template = {"metadata": {"labels": {LABEL: plan.cluster}}, "spec": _pod(plan)}
+def _workload_of_plan(plan: AgentPlan) -> Manifest:
+    template = {"metadata": {"labels": {LABEL: plan.cluster}}, "spec": _pod_of_plan(plan)}
     if plan.schedule:
         job = {"backoffLimit": 0, "activeDeadlineSeconds": 1800, "template": template}
         schedule = {"schedule": plan.schedule, "concurrencyPolicy": "Forbid", "startingDeadlineSeconds": 120}
@@ -82,14 +82,14 @@ def _workload(plan: AgentPlan) -> Manifest:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(), "spec": spec}
 
 
-def _pod(plan: AgentPlan) -> dict[str, Any]:
+def _pod_of_plan(plan: AgentPlan) -> dict[str, Any]:
     user = {"runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER, "fsGroup": _USER}
     return {
         **({"restartPolicy": "Never"} if plan.schedule else {}),
         "serviceAccountName": plan.account,
         "terminationGracePeriodSeconds": 60,
         "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [_container(plan)],
+        "containers": [_container_of_plan(plan)],
         "volumes": [
             {"name": "cache", "emptyDir": {"sizeLimit": "1Gi"}},
             {"name": "tmp", "emptyDir": {"sizeLimit": "256Mi"}},
@@ -99,13 +99,13 @@ def _pod(plan: AgentPlan) -> dict[str, Any]:
     }
 
 
-def _container(plan: AgentPlan) -> dict[str, Any]:
+def _container_of_plan(plan: AgentPlan) -> dict[str, Any]:
     capabilities = {"drop": ["ALL"]}
     secure = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": capabilities}
     return {
         "name": "argosy",
         "image": plan.image,
-        "args": list(_arguments(plan)),
+        "args": list(_arguments_of_plan(plan)),
         "env": [_git_environment(plan)],
         "securityContext": secure,
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
@@ -118,7 +118,7 @@ def _container(plan: AgentPlan) -> dict[str, Any]:
     }
 
 
-def _arguments(plan: AgentPlan) -> Iterator[str]:
+def _arguments_of_plan(plan: AgentPlan) -> Iterator[str]:
     yield from ("agent", "--cluster", plan.cluster)
     yield from ("--fleet", plan.fleet) if plan.fleet != "default" else ()
     yield from ("--once",) if plan.schedule else ("--grace", "45s")

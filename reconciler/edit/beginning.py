@@ -72,9 +72,14 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
             path = f"{own}clusters/{name}.yaml"
             files[path] = emit(NewMember(name=name).checked_manifest(path))
     files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
-    paths = _paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
+    paths = _paths_of_deployed(
+        deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"})
+    )
     kinds = deployed.kinds if deployed else ()
-    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts, {"paths": paths, "render": list(kinds)}, files), **files}
+    files = {
+        f"{base}{FLEET_FILE}": _fleet_of_source(source, contexts, {"paths": paths, "render": list(kinds)}, files),
+        **files,
+    }
     for host in wanted.pipelines:
         files |= {path: text.encode() for path, text in PIPELINES[host].items()}
     taken = sorted(files.keys() & {file.path for file in source.files})
@@ -153,7 +158,7 @@ def _own_folder(source: MemberSource, base: str) -> str:
     return "argosy/" if any(file.path.startswith(taken) for file in source.files) else ""
 
 
-def _paths(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
+def _paths_of_deployed(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
     """Return what is read where a tool deploys from here, with the folders of Argosy's own files."""
     if deployed is None:
         return []
@@ -161,7 +166,7 @@ def _paths(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) ->
     return [*beside, *deployed.entries]
 
 
-def _fleet(
+def _fleet_of_source(
     source: MemberSource, contexts: Mapping[str, str], read: Mapping[str, list[str]], others: Mapping[str, bytes]
 ) -> bytes:
     """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""

@@ -36,7 +36,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
     yield from _unbuilt(desired)
     yield from _written_otherwise(source)
     deployed = deployed_in(source)
-    for tool in _tools(source, desired):
+    for tool in _tools_of_source(source, desired):
         if deployed is None or tool != deployed.tool:
             yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
     if encrypted := sum(1 for each in desired.templates if is_opaque(each.manifest)):
@@ -94,7 +94,7 @@ def _written_otherwise(source: MemberSource) -> Iterator[str]:
             yield f"{counted(count, 'file')} in {language} {are} not read: commit what {language} makes"
 
 
-def _tools(source: MemberSource, desired: Desired) -> Iterator[str]:
+def _tools_of_source(source: MemberSource, desired: Desired) -> Iterator[str]:
     groups = {template.ref.group for template in desired.templates}
     for tool, ends in _TOOLS.items():
         is_there = any(group == end or group.endswith(f".{end}") for group in groups for end in ends)

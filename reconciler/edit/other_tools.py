@@ -62,18 +62,18 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
 
     ``objects`` are all of the repository, of whose files ``paths`` are all.
     """
-    known = _folders(path.removeprefix(base) for path in paths if path.startswith(base))
+    known = _folders_of_paths(path.removeprefix(base) for path in paths if path.startswith(base))
     placed = [(path.removeprefix(base), manifest) for path, manifest in objects]
     for group, tool in _TOOL_BY_GROUP.items():
         deployers = list(_deployers(placed, group, known))
-        environments, others = _environments(deployers)
+        environments, others = _environments_of_deployers(deployers)
         chosen = [each for each in deployers if not _is_below(each.path, others)]
         folders = _without_entry_points(chosen)
         if folders:
             return DeployedFolders(
                 tool=tool,
                 folders=folders,
-                entries=_entries(chosen),
+                entries=_entries_of_deployers(chosen),
                 kinds=tuple(sorted({each.manifest["kind"] for each in chosen})),
                 environments=environments,
                 left_out=others,
@@ -83,19 +83,19 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
 
 def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -> Iterator[_Deployer]:
     """Yield the objects of a tool that name folders; artifacts are those of their own folder where it has some."""
-    anywhere = dict(_artifacts(manifest for _, manifest in placed))
+    anywhere = dict(_artifacts_of_manifests(manifest for _, manifest in placed))
     for path, manifest in placed:
         spec = manifest.get("spec")
         found_group = group_of(manifest["apiVersion"])
         if found_group == group and (group, manifest["kind"]) in _NAMING and isinstance(spec, dict):
             beside = (each for other, each in placed if dirname(other) == dirname(path))
-            artifacts = anywhere | dict(_artifacts(beside)) if anywhere else anywhere
+            artifacts = anywhere | dict(_artifacts_of_manifests(beside)) if anywhere else anywhere
             folders = frozenset(_named_folders(spec, known, artifacts))
             if folders:
                 yield _Deployer(path=path, manifest=manifest, folders=folders)
 
 
-def _environments(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _environments_of_deployers(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the environments to read, and the others: folders in which objects of the same name stand.
 
     One is read of those that have names in common, if possible of the same name everywhere.
@@ -135,7 +135,7 @@ def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     return _outermost(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
 
 
-def _entries(deployers: Collection[_Deployer]) -> tuple[str, ...]:
+def _entries_of_deployers(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     """Return where the objects stand that nothing else deploys; those that deploy themselves, by that folder."""
     folders = {folder for each in deployers for folder in each.folders}
     themselves = {
@@ -145,7 +145,7 @@ def _entries(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     return _outermost(themselves | {dirname(path) or path for path in others})
 
 
-def _artifacts(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Copies]]:
+def _artifacts_of_manifests(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Copies]]:
     """Yield the artifacts that Flux cuts out of the repository: by name, folders in them and where these are from."""
     for manifest in manifests:
         spec = manifest.get("spec")
@@ -198,7 +198,7 @@ def _is_matched(folder: str, pattern: str) -> bool:
     return "*" in pattern and folder.count("/") == pattern.count("/") and fnmatchcase(folder, pattern)
 
 
-def _folders(paths: Iterable[str]) -> frozenset[str]:
+def _folders_of_paths(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(path[: match.start()] for path in paths for match in re.finditer("/", path))
 
 

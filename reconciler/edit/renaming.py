@@ -42,7 +42,7 @@ def rename_member(source: MemberSource, old: str, new: str, log: Log, *, commit:
     place, path = _place_and_path(source, old, new)
     contents = source.with_edits(place, _cluster_edits(place, old, new))
     fields: list[str] = []
-    for listing in _policies(source):
+    for listing in _policies_of_source(source):
         edits = tuple(_list_edits(listing.manifest["spec"], old, new))
         if edits:
             contents = source.with_edits(listing, edits, onto=contents)
@@ -92,7 +92,7 @@ def _cluster_edits(place: LocatedManifest, old: str, new: str) -> tuple[Edit, ..
     )
 
 
-def _policies(source: MemberSource) -> Iterator[LocatedManifest]:
+def _policies_of_source(source: MemberSource) -> Iterator[LocatedManifest]:
     """Yield Karmada's objects that may list clusters, by file."""
     for place in _all_manifests(source):
         kind = admitted_kind(place.manifest)

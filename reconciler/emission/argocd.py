@@ -49,7 +49,7 @@ def argocd_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Em
     listed = sorted(trees, key=lambda tree: tree.cluster)
     notes = tuple(f"{tree.cluster}: {_NO_KEYS}" for tree in listed if tree.is_encrypted)
     if options.placing is Placing.MEMBER or options.grouping is Grouping.APPLICATIONS:
-        files = tuple((f"{tree.cluster}.yaml", tuple(_applications(tree, options))) for tree in listed)
+        files = tuple((f"{tree.cluster}.yaml", tuple(_applications_of_tree(tree, options))) for tree in listed)
         return Emission(files=files, notes=notes)
     if not listed:
         return Emission(files=(), notes=notes)
@@ -59,12 +59,12 @@ def argocd_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Em
     )
 
 
-def _applications(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
-    patterns = _patterns([tree])
-    for stage in _stages(patterns):
+def _applications_of_tree(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
+    patterns = _patterns_of_trees([tree])
+    for stage in _stages_of_patterns(patterns):
         is_here = options.placing is Placing.MEMBER
-        spec = _spec(tree.place, _ignored_differences(tree.ignored), options)
-        spec["source"] |= {"path": tree.place.folder or ".", "directory": _directory(stage, patterns)}
+        spec = _spec_of_place(tree.place, _ignored_differences(tree.ignored), options)
+        spec["source"] |= {"path": tree.place.folder or ".", "directory": _directory_of_stage(stage, patterns)}
         spec["destination"] = {"server": _HERE} if is_here else {"name": tree.cluster}
         spec["syncPolicy"] |= {"automated": {"prune": stage is not Stage.KEPT, "selfHeal": True}}
         metadata = _metadata(_name(options.prefix, tree.cluster, stage), options)
@@ -78,11 +78,13 @@ def _application_set(trees: list[ClusterTree], options: EmissionOptions) -> Mani
 
     Its name for one is not shortened: who has so long names of clusters takes Applications.
     """
-    patterns, place = _patterns(trees), trees[0].place
-    elements = [_element(stage, patterns) for stage in _stages(patterns)]
+    patterns, place = _patterns_of_trees(trees), trees[0].place
+    elements = [_element_of_stage(stage, patterns) for stage in _stages_of_patterns(patterns)]
     folders = [{"path": "clusters/*"}]
     git = {"repoURL": place.address, "revision": place.branch, "directories": folders}
-    spec = _spec(place, _ignored_differences(sorted({field for tree in trees for field in tree.ignored})), options)
+    spec = _spec_of_place(
+        place, _ignored_differences(sorted({field for tree in trees for field in tree.ignored})), options
+    )
     spec["source"]["path"] = "{{ .path.path }}"
     spec["destination"] = {"name": "{{ .path.basename }}"}
     metadata = {
@@ -106,8 +108,8 @@ def _application_set(trees: list[ClusterTree], options: EmissionOptions) -> Mani
     }
 
 
-def _element(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
-    directory = _directory(stage, patterns)
+def _element_of_stage(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
+    directory = _directory_of_stage(stage, patterns)
     return {
         "stage": stage.value,
         "suffix": "" if stage is Stage.OBJECTS else f"-{stage.value}",
@@ -118,7 +120,7 @@ def _element(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[st
     }
 
 
-def _patterns(trees: Iterable[ClusterTree]) -> dict[Stage, tuple[str, ...]]:
+def _patterns_of_trees(trees: Iterable[ClusterTree]) -> dict[Stage, tuple[str, ...]]:
     """Return the files of trees that do not belong to the common part, as patterns below a cluster's folder."""
     found: dict[Stage, set[str]] = {Stage.KEPT: set(), Stage.INTERCEPTORS: set()}
     for tree in trees:
@@ -132,11 +134,11 @@ def _folder(api_version: str, kind: str) -> str:
     return kind_folder(ObjectRef(api_version.rpartition("/")[0], kind, "", ""))
 
 
-def _stages(patterns: Mapping[Stage, tuple[str, ...]]) -> tuple[Stage, ...]:
+def _stages_of_patterns(patterns: Mapping[Stage, tuple[str, ...]]) -> tuple[Stage, ...]:
     return tuple(stage for stage in Stage if stage is Stage.OBJECTS or stage in patterns)
 
 
-def _directory(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
+def _directory_of_stage(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
     """Return the files of one part: those that its patterns name, or all that no other part's do."""
     if stage is not Stage.OBJECTS:
         return {"recurse": True, "include": _either(patterns[stage])}
@@ -148,7 +150,7 @@ def _either(patterns: Iterable[str]) -> str:
     return f"{{{','.join(patterns)}}}"
 
 
-def _spec(place: RenderedPlace, ignored: list[dict[str, Any]], options: EmissionOptions) -> dict[str, Any]:
+def _spec_of_place(place: RenderedPlace, ignored: list[dict[str, Any]], options: EmissionOptions) -> dict[str, Any]:
     """Return what every Application has in common."""
     return {
         "project": options.project,

@@ -31,18 +31,18 @@ def flux_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Emis
     files: list[tuple[str, tuple[Manifest, ...]]] = []
     notes: list[str] = []
     for tree in sorted(trees, key=lambda tree: tree.cluster):
-        source = _repository(tree.place, options)
-        kustomizations = tuple(_kustomizations(tree, options))
+        source = _repository_of_place(tree.place, options)
+        kustomizations = tuple(_kustomizations_of_tree(tree, options))
         if options.placing is Placing.MEMBER:
             files.append((f"{tree.cluster}.yaml", (source, *kustomizations)))
         else:
             files += [] if files else [("source.yaml", (source,))]
             files.append((f"{tree.cluster}.yaml", kustomizations))
-        notes += _notes(tree, options)
+        notes += _notes_of_tree(tree, options)
     return Emission(files=tuple(files), notes=tuple(notes))
 
 
-def _repository(place: RenderedPlace, options: EmissionOptions) -> Manifest:
+def _repository_of_place(place: RenderedPlace, options: EmissionOptions) -> Manifest:
     """Return the source. Flux leaves out files with names such as ``cloudbuild.yaml`` unless it is told otherwise."""
     spec: dict[str, Any] = {"interval": options.interval, "url": place.address, "ref": {"branch": place.branch}}
     if options.git_secret:
@@ -51,29 +51,29 @@ def _repository(place: RenderedPlace, options: EmissionOptions) -> Manifest:
     return {
         "apiVersion": _SOURCE,
         "kind": "GitRepository",
-        "metadata": _metadata(options, options.prefix),
+        "metadata": _metadata_of_options(options, options.prefix),
         "spec": spec,
     }
 
 
-def _kustomizations(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
+def _kustomizations_of_tree(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
     name = emitted_name(options.prefix, tree.cluster)
     patches = [*_left_out(tree), *_patches_that_keep_objects(tree)]
-    spec = _spec(tree, tree.place.folder, options) | ({"patches": patches} if patches else {})
+    spec = _spec_of_tree(tree, tree.place.folder, options) | ({"patches": patches} if patches else {})
     yield _kustomization(name, tree, spec, options)
     for api_version, kind in tree.interceptors:
         folder = kind_folder(ObjectRef(api_version.rpartition("/")[0], kind, "", ""))
         path = "/".join(filter(None, (tree.place.folder, CLUSTER_SCOPED, folder)))
-        later = {**_spec(tree, path, options), "dependsOn": [{"name": name}]}
+        later = {**_spec_of_tree(tree, path, options), "dependsOn": [{"name": name}]}
         yield _kustomization(emitted_name(name, kind.lower()), tree, later, options)
 
 
 def _kustomization(name: str, tree: ClusterTree, spec: Mapping[str, Any], options: EmissionOptions) -> Manifest:
-    metadata = {**_metadata(options, name), "labels": {"argosy.dev/cluster": tree.cluster}}
+    metadata = {**_metadata_of_options(options, name), "labels": {"argosy.dev/cluster": tree.cluster}}
     return {"apiVersion": _KUSTOMIZE, "kind": "Kustomization", "metadata": metadata, "spec": dict(spec)}
 
 
-def _spec(tree: ClusterTree, path: str, options: EmissionOptions) -> dict[str, Any]:
+def _spec_of_tree(tree: ClusterTree, path: str, options: EmissionOptions) -> dict[str, Any]:
     """Return what all Kustomizations of a cluster have in common; deleting one leaves its objects where they are."""
     spec: dict[str, Any] = {
         "interval": "10m",
@@ -130,11 +130,11 @@ def _patch(api_version: str, kind: str, words: Mapping[str, Any], annotations: M
     return {"target": target, "patch": text}
 
 
-def _metadata(options: EmissionOptions, name: str) -> dict[str, str]:
+def _metadata_of_options(options: EmissionOptions, name: str) -> dict[str, str]:
     return {"name": name, "namespace": options.namespace or _NAMESPACE}
 
 
-def _notes(tree: ClusterTree, options: EmissionOptions) -> Iterator[str]:
+def _notes_of_tree(tree: ClusterTree, options: EmissionOptions) -> Iterator[str]:
     for ref in tree.misread:
         yield f"{tree.cluster}: Flux takes the file of {ref} for a kustomization and applies nothing: rename it"
     if tree.is_encrypted and not options.decryption_secret:

@@ -32,8 +32,8 @@ def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission
     policies = [each for each in others if str(each["apiVersion"]).startswith("policy.")]
     rest = [each for each in others if not str(each["apiVersion"]).startswith("policy.")]
     templates = [each for each in desired.templates if not each.text]
-    first = [_manifest(each) for each in templates if each.ref.group_kind in _FIRST]
-    later = [_manifest(each) for each in templates if each.ref.group_kind not in _FIRST]
+    first = [_manifest_of_template(each) for each in templates if each.ref.group_kind in _FIRST]
+    later = [_manifest_of_template(each) for each in templates if each.ref.group_kind not in _FIRST]
     files = {
         "clusters.yaml": clusters,
         "definitions.yaml": first,
@@ -42,12 +42,12 @@ def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission
         "policies.yaml": policies,
     }
     return Emission(
-        files=tuple((path, tuple(sorted(found, key=_order))) for path, found in files.items() if found),
+        files=tuple((path, tuple(sorted(found, key=_order_of_manifest))) for path, found in files.items() if found),
         notes=(*_settings_notes(fleet), *_template_notes(desired.templates)),
     )
 
 
-def _order(manifest: Manifest) -> tuple[str, ObjectRef]:
+def _order_of_manifest(manifest: Manifest) -> tuple[str, ObjectRef]:
     return str(manifest["kind"]), ObjectRef.of(manifest)
 
 
@@ -64,7 +64,7 @@ def _without_credentials(cluster: Manifest) -> Manifest:
     return {**cluster, "spec": {key: value for key, value in spec.items() if key not in _CREDENTIALS}}
 
 
-def _manifest(template: Template) -> Manifest:
+def _manifest_of_template(template: Template) -> Manifest:
     """Return a template as its author wrote it: replicas that nobody wrote are left out again."""
     if not template.has_default_replicas:
         return template.manifest

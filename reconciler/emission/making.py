@@ -51,10 +51,10 @@ def committed_files(
 ) -> Iterator[tuple[tuple[str, ...], bytes]]:
     """Yield the files that ``spec.emit`` asks for, of the folders that clusters have; equal files are parsed once."""
     known: dict[bytes, tuple[Manifest, bytes]] = {}
-    objects = {name: tuple(_objects(tree_id, rendered, known)) for name, tree_id in sorted(clusters.items())}
+    objects = {name: tuple(_objects_of_tree_id(tree_id, rendered, known)) for name, tree_id in sorted(clusters.items())}
     rules = TreeRules(fields=fleet.field_rules, preserved=frozenset(preserved))
     for settings in fleet.emit:
-        options = _options(settings, fleet)
+        options = _options_of_settings(settings, fleet)
         trees = [
             cluster_tree(name, found, rendered_place(fleet, name, settings.repository, options), rules)
             for name, found in objects.items()
@@ -63,7 +63,7 @@ def committed_files(
             yield (FOLDER, settings.deployer.value.lower(), path), content
 
 
-def _objects(
+def _objects_of_tree_id(
     tree_id: bytes, rendered: RenderedFiles, known: dict[bytes, tuple[Manifest, bytes]]
 ) -> Iterator[DesiredObject]:
     path_by_id = {blob_id: path for path, blob_id in rendered.files(tree_id)}
@@ -75,7 +75,7 @@ def _objects(
         yield DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest, encrypted=encrypted)
 
 
-def _options(settings: EmissionSettings, fleet: Fleet) -> EmissionOptions:
+def _options_of_settings(settings: EmissionSettings, fleet: Fleet) -> EmissionOptions:
     """Return the choices of argosy.yaml; what it leaves out is as ``argosy emit`` has it."""
     said: dict[str, Any] = {
         name: getattr(settings, name)

@@ -125,24 +125,26 @@ def _flux_part(found: Manifest) -> PartReport:
     """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
     ready, status = _condition(found, "Ready"), as_mapping(found.get("status"))
     part = PartReport(name=_name(found), heard=_newest(_times_of_flux(status)))
-    applied, attempted = (_commit(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision"))
+    applied, attempted = (
+        _commit_of_revision(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision")
+    )
     is_stale = _number(_at(found, "metadata", "generation")) > _number(ready.get("observedGeneration"))
     if _at(found, "spec", "suspend") is True:
         message = "its Kustomization is suspended"
-        return _with(part, applied, INCOMPLETE, message, _inventory(status, "", ""))
+        return _with(part, applied, INCOMPLETE, message, _inventory_of_status(status, "", ""))
     if is_stale or str(ready.get("status")) not in {"True", "False"}:
         return part
     reason, message = _text(ready.get("reason")), _text(ready.get("message"))
     if ready["status"] == "True":
-        return _with(part, applied, CONVERGED, "", _inventory(status, _HEALTHY, ""))
+        return _with(part, applied, CONVERGED, "", _inventory_of_status(status, _HEALTHY, ""))
     if reason == "HealthCheckFailed":
-        return _with(part, attempted, CONVERGED, "", _inventory(status, "", message))
+        return _with(part, attempted, CONVERGED, "", _inventory_of_status(status, "", message))
     is_applied = reason in {"ReconciliationFailed", "PruneFailed", "DependencyNotReady"}
     outcome = INCOMPLETE if is_applied else reason or "NotReady"
-    return _with(part, attempted or applied, outcome, message, _inventory(status, "", ""))
+    return _with(part, attempted or applied, outcome, message, _inventory_of_status(status, "", ""))
 
 
-def _inventory(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
+def _inventory_of_status(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
     """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
     for entry in as_list(_at(status, "inventory", "entries")):
         parts = _text(as_mapping(entry).get("id")).split("_", 1)
@@ -171,7 +173,10 @@ def _argo_part(found: Manifest) -> PartReport:
     operation, sync = as_mapping(status.get("operationState")), as_mapping(status.get("sync"))
     times = (status.get("reconciledAt"), operation.get("finishedAt"))
     part = PartReport(name=_name(found), heard=_newest(times))
-    compared, last = _commit(sync.get("revision")), _commit(_at(operation, "syncResult", "revision"))
+    compared, last = (
+        _commit_of_revision(sync.get("revision")),
+        _commit_of_revision(_at(operation, "syncResult", "revision")),
+    )
     objects = tuple(_argo_objects(status, operation))
     if sync.get("status") == "Synced" or _is_only_kept(found, status):
         return _with(part, compared, CONVERGED, "", objects)
@@ -199,14 +204,14 @@ def _is_only_kept(found: Manifest, status: Manifest) -> bool:
 def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ReportedObject]:
     """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
     failed = {
-        _ref(each): _text(each.get("message"))
+        _object_ref(each): _text(each.get("message"))
         for each in map(as_mapping, as_list(_at(operation, "syncResult", "resources")))
         if str(each.get("status")) in {"SyncFailed", "PruneSkipped"}
     }
     has_health = status.get("resourceHealthSource") != "appTree"
     whole = _text(_at(status, "health", "status"))
     for each in map(as_mapping, as_list(status.get("resources"))):
-        ref, health = _ref(each), as_mapping(each.get("health"))
+        ref, health = _object_ref(each), as_mapping(each.get("health"))
         if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
             continue
         is_synced = each.get("status") == "Synced"
@@ -229,17 +234,20 @@ def _with(part: PartReport, commit: str, outcome: str, message: str, objects: It
     )
 
 
-def _commit(revision: Any) -> str:
+def _commit_of_revision(revision: Any) -> str:
     """Return the commit that a revision names, as Argo CD (the bare id) or Flux writes it; empty for anything else.
 
-    >>> _commit("argosy/rendered@sha1:" + "a" * 40) == _commit("a" * 40), _commit("argosy/rendered")
+    >>> (
+    ...     _commit_of_revision("argosy/rendered@sha1:" + "a" * 40) == _commit_of_revision("a" * 40),
+    ...     _commit_of_revision("argosy/rendered"),
+    ... )
     (True, '')
     """
     name = re.split(r"[:/]", _text(revision))[-1]
     return name if _COMMIT.fullmatch(name) else ""
 
 
-def _ref(found: Mapping[str, Any]) -> ObjectRef:
+def _object_ref(found: Mapping[str, Any]) -> ObjectRef:
     group, kind, namespace, name = (_text(found.get(key)) for key in ("group", "kind", "namespace", "name"))
     return ObjectRef(group, kind, namespace, name)
 

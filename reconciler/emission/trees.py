@@ -43,15 +43,19 @@ def cluster_tree(cluster: str, objects: Iterable[DesiredObject], place: Rendered
             for ref in sorted(manifests)
             if (ref in rules.preserved or keeps_itself(manifests[ref])) and not needs_confirmation(ref)
         ),
-        kept_kinds=_kinds(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
-        interceptors=_kinds(manifests, [ref for ref in manifests if stage_of(ref) == ApplyStage.INTERCEPTORS]),
+        kept_kinds=_kinds_of_manifests(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
+        interceptors=_kinds_of_manifests(
+            manifests, [ref for ref in manifests if stage_of(ref) == ApplyStage.INTERCEPTORS]
+        ),
         ignored=tuple(sorted({*_fields_left_to_scalers(manifests), *_fields_left_by_rules(manifests, rules.fields)})),
         is_encrypted=any(item.encrypted for item in listed),
         misread=tuple(sorted(ref for ref in manifests if ref.name == _KUSTOMIZATION)),
     )
 
 
-def _kinds(manifests: Mapping[ObjectRef, Manifest], refs: Iterable[ObjectRef]) -> tuple[tuple[str, str], ...]:
+def _kinds_of_manifests(
+    manifests: Mapping[ObjectRef, Manifest], refs: Iterable[ObjectRef]
+) -> tuple[tuple[str, str], ...]:
     """Return kinds with a version that they are written in."""
     found = {ref.group_kind: (str(manifests[ref]["apiVersion"]), ref.kind) for ref in sorted(refs, reverse=True)}
     return tuple(found[name] for name in sorted(found))

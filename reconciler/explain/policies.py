@@ -149,12 +149,12 @@ def override_policy_explanation(policy: OverridePolicy, desired: Desired, built:
         policy=str(policy),
         path=policy.path,
         selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
-        rules=tuple(_targets(policy, built)),
+        rules=tuple(_targets_of_policy(policy, built)),
         objects=tuple(each for each in affected if each is not None),
     )
 
 
-def _targets(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
+def _targets_of_policy(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
     for rule in policy.rules:
         affinity = rule.target_cluster
         mask = built.index.all if affinity is None else built.index.matching(affinity)

@@ -76,7 +76,7 @@ def _received_answer(forge: Forge, call: ForgeCall, token: str) -> Received:
         Sent(
             method=call.method,
             path=call.path,
-            headers=tuple(_headers(forge, token).items()),
+            headers=tuple(_headers_of_forge(forge, token).items()),
             body=None if call.body is None else json.dumps(call.body).encode(),
             content_type="" if call.body is None else "application/json",
             most=MOST_BYTES,
@@ -85,7 +85,7 @@ def _received_answer(forge: Forge, call: ForgeCall, token: str) -> Received:
     )
 
 
-def _headers(forge: Forge, token: str) -> dict[str, str]:
+def _headers_of_forge(forge: Forge, token: str) -> dict[str, str]:
     common = {"Accept": "application/json", "User-Agent": f"argosy/{engine_version()}", "Connection": "close"}
     match forge.kind:
         case ForgeKind.GITHUB:

@@ -43,13 +43,13 @@ def listed(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:
     """Return the pull requests from one branch into another, open and closed, the newest first."""
     if forge.kind is ForgeKind.GITLAB:
         query = {"state": "all", "source_branch": wanted.head, "target_branch": wanted.base, "per_page": _PAGE}
-        answer = answer_of(forge, ForgeCall(method="GET", path=f"{_folder(forge)}?{urlencode(query)}"))
+        answer = answer_of(forge, ForgeCall(method="GET", path=f"{_folder_of_forge(forge)}?{urlencode(query)}"))
     else:
         # Gitea knows no filter by branches, and lists first what changed last.
         github = {"head": f"{forge.project.partition('/')[0]}:{wanted.head}", "base": wanted.base, "per_page": _PAGE}
         query = github if forge.kind is ForgeKind.GITHUB else {"sort": "recentupdate", "limit": _PAGE}
         answer = answer_of(
-            forge, ForgeCall(method="GET", path=f"{_folder(forge)}?{urlencode({'state': 'all', **query})}")
+            forge, ForgeCall(method="GET", path=f"{_folder_of_forge(forge)}?{urlencode({'state': 'all', **query})}")
         )
     found = [_request_in(forge, each) for each in (answer if isinstance(answer, list) else [None])]
     ours = [each.pull_request for each in found if each.branches == (wanted.head, wanted.base)]
@@ -63,7 +63,7 @@ def opened(forge: Forge, wanted: Wanted) -> PullRequest:
         body = {"title": wanted.title, "source_branch": wanted.head, "target_branch": wanted.base}
         # A squashed commit has another message, and with it no trailers, by which passes go on.
         body |= {"description": wanted.body, "squash": False}
-    return _pull_request_answered(forge, ForgeCall(method="POST", path=_folder(forge), body=body))
+    return _pull_request_answered(forge, ForgeCall(method="POST", path=_folder_of_forge(forge), body=body))
 
 
 def renewed(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
@@ -80,10 +80,12 @@ def closed(forge: Forge, number: int) -> PullRequest:
 
 def _send_change(forge: Forge, number: int, body: dict[str, Any]) -> PullRequest:
     method = "PUT" if forge.kind is ForgeKind.GITLAB else "PATCH"
-    return _pull_request_answered(forge, ForgeCall(method=method, path=f"{_folder(forge)}/{number}", body=body))
+    return _pull_request_answered(
+        forge, ForgeCall(method=method, path=f"{_folder_of_forge(forge)}/{number}", body=body)
+    )
 
 
-def _folder(forge: Forge) -> str:
+def _folder_of_forge(forge: Forge) -> str:
     """Return the path of a project's pull requests."""
     if forge.kind is ForgeKind.GITLAB:
         return f"/projects/{quote(forge.project, safe='')}/merge_requests"

@@ -54,27 +54,27 @@ def read_credentials(environment: Mapping[str, str], path: str = "") -> Credenti
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}", hint=f"{VARIABLE} names it") from error
     try:
-        return Credentials(dict(_headers(value_in(content[:_LARGEST], _CredentialsFile))))
+        return Credentials(dict(_headers_of_file(value_in(content[:_LARGEST], _CredentialsFile))))
     except ValueError as error:
         hint = 'write {"auths": {"HOST": {"username": "...", "password": "..."}}}'
         raise ConfigError(f"{named} is no file of credentials", hint=hint) from error
 
 
-def _headers(file: _CredentialsFile | None) -> Iterator[tuple[str, str]]:
+def _headers_of_file(file: _CredentialsFile | None) -> Iterator[tuple[str, str]]:
     """Yield the header for each host in a file; a ValueError where there are none."""
     if file is None:
         raise ValueError("it has no credentials")
     for place, entry in file.auths.items():
         # Clients that keep passwords elsewhere leave the entry empty.
         if entry.auth or entry.username:
-            yield _host(place), _header(entry)
+            yield _host_of_place(place), _header_of_entry(entry)
 
 
-def _host(place: str) -> str:
+def _host_of_place(place: str) -> str:
     return (urlsplit(place).netloc if "://" in place else place.partition("/")[0]).lower()
 
 
-def _header(entry: _Entry) -> str:
+def _header_of_entry(entry: _Entry) -> str:
     pair = b64decode(entry.auth, validate=True) if entry.auth else b""
     if not pair and entry.username is None:
         raise ValueError("it has neither a user nor what stands for one")

@@ -105,16 +105,16 @@ class Downloads:
             with self._pool.request(
                 "GET", url, headers=said, redirect=False, preload_content=False, timeout=limit
             ) as response:
-                content = _content(response, url, most_bytes, deadline)
+                content = _content_of_response(response, url, most_bytes, deadline)
                 known = {name.lower(): value for name, value in response.headers.items()}
                 return Downloaded(response.status, known, content, url)
         except urllib3.exceptions.ReadTimeoutError as error:
             raise UnavailableSource(f"{shown(url)} takes too long") from error
         except urllib3.exceptions.HTTPError as error:
-            raise UnavailableSource(f"{shown(url)} cannot be reached: {_reason(error)}") from error
+            raise UnavailableSource(f"{shown(url)} cannot be reached: {_reason_of_error(error)}") from error
 
 
-def _content(response: "urllib3.BaseHTTPResponse", url: str, most_bytes: int, deadline: float) -> bytes:
+def _content_of_response(response: "urllib3.BaseHTTPResponse", url: str, most_bytes: int, deadline: float) -> bytes:
     """Read an answer to its end, as far as bytes and time allow."""
     chunks, size = [], 0
     while chunk := response.read1(_CHUNK, decode_content=False):
@@ -189,7 +189,7 @@ def _redirect_target(url: str, location: str) -> str:
     return checked_url(target)
 
 
-def _reason(error: Exception) -> str:
+def _reason_of_error(error: Exception) -> str:
     """Return the outermost cause for people, without the objects that libraries name in it."""
     cause: BaseException = error
     while (inner := getattr(cause, "reason", None) or cause.__cause__) and isinstance(inner, BaseException):

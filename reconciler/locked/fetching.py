@@ -142,18 +142,18 @@ def _refusal_by_unexpected_error(locked: LockedSource, error: Exception) -> Unav
 def _resolved_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:
     """Return the digest of a file: the one that the Source asks for, or that it has now."""
     url, digest = source.place["url"], source.place.get("digest", "")
-    return {"digest": digest or _digest(downloads.get(url, most_bytes=MOST_BYTES).content)}
+    return {"digest": digest or _digest_of_data(downloads.get(url, most_bytes=MOST_BYTES).content)}
 
 
 def _one_file(url: str, resolved: Mapping[str, str], downloads: Downloads) -> Files:
     """Return exactly the file that was locked, under the name that it has at its address."""
     data = downloads.get(url, most_bytes=MOST_BYTES).content
-    if _digest(data) != resolved["digest"]:
+    if _digest_of_data(data) != resolved["digest"]:
         raise UnavailableSource(f"{shown(url)} does not match its locked digest {resolved['digest'][:19]}")
     return checked_files({file_name(url): data}, shown(url))
 
 
-def _digest(data: bytes) -> str:
+def _digest_of_data(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 

@@ -21,7 +21,9 @@ def resolved_chart(source: ExternalSource, downloads: Downloads) -> Mapping[str,
     place = source.place
     base, name, wanted = place["url"].rstrip("/") + "/", place["chart"], place.get("version") or "*"
     where = f"{shown(base)}index.yaml"
-    listed = _entries(downloads.get(urljoin(base, "index.yaml"), most_bytes=_MOST_OF_AN_INDEX).content, name, where)
+    listed = _entries_of_content(
+        downloads.get(urljoin(base, "index.yaml"), most_bytes=_MOST_OF_AN_INDEX).content, name, where
+    )
     exact = next((entry for entry in listed if entry["version"] == wanted), None)
     version = wanted if exact else newest((entry["version"] for entry in listed), wanted)
     if version is None:
@@ -47,7 +49,7 @@ def chart_files(resolved: Mapping[str, str], downloads: Downloads) -> Files:
     return unpacked_archive(data, shown(url), has_top_folder=True)
 
 
-def _entries(content: bytes, name: str, where: str) -> list[dict[str, Any]]:
+def _entries_of_content(content: bytes, name: str, where: str) -> list[dict[str, Any]]:
     """Return the usable entries of a chart in an index."""
     try:
         index = next(iter(parse_documents(content))).value

@@ -52,7 +52,7 @@ def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
     if not isinstance(value, dict) or value.get("apiVersion") != ARGOSY_API_VERSION or value.get("kind") != _KIND:
         raise InputError([Problem(path, 0, "", f"must be one document of kind {_KIND}", _HINT)])
     entries = value.get("sources") or []
-    problems = list(_problems(entries, path))
+    problems = list(_problems_of_entries(entries, path))
     if problems:
         raise InputError(problems)
     locked = (_locked_source(entry) for entry in entries)
@@ -61,11 +61,11 @@ def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
 
 def emitted_lock(lock: Lock) -> bytes:
     """Return the bytes of argosy.lock."""
-    entries = [_entry(lock.sources[name]) for name in sorted(lock.sources)]
+    entries = [_entry_of_source(lock.sources[name]) for name in sorted(lock.sources)]
     return _HEAD + emit({"apiVersion": ARGOSY_API_VERSION, "kind": _KIND, "sources": entries})
 
 
-def _entry(source: LockedSource) -> Mapping[str, Any]:
+def _entry_of_source(source: LockedSource) -> Mapping[str, Any]:
     entry = {
         "name": source.name,
         "spec": dict(source.spec),
@@ -85,7 +85,7 @@ def _locked_source(entry: Mapping[str, Any]) -> LockedSource:
     )
 
 
-def _problems(entries: Any, path: str) -> Iterator[Problem]:
+def _problems_of_entries(entries: Any, path: str) -> Iterator[Problem]:
     """Yield a problem for each entry that cannot be meant."""
     if not isinstance(entries, list):
         yield Problem(path, 0, "sources", "must be a list", _HINT)

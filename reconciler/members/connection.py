@@ -69,7 +69,7 @@ class Connection:
         self._connections = connections
         self._certificate = ""
         self._uid = ""
-        self._host_header = ("Host", _authority(endpoint.server))
+        self._host_header = ("Host", _authority_of_server(endpoint.server))
 
     def open(self, credential: Credential) -> None:
         """Prepare to connect (again, when a certificate was renewed)."""
@@ -200,7 +200,7 @@ def open_connection(
     return connection
 
 
-def _authority(server: str) -> str:
+def _authority_of_server(server: str) -> str:
     """Return a server's host, and its port where that is not the usual one."""
     parts = urlsplit(server)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname

@@ -86,7 +86,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
     current = ""
     for path in existing:
         try:
-            config = _content(path)
+            config = _content_of_path(path)
         except (OSError, DocumentErrors) as error:
             why = "cannot be read" if isinstance(error, OSError) else "is no YAML"
             return unusable_context(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
@@ -100,7 +100,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
     return Kubeconfig(files=tuple(existing), contexts=contexts, current=current)
 
 
-def _content(path: Path) -> Mapping[str, Any]:
+def _content_of_path(path: Path) -> Mapping[str, Any]:
     documents = parse_documents(path.read_bytes())
     return documents[0].value if documents and isinstance(documents[0].value, dict) else {}
 

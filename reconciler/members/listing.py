@@ -130,7 +130,7 @@ def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[Obj
         if isinstance(answer, Failure):
             yield answer
             return
-        page = dict(_items(answer, listing.resource))
+        page = dict(_items_of_answer(answer, listing.resource))
         yield page
         total += answer.size
         token = (answer.body.get("metadata") or {}).get("continue") or ""
@@ -259,7 +259,7 @@ def _endless(request: Request) -> Failure:
     )
 
 
-def _items(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
+def _items_of_answer(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
     for item in answer.body.get("items") or ():
         yield ref_of(resource, item), named_kind(resource, item)
 

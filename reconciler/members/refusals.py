@@ -106,14 +106,14 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
     refusal = shaped_refusal(body)
     message, details = refusal["message"], refusal["details"]
     causes = tuple(_cause(item) for item in details["causes"])
-    kind = _kind(status, message, causes, details)
+    kind = _failure_kind(status, message, causes, details)
     return Failure(
         kind=kind,
-        message=_message(kind, status, refusal, request),
+        message=_message_of_kind(kind, status, refusal, request),
         hint=_HINTS.get(kind, "") or _stranger_hint(status, refusal, body) or _admission_hint(status, message),
         status=status,
         causes=(*_former_version(kind, message), *(cause for cause in causes if cause.field or cause.manager)),
-        retry_after=_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
+        retry_after=_seconds_in_text(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
 
 
@@ -151,14 +151,14 @@ def _cause(item: Mapping[str, Any]) -> Cause:
     )
 
 
-def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping[str, Any]) -> FailureKind:
+def _failure_kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping[str, Any]) -> FailureKind:
     reasons = {cause.reason for cause in causes}
     if status == 409 and "FieldManagerConflict" in reasons:
         return FailureKind.CONFLICT
     if status == 403 and "NamespaceTerminating" in reasons:
         return FailureKind.NAMESPACE_TERMINATING
     if status == 422:
-        return _unprocessable(message)
+        return _kind_of_unprocessable(message)
     if status == 404:
         return _missing(details)
     if status >= 500 or status == 429:
@@ -166,7 +166,7 @@ def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping
     return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
 
 
-def _unprocessable(message: str) -> FailureKind:
+def _kind_of_unprocessable(message: str) -> FailureKind:
     if _IMMUTABLE.search(message):
         return FailureKind.IMMUTABLE
     return FailureKind.TOO_LARGE if _MOST_BYTES in message else FailureKind.INVALID
@@ -185,7 +185,7 @@ def _server_failure(status: int, message: str) -> FailureKind:
     return next((kind for pattern, kind in _NO_SERVERS_FAULT if pattern.search(message)), usual)
 
 
-def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
+def _message_of_kind(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
     """Return one line about the refusal; causes that name fields take the place of a message that quotes values."""
     message = refusal["message"]
     if own := _own_message(kind, message):
@@ -256,7 +256,7 @@ def _detail_after_value(message: str) -> str:
     return "" if detail.endswith(('"', "}", "]")) else detail
 
 
-def _seconds(text: str) -> float:
+def _seconds_in_text(text: str) -> float:
     """Return the seconds of a Retry-After header; a date there is rare and read as 1 second."""
     is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return float(text) if is_number else 1.0 if text else 0.0

@@ -74,7 +74,7 @@ def named_policies(noun: str, name: str, namespace: str, policies: "Iterable[Pol
     """
     kinds = _KINDS_BY_NOUN[_word(noun)]
     namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
-    known = [each for each in policies if _kind(each) in kinds and namespace in {"", each.namespace}]
+    known = [each for each in policies if _kind_of_policy(each) in kinds and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)
     if not named:
         where = f" in namespace {namespace}" if namespace else ""
@@ -82,5 +82,5 @@ def named_policies(noun: str, name: str, namespace: str, policies: "Iterable[Pol
     return named
 
 
-def _kind(policy: "Policy") -> str:
+def _kind_of_policy(policy: "Policy") -> str:
     return str(policy).partition(" ")[0]

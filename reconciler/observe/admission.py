@@ -35,8 +35,8 @@ def observe_admission(client: Client, discovery: Discovery) -> Admission:
             objects += found
             if not found:
                 break
-    rules = (rule for each in objects for rule in _rules(each))
-    return Admission(digest=_digest(objects), rules=frozenset(rules))
+    rules = (rule for each in objects for rule in _rules_of_manifest(each))
+    return Admission(digest=_digest_of_objects(objects), rules=frozenset(rules))
 
 
 def _webhook_configurations(client: Client, discovery: Discovery, kind: str) -> list[Manifest] | None:
@@ -48,7 +48,7 @@ def _webhook_configurations(client: Client, discovery: Discovery, kind: str) -> 
     return None if isinstance(found, Failure) else [found[ref] for ref in sorted(found)]
 
 
-def _digest(objects: Iterable[Manifest]) -> str:
+def _digest_of_objects(objects: Iterable[Manifest]) -> str:
     lines = (
         " ".join(
             str(part) for part in (each.get("kind"), data.get("name"), data.get("uid"), data.get("resourceVersion"))
@@ -59,7 +59,7 @@ def _digest(objects: Iterable[Manifest]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _rules(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _rules_of_manifest(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the groups and resources that a webhook configuration or a policy is about; whatever is no rule is none."""
     constraints = as_mapping(as_mapping(manifest.get("spec")).get("matchConstraints"))
     lists = [as_mapping(each).get("rules") for each in as_list(manifest.get("webhooks"))]

@@ -47,7 +47,7 @@ def facts_to_write(
         return previous
     if _exact(previous.status) != _exact(observed.status) or age >= STALE_SECONDS:
         return observed
-    return observed if has_moved(_summary(previous), _summary(observed), models) else previous
+    return observed if has_moved(_summary_of_facts(previous), _summary_of_facts(observed), models) else previous
 
 
 def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()) -> bool:
@@ -80,17 +80,17 @@ def _capacity_by_grades(summary: Mapping[str, Any], name: str, models: Sequence[
 
 def _free(summary: Mapping[str, Any], name: str) -> Amount:
     return (
-        _amount(summary, "allocatable", name)
-        - _amount(summary, "allocated", name)
-        - _amount(summary, "allocating", name)
+        _amount_of_summary(summary, "allocatable", name)
+        - _amount_of_summary(summary, "allocated", name)
+        - _amount_of_summary(summary, "allocating", name)
     )
 
 
-def _amount(summary: Mapping[str, Any], key: str, name: str) -> Amount:
+def _amount_of_summary(summary: Mapping[str, Any], key: str, name: str) -> Amount:
     return parse_quantity(str((summary.get(key) or {}).get(name, "0")))
 
 
-def _summary(facts: ClusterFacts) -> Mapping[str, Any]:
+def _summary_of_facts(facts: ClusterFacts) -> Mapping[str, Any]:
     summary: Mapping[str, Any] = facts.status.get("resourceSummary") or {}
     return summary
 

@@ -54,10 +54,10 @@ class ClusterReportPart(DocumentPart, frozen=True, kw_only=True):
 
 def report_parts(reports: Iterable["ClusterReport"]) -> dict[str, ClusterReportPart]:
     """Return the reports of clusters, by name."""
-    return {report.cluster: _report(report) for report in reports}
+    return {report.cluster: _cluster_report_part(report) for report in reports}
 
 
-def _report(report: "ClusterReport") -> ClusterReportPart:
+def _cluster_report_part(report: "ClusterReport") -> ClusterReportPart:
     from reconciler.deliver.reports import action_counts
     from reconciler.plans.model import Action
 
@@ -69,14 +69,14 @@ def _report(report: "ClusterReport") -> ClusterReportPart:
         failure=UNSET if report.failure is None else failure_part(report.failure),
         hold=UNSET if report.applied is None else unless_empty(report.applied.prune_hold),
         objects=tuple(
-            _result(result)
+            _object_result_part(result)
             for result in results
             if result.action is not Action.UNCHANGED or result.yielded or result.foreign
         ),
     )
 
 
-def _result(result: "ObjectResult") -> ObjectResultPart:
+def _object_result_part(result: "ObjectResult") -> ObjectResultPart:
     return ObjectResultPart(
         object=str(result.ref),
         action=str(result.action),

@@ -138,7 +138,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         joined=difference.joined,
         renamed=difference.renamed,
         disconnected=difference.left,
-        objects=tuple(_object(difference, each) for each in difference.objects),
+        objects=tuple(_object_change_part(difference, each) for each in difference.objects),
         origins=tuple(map(_build, difference.builds)),
         taken=unless_empty(taken),
         takeovers=tuple(
@@ -194,7 +194,7 @@ def _total(total: "ClusterTotal") -> ClusterTotalPart:
     )
 
 
-def _object(difference: "Difference", change: "ObjectChange") -> ObjectChangePart:
+def _object_change_part(difference: "Difference", change: "ObjectChange") -> ObjectChangePart:
     return ObjectChangePart(
         object=_identity(change.ref),
         action=str(change.action),

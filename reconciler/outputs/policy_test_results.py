@@ -51,7 +51,7 @@ class PolicyTestResultsDocument(OutputDocument, frozen=True, kw_only=True):
 def results_document(results: "Results") -> PolicyTestResultsDocument:
     """Return the results of tests as a document."""
     return PolicyTestResultsDocument(
-        tests=tuple(_test(results, trial) for trial in results.trials), coverage=_coverage(results.coverage)
+        tests=tuple(_test(results, trial) for trial in results.trials), coverage=_coverage_part(results.coverage)
     )
 
 
@@ -64,7 +64,7 @@ def _test(results: "Results", trial: "Trial") -> TrialPart:
     return TrialPart(name=trial.test.name, path=path, passed=trial.passed, mismatches=tuple(mismatches))
 
 
-def _coverage(coverage: "Coverage") -> CoveragePart:
+def _coverage_part(coverage: "Coverage") -> CoveragePart:
     return CoveragePart(
         policies=coverage.policies,
         override_rules=coverage.rules,

@@ -46,13 +46,13 @@ def validation_document(validation: "Validation") -> ValidationDocument:
     """Return a validation as a document; what is strict shows in the exit code alone."""
     return ValidationDocument(
         source=validation.commit or None,
-        problems=tuple(map(_problem, validation.problems)),
-        warnings=tuple(map(_problem, validation.warnings)),
+        problems=tuple(map(_problem_part, validation.problems)),
+        warnings=tuple(map(_problem_part, validation.warnings)),
         skipped=tuple(SkippedPart(path=each.path, reason=str(each.reason)) for each in validation.skipped),
     )
 
 
-def _problem(problem: Problem) -> ProblemPart:
+def _problem_part(problem: Problem) -> ProblemPart:
     return ProblemPart(
         path=problem.path,
         line=problem.line,

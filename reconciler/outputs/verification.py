@@ -43,10 +43,10 @@ class VerificationDocument(OutputDocument, frozen=True, kw_only=True):
 
 def verification_document(verdicts: Iterable["Verdict"]) -> VerificationDocument:
     """Return verdicts as a document."""
-    return VerificationDocument(commits=tuple(map(_verdict, verdicts)))
+    return VerificationDocument(commits=tuple(map(_verdict_part, verdicts)))
 
 
-def _verdict(verdict: "Verdict") -> VerdictPart:
+def _verdict_part(verdict: "Verdict") -> VerdictPart:
     differences = (
         FileDifferencePart(path=file.path, action=str(file.action), fields=tuple(map(field_part, file.fields)))
         for file in verdict.differences

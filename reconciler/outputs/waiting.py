@@ -47,12 +47,12 @@ def waiting_document(waited: "Waited", subject: str, wish: str) -> WaitingDocume
         came_true=not waited.missing,
         seconds=round(waited.seconds, 3),
         rendered=waited.rendered or None,
-        missing=tuple(map(_obstacle, waited.missing)),
+        missing=tuple(map(_obstacle_part, waited.missing)),
         pending=tuple(map(pending_part, waited.pending)),
     )
 
 
-def _obstacle(obstacle: "Obstacle") -> ObstaclePart:
+def _obstacle_part(obstacle: "Obstacle") -> ObstaclePart:
     return ObstaclePart(
         text=obstacle.text,
         reason=obstacle.reason,

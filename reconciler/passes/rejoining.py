@@ -79,7 +79,7 @@ def preview(found: Rejoining) -> tuple[str, ...]:
     return (*lines, f"{counted(len(items), 'object')}: {summary}" if items else "no objects are rendered for it")
 
 
-def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float] = time.time) -> None:
+def accept_rejoining(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float] = time.time) -> None:
     """Record the cluster that answers as the member's, with nothing in it; GuardRefused if its UID is another.
 
     How runs over the cluster before it ended is forgotten: it says nothing of this one.

@@ -95,7 +95,7 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
                 files |= made.unheard(name, collected.unasked[name])
             else:
                 files |= made.files([ToolReport(cluster=name, deployer=first)])
-        return replace(agents, files=files, untold=tuple(collected.warnings))
+        return replace(agents, files=files, unreached_tools=tuple(collected.warnings))
 
     def _ask(self, settings: EmissionSettings, served: list[str], collected: _ReportsOfTools) -> None:
         """Ask one tool about all clusters."""

@@ -59,15 +59,17 @@ def following(
         for ref in {ref for dependency in wanted for ref in index.found(dependency)}:
             owners.setdefault(ref, []).append(binding)
     ordered = {ref: tuple(sorted(found, key=lambda owner: owner.ref)) for ref, found in owners.items()}
-    snapshots = {ref: tuple(sorted(map(_snapshot, found), key=_identity)) for ref, found in ordered.items()}
+    snapshots = {
+        ref: tuple(sorted(map(_binding_snapshot, found), key=_identity_of_snapshot)) for ref, found in ordered.items()
+    }
     return Following(snapshots=snapshots, owners=ordered, failed=tuple(failed))
 
 
-def _snapshot(owner: Binding) -> BindingSnapshot:
+def _binding_snapshot(owner: Binding) -> BindingSnapshot:
     return BindingSnapshot(namespace=owner.ref.namespace, name=binding_name(owner.ref), clusters=owner.targets)
 
 
-def _identity(snapshot: BindingSnapshot) -> tuple[str, str]:
+def _identity_of_snapshot(snapshot: BindingSnapshot) -> tuple[str, str]:
     return snapshot.namespace, snapshot.name
 
 

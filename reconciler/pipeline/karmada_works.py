@@ -37,7 +37,7 @@ def work_objects(rendered: Rendered) -> Iterator[Manifest]:
         for _, works in rendered.namespaces:
             manifest = manifest_in(works, index)
             if manifest is not None:
-                yield _work(cluster, manifest, dict(applied_annotations(_applied_in(works, index))))
+                yield _work_of_cluster(cluster, manifest, dict(applied_annotations(_applied_in(works, index))))
 
 
 def works_in(
@@ -56,16 +56,16 @@ def works_in(
         "work.karmada.io/name": work_name(ObjectRef.of(built)),
         CONFLICT_RESOLUTION: word,
     }
-    kept = {**binding_reference(binding.ref), **identity, **_provenance(template)}
+    kept = {**binding_reference(binding.ref), **identity, **_provenance_of_template(template)}
     annotations = {**binding_reference(binding.ref), CONFLICT_RESOLUTION: word}
     annotations |= applied_annotations(_applied_in(works, index))
-    work = _work(cluster, with_bookkeeping(built, kept), annotations)
+    work = _work_of_cluster(cluster, with_bookkeeping(built, kept), annotations)
     work["spec"]["suspendDispatching"] = is_suspended(binding, cluster)
     work["spec"]["preserveResourcesOnDeletion"] = binding.preserve_resources_on_deletion
     yield work
 
 
-def _provenance(template: Template | None) -> dict[str, str]:
+def _provenance_of_template(template: Template | None) -> dict[str, str]:
     if template is None:
         return {}
     generation = template.manifest["metadata"].get("generation") or 0
@@ -83,7 +83,7 @@ def with_bookkeeping(manifest: Manifest, annotations: Mapping[str, str]) -> Mani
     return {**manifest, "metadata": {**metadata, "labels": labels, "annotations": noted}}
 
 
-def _work(cluster: str, manifest: Manifest, annotations: dict[str, str]) -> dict[str, Any]:
+def _work_of_cluster(cluster: str, manifest: Manifest, annotations: dict[str, str]) -> dict[str, Any]:
     return {
         "apiVersion": WORK_API_VERSION,
         "kind": "Work",

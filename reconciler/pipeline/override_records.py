@@ -20,7 +20,7 @@ from render.works import Content, Works
 
 from .assembly import TreeContext, suspended_mask
 
-_TOLD = frozenset({Layer.CUSTOMIZATION, Layer.THIRD_PARTY, Layer.NATIVE, Layer.SCALE})
+_LAYERS_WITH_REPLICAS = frozenset({Layer.CUSTOMIZATION, Layer.THIRD_PARTY, Layer.NATIVE, Layer.SCALE})
 """The layers that may be asked again about what overrides made; a webhook may not."""
 
 
@@ -72,7 +72,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             if path is not None:
                 found = value_at(content.manifest, *path)
                 return found if type(found) is int else None
-            if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _TOLD:
+            if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _LAYERS_WITH_REPLICAS:
                 return None
             read = self.interpreter.replicas(content.manifest)
         except InterpreterError:

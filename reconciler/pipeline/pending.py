@@ -113,12 +113,12 @@ def with_pending_conditions(binding: Binding, works: Works | None, waiting: str,
     kept = tuple(_kept_targets(binding, works, mask, past)) if mask else ()
     if kept != binding.kept or len(others) != len(binding.conditions):
         binding = replace(binding, conditions=others, kept=kept)
-    for condition in _conditions(binding, waiting, past.fleet):
+    for condition in _conditions_of_binding(binding, waiting, past.fleet):
         binding = with_condition(binding, condition, past.before, past.source)
     return binding
 
 
-def _conditions(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:
+def _conditions_of_binding(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:
     if binding.kept:
         suspended = tuple(sorted(name for each in binding.kept for name in each.clusters))
         clusters = () if len(suspended) == target_mask(binding, fleet).bit_count() else suspended

@@ -70,7 +70,11 @@ def likely_renames(before: Iterable[Cluster], after: Iterable[Cluster]) -> dict[
     """Return the clusters that left while one cluster that is described alike came, with that one's name."""
     gone, come = ({each.name: each for each in clusters} for clusters in (before, after))
     twins = {
-        old: [new for new in come if new not in gone and _description(come[new]) == _description(gone[old])]
+        old: [
+            new
+            for new in come
+            if new not in gone and _description_of_cluster(come[new]) == _description_of_cluster(gone[old])
+        ]
         for old in gone
         if old not in come
     }
@@ -78,7 +82,7 @@ def likely_renames(before: Iterable[Cluster], after: Iterable[Cluster]) -> dict[
     return {old: found[0] for old, found in twins.items() if len(found) == 1 and taken.count(found[0]) == 1}
 
 
-def _description(cluster: Cluster) -> Cluster:
+def _description_of_cluster(cluster: Cluster) -> Cluster:
     return replace(cluster, name="", path="", document=0, former_names=())
 
 
@@ -118,7 +122,7 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
     return replace(
         binding,
         targets=_targets(binding.targets, names),
-        required_by=tuple(_snapshot(each, names) for each in binding.required_by),
+        required_by=tuple(_binding_snapshot(each, names) for each in binding.required_by),
         eviction_tasks=tuple(
             replace(each, from_cluster=names.get(each.from_cluster, each.from_cluster))
             for each in binding.eviction_tasks
@@ -144,7 +148,7 @@ def _targets(targets: Iterable[TargetCluster], names: NewNames) -> tuple[TargetC
     return tuple(TargetCluster(names.get(each.name, each.name), each.replicas) for each in targets)
 
 
-def _snapshot(snapshot: BindingSnapshot, names: NewNames) -> BindingSnapshot:
+def _binding_snapshot(snapshot: BindingSnapshot, names: NewNames) -> BindingSnapshot:
     return replace(snapshot, clusters=_targets(snapshot.clusters, names))
 
 
@@ -153,13 +157,13 @@ def _placement(placement: Placement | None, names: NewNames) -> Placement | None
         return None
     return replace(
         placement,
-        cluster_affinity=placement.cluster_affinity and _affinity(placement.cluster_affinity, names),
-        cluster_affinities=tuple(_term(each, names) for each in placement.cluster_affinities),
-        replica_scheduling=_scheduling(placement.replica_scheduling, names),
+        cluster_affinity=placement.cluster_affinity and _cluster_affinity(placement.cluster_affinity, names),
+        cluster_affinities=tuple(_cluster_affinity_term(each, names) for each in placement.cluster_affinities),
+        replica_scheduling=_replica_scheduling(placement.replica_scheduling, names),
     )
 
 
-def _affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
+def _cluster_affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
     return replace(
         affinity,
         cluster_names=_renamed_clusters(affinity.cluster_names, names),
@@ -167,18 +171,18 @@ def _affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
     )
 
 
-def _term(term: ClusterAffinityTerm, names: NewNames) -> ClusterAffinityTerm:
+def _cluster_affinity_term(term: ClusterAffinityTerm, names: NewNames) -> ClusterAffinityTerm:
     overflow = term.overflow and tuple(
-        OverflowAffinity(name=each.name, affinity=_affinity(each.affinity, names)) for each in term.overflow
+        OverflowAffinity(name=each.name, affinity=_cluster_affinity(each.affinity, names)) for each in term.overflow
     )
-    return replace(term, affinity=_affinity(term.affinity, names), overflow=overflow)
+    return replace(term, affinity=_cluster_affinity(term.affinity, names), overflow=overflow)
 
 
-def _scheduling(scheduling: ReplicaScheduling | None, names: NewNames) -> ReplicaScheduling | None:
+def _replica_scheduling(scheduling: ReplicaScheduling | None, names: NewNames) -> ReplicaScheduling | None:
     if scheduling is None or scheduling.weight_preference is None:
         return scheduling
     weights = tuple(
-        StaticClusterWeight(target_cluster=_affinity(each.target_cluster, names), weight=each.weight)
+        StaticClusterWeight(target_cluster=_cluster_affinity(each.target_cluster, names), weight=each.weight)
         for each in scheduling.weight_preference.static_weight_list
     )
     return replace(scheduling, weight_preference=replace(scheduling.weight_preference, static_weight_list=weights))

@@ -110,10 +110,10 @@ def _recorded_taint(taint: Taint) -> _RecordedTaint:
 def parse_taints(content: bytes) -> Taints:
     """Read taints back from their file; FileFault where it is not as it was written."""
     clusters = converted(object_of_any_size(content), _TaintsFile).clusters
-    return {name: tuple(map(_taint, found)) for name, found in clusters.items()}
+    return {name: tuple(map(_taint_of_recorded, found)) for name, found in clusters.items()}
 
 
-def _taint(recorded: _RecordedTaint) -> Taint:
+def _taint_of_recorded(recorded: _RecordedTaint) -> Taint:
     return Taint(
         key=recorded.key,
         value=recorded.value or "",

@@ -47,7 +47,7 @@ def answer_digest(
     if not admission.digest:
         return UNKNOWN_ANSWER
     places = [(path_text(path), change, _plain_at(want, path), _plain_at(live, path)) for path, change in found]
-    return _digest([live["metadata"].get("uid"), admission.digest, places])
+    return _digest_of_parts([live["metadata"].get("uid"), admission.digest, places])
 
 
 def stranger_digest(planned: PlannedObject, admission: Admission) -> str:
@@ -68,14 +68,14 @@ def stranger_digest(planned: PlannedObject, admission: Admission) -> str:
         if entry.get("subresource") != "status"
     ]
     wanted = [planned.manifest, planned.takeover]
-    return _digest([live["metadata"].get("uid"), admission.digest, wanted, _content(live), owners])
+    return _digest_of_parts([live["metadata"].get("uid"), admission.digest, wanted, _content_of_manifest(live), owners])
 
 
 def applied_digest(desired: Manifest, live: Manifest, fields: Fields) -> str:
     """Return the digest of a manifest that was applied and of what we own of the object since; empty for Secrets."""
     if is_secret(desired):
         return ""
-    return _digest([live["metadata"].get("uid"), desired, fields, owned_part(live, fields)])
+    return _digest_of_parts([live["metadata"].get("uid"), desired, fields, owned_part(live, fields)])
 
 
 def _plain_at(value: Manifest, path: Path) -> Any:
@@ -83,7 +83,7 @@ def _plain_at(value: Manifest, path: Path) -> Any:
     return [] if found is MISSING else [found]
 
 
-def _digest(parts: Any) -> str:
+def _digest_of_parts(parts: Any) -> str:
     text = json.dumps(parts, sort_keys=True, default=str)
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]).decode()
 
@@ -156,7 +156,7 @@ def changed_values(
     encrypted. What only servers write - managed fields, versions, the status - is left out.
     """
     secret = sent if is_secret(sent) else answer
-    before, after = _content(live or {}), _content(answer)
+    before, after = _content_of_manifest(live or {}), _content_of_manifest(answer)
     return tuple(
         FieldChange(
             path=path_text(path),
@@ -174,7 +174,7 @@ def _kind_of_change(old: Any, new: Any) -> DifferenceKind:
     return DifferenceKind.DROPPED if new is MISSING else DifferenceKind.MODIFIED
 
 
-def _content(manifest: Manifest) -> dict[str, Any]:
+def _content_of_manifest(manifest: Manifest) -> dict[str, Any]:
     metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in SERVER_METADATA}
     body = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata", "status"}}
     return {"metadata": metadata, **body}

@@ -84,7 +84,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
 
     def recorded(self, parent: Manifest | None) -> "ApplySet":
         """Return what a live parent says the set contains."""
-        annotations = _annotations(parent)
+        annotations = _annotations_of_parent(parent)
         return ApplySet(
             name=self.name,
             namespace=self.namespace,
@@ -99,7 +99,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
         if parent is None:
             return ""
         labels = parent["metadata"].get("labels") or {}
-        tooling = str(_annotations(parent).get(_TOOLING) or "")
+        tooling = str(_annotations_of_parent(parent).get(_TOOLING) or "")
         if tooling and tooling.partition("/")[0] != TOOL:
             return f"{self.parent} belongs to {tooling!r}"
         if labels.get(_ID) not in {None, self.id}:
@@ -144,7 +144,7 @@ def member_of(live: Manifest) -> str:
     return str((live["metadata"].get("labels") or {}).get(PART_OF) or "")
 
 
-def _annotations(parent: Manifest | None) -> dict[str, Any]:
+def _annotations_of_parent(parent: Manifest | None) -> dict[str, Any]:
     return dict((parent or {"metadata": {}})["metadata"].get("annotations") or {})
 
 

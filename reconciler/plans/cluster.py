@@ -38,13 +38,13 @@ def make_plan(
 ) -> Plan:
     """Return all that will be done to a cluster, and why."""
     options = options or PlanOptions()
-    refusal = observed.failure or _refusal(desired, observed, inventory, options)
+    refusal = observed.failure or _refusal_of_desired(desired, observed, inventory, options)
     inventory = _with_recovered_objects(inventory, observed, options)
     plan = _empty_plan(desired, observed, options, refusal)
     if refusal:
         return plan
     wanted = tuple(_with_scope_of_cluster(item, observed.discovery) for item in desired.objects)
-    context = _context(wanted, desired, observed, inventory, options)
+    context = _cluster_context(wanted, desired, observed, inventory, options)
     made = (
         result_or_substitute(partial(_plan_desired, item, context), partial(_failed_plan_of, item)) for item in wanted
     )
@@ -127,7 +127,7 @@ def _with_recovered_objects(inventory: Inventory, observed: ObservedCluster, opt
     return inventory.with_objects([*inventory.held_objects.values(), *found]) if found else inventory
 
 
-def _refusal(
+def _refusal_of_desired(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Failure | None:
     """Return why nothing may be done to this cluster; None when everything may."""
@@ -246,7 +246,7 @@ class _ClusterContext(Struct, frozen=True, kw_only=True):
     answered: frozenset[str]
 
 
-def _context(
+def _cluster_context(
     wanted: Iterable[DesiredObject],
     desired: ClusterDesired,
     observed: ObservedCluster,

@@ -74,11 +74,11 @@ def parse_path(text: str) -> Path:
         if match["name"] is not None:
             steps.append(match["name"])
         else:
-            steps.append(_item(match["item"]))
+            steps.append(_item_in_text(match["item"]))
     return tuple(steps)
 
 
-def _item(text: str) -> Step:
+def _item_in_text(text: str) -> Step:
     if text.startswith("="):
         return Member(_hashable(json.loads(text[1:])))
     return Key(tuple((match["name"], json.loads(match["value"])) for match in _PAIR.finditer(text)))

@@ -49,7 +49,7 @@ def ruling_for(path: Path, owners: Iterable[Owner], rules: Iterable[FieldRule]) 
     managers, field = [owner.manager for owner in owners], _pointer_with_marks(path)
     for rule in rules:
         is_meant = not rule.manager or any(fnmatchcase(manager, rule.manager) for manager in managers)
-        if is_meant and _pattern(rule.path).match(field):
+        if is_meant and _pattern_of_path(rule.path).match(field):
             return rule.rule
     return None
 
@@ -70,15 +70,15 @@ def claims_of(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims
 
 
 @cache
-def _pattern(path: str) -> re.Pattern[str]:
+def _pattern_of_path(path: str) -> re.Pattern[str]:
     """Return the pattern of a field and everything in it; a text that is no path is no field's."""
     steps = parsed_path(path)
     if steps is None:
         return re.compile(r"(?!)")
-    return re.compile("".join(map(_expression, steps)) + r"(?=[.\[]|$)")
+    return re.compile("".join(map(_expression_of_step, steps)) + r"(?=[.\[]|$)")
 
 
-def _expression(step: str | Items) -> str:
+def _expression_of_step(step: str | Items) -> str:
     if isinstance(step, str):
         return rf"[.{_DOT_IN_NAME}]" + re.escape(step).replace(r"\*", r"[^.\[]*")
     if not step.keys:

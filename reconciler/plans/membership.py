@@ -11,7 +11,7 @@ from typing import Any
 from render.model import Manifest
 
 from .applyset import TOOL, ApplySet, member_of
-from .ownership import own_entry
+from .ownership import managed_fields_entry
 
 _FLEET = re.compile(r"argosy-(?P<name>.+)-(?P<root>[0-9a-f]{12})")
 OTHER_SET = "another ApplySet"
@@ -26,8 +26,8 @@ def is_labelled(live: Manifest, applyset: ApplySet, *, is_held: bool) -> bool:
 
 def fleet_entry(live: Manifest, applyset: ApplySet, *, is_held: bool) -> Mapping[str, Any] | None:
     """Return the managed-fields entry of this fleet; None when it never applied the object."""
-    entry = own_entry(live, applyset.manager)
-    return own_entry(live, applyset.former.manager) if entry is None and is_held else entry
+    entry = managed_fields_entry(live, applyset.manager)
+    return managed_fields_entry(live, applyset.former.manager) if entry is None and is_held else entry
 
 
 def is_member(live: Manifest, applyset: ApplySet, *, is_held: bool) -> bool:

@@ -39,7 +39,7 @@ from .ownership import (
     certain_differences,
     differences,
     foreign_fields,
-    own_entry,
+    managed_fields_entry,
 )
 from .payload import as_sent
 from .retention import RetainFailed
@@ -135,7 +135,7 @@ def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -
     entry = fleet_entry(live, options.applyset, is_held=context.is_held)
     if entry is None and claim:
         taken = next(other_managers(live, options.applyset), options.applyset.former.manager)
-        entry = own_entry(live, taken)
+        entry = managed_fields_entry(live, taken)
     if entry is not None:
         return _own_object(want, live, entry, context)
     if context.is_held and _is_forgotten(live, options.applyset):

@@ -81,7 +81,7 @@ class Owner(NamedTuple):
         return _DEPLOYERS.fullmatch(self.manager) is not None
 
 
-def own_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
+def managed_fields_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
     """Return the managed-fields entry of what a manager applied; None when it never applied the object."""
     for entry in live["metadata"].get("managedFields") or ():
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
@@ -336,7 +336,7 @@ def foreign_fields(
 
     Those that are ``handed_over`` are for others to set, and no addition.
     """
-    ours = own_entry(live, manager)
+    ours = managed_fields_entry(live, manager)
     own = (ours or {}).get("fieldsV1") or {}
     foreign = []
     for entry in live["metadata"].get("managedFields") or ():

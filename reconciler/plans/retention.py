@@ -135,7 +135,7 @@ def _items_of_both(want: list[Any], live: list[Any]) -> list[Any]:
 
 def scaled_objects(scalers: Iterable[Manifest]) -> frozenset[ObjectRef]:
     """Return the workloads that autoscalers - HorizontalPodAutoscalers, KEDA's ScaledObjects - set the replicas of."""
-    return frozenset(ref for scaler in scalers if is_scaler(scaler) for ref in _targets(scaler))
+    return frozenset(ref for scaler in scalers if is_scaler(scaler) for ref in _targets_of_scaler(scaler))
 
 
 def is_scaler(manifest: Manifest) -> bool:
@@ -143,7 +143,7 @@ def is_scaler(manifest: Manifest) -> bool:
     return (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind")) in SCALERS
 
 
-def _targets(scaler: Manifest) -> Iterable[ObjectRef]:
+def _targets_of_scaler(scaler: Manifest) -> Iterable[ObjectRef]:
     target = (scaler.get("spec") or {}).get("scaleTargetRef") or {}
     version, kind = _DEFAULT_TARGET.get(str(scaler["kind"]), ("", ""))
     if target.get("name"):

@@ -77,10 +77,10 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
 
 def aggregated_items(inputs: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
-    return [_item(name, inputs.works[name]) for name in inputs.expected if name in inputs.works]
+    return [_item_of_cluster(name, inputs.works[name]) for name in inputs.expected if name in inputs.works]
 
 
-def _item(cluster: str, work: Manifest) -> dict[str, Any]:
+def _item_of_cluster(cluster: str, work: Manifest) -> dict[str, Any]:
     status = work["status"]
     applied = condition_of_type(status.get("conditions"), APPLIED)
     if applied.get("status") != "True":
@@ -93,7 +93,7 @@ def _item(cluster: str, work: Manifest) -> dict[str, Any]:
 
 def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedHealth:
     """Return the health of an object in a cluster, with the time since when; its status only where a rule reads it."""
-    item = _item(cluster, work)
+    item = _item_of_cluster(cluster, work)
     healthy = condition_of_type(work["status"].get("conditions"), HEALTHY)
     return ReportedHealth(
         cluster=cluster,

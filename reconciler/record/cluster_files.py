@@ -66,7 +66,7 @@ def status_page(
     page += ["| cluster | ready | version | converged | objects | unhealthy | since | |"]
     page += ["|---|---|---|---|---:|---:|---|---|"]
     for name, line in sorted(lines.items()):
-        page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells(line))} |")
+        page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells_of_line(line))} |")
     worst = sorted(unhealthy, key=lambda each: (each.since, each.cluster, each.object))
     if worst:
         page += ["", "| not as it should be | cluster | reason | since |", "|---|---|---|---|"]
@@ -78,7 +78,7 @@ def status_page(
     return ("\n".join(page) + "\n").encode()
 
 
-def _cells(line: ClusterLine) -> tuple[str, ...]:
+def _cells_of_line(line: ClusterLine) -> tuple[str, ...]:
     converged = line.converged[:12]
     if not line.is_connected:
         return "", "", converged, "", "", "", DISCONNECTED

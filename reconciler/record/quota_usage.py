@@ -21,7 +21,7 @@ def quota_usages(desired: Desired, bindings: Collection[Binding], recorded: Reco
     """Yield the usage of each quota of the source."""
     is_enforced = desired.fleet.feature_gates.federated_quota_enforcement
     for template in desired.quotas:
-        shares = _shares(template.manifest, recorded)
+        shares = _shares_of_manifest(template.manifest, recorded)
         yield quota_usage(quota(template.manifest), bindings, shares, is_enforced=is_enforced)
 
 
@@ -41,12 +41,12 @@ def unsettled_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[s
             str(work.get("observedAt") or ""),
         )
         for template in desired.quotas
-        for cluster, work in _works(template.manifest, recorded)
+        for cluster, work in _works_of_manifest(template.manifest, recorded)
         if work is not None and "unsettled" in work
     }
 
 
-def _works(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, Manifest | None]]:
+def _works_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, Manifest | None]]:
     """Yield the clusters of a quota's assignments, by name, each with the Work of its share."""
     metadata = manifest["metadata"]
     below = path_in_cluster(ObjectRef("", "ResourceQuota", metadata["namespace"], metadata["name"]))
@@ -55,9 +55,9 @@ def _works(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, 
         yield cluster, recorded.manifest(f"works/{cluster}/{below}")
 
 
-def _shares(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
+def _shares_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
     """Yield what the clusters of a quota's assignments report, by name."""
-    for cluster, work in _works(manifest, recorded):
+    for cluster, work in _works_of_manifest(manifest, recorded):
         status = _reported_status(work) if work else None
         share = result_or_failure(partial(reported, cluster, status)) if status is not None else None
         if isinstance(share, ReportedQuota):

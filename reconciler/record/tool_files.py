@@ -39,7 +39,7 @@ _MOST_COMMITS = 500
 _TOOLS = {Deployer.ARGO_CD: ("Argo CD", "Application", "argocd"), Deployer.FLUX: ("Flux", "Kustomization", "flux")}
 _HEALTH = {"Healthy": ("True", Health.HEALTHY), "": ("Unknown", Health.UNKNOWN), "Unknown": ("Unknown", Health.UNKNOWN)}
 _FINISHED = {CONVERGED, INCOMPLETE}
-_NOT_TOLD = "its tool tells no health of it while not all of its folder is healthy"
+_NO_HEALTH = "its tool tells no health of it while not all of its folder is healthy"
 
 
 class ToolFiles(Struct, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ def _work_status(reported: ReportedObject) -> WorkStatus:
     else:
         applied = condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
         status, health = _HEALTH.get(reported.health, ("False", Health.UNHEALTHY))
-        reason, why = (reported.health, message) if reported.health else ("NotTold", _NOT_TOLD)
+        reason, why = (reported.health, message) if reported.health else ("NotTold", _NO_HEALTH)
         healthy = condition(HEALTHY, status, one_line(reason), why)
     return WorkStatus(
         ref=reported.ref, version=reported.version, conditions=(applied, healthy), health=health or Health.UNKNOWN

@@ -105,7 +105,7 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
 
 def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, str]:
     """Return when an object that is not healthy was last seen healthy, where it ever was."""
-    if _entry(observed["status"]).get("health") == str(Health.HEALTHY):
+    if _entry_of_status(observed["status"]).get("health") == str(Health.HEALTHY):
         return {}
     seen = _Streaks.of(before).seen or _comparable_health(before)
     until = now if seen["health"] == str(Health.HEALTHY) else before.get("healthyUntil")
@@ -114,7 +114,7 @@ def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, 
 
 def is_on_its_way(work: Manifest) -> bool:
     """Say whether a Work is of a workload that is not healthy: its numbers go on moving, and wait from the first."""
-    entry = _entry(work["status"])
+    entry = _entry_of_status(work["status"])
     return entry.get("health") != str(Health.HEALTHY) and entry["identifier"]["kind"] in _COUNTED_KINDS
 
 
@@ -122,7 +122,7 @@ def unsettled_since(work: Manifest) -> str:
     """Return since when a Work may tell other numbers than its object has; empty where they are as last seen."""
     if "unsettled" in work or not is_on_its_way(work):
         return str(work.get("unsettled") or "")
-    if _entry(work["status"]).get("status") is None:
+    if _entry_of_status(work["status"]).get("status") is None:
         return ""
     return str(condition_of_type(work["status"]["conditions"], HEALTHY).get("lastTransitionTime") or "")
 
@@ -167,11 +167,11 @@ def _written_work(
 def _flapping(observed: Manifest, turns: Streak) -> Manifest:
     """Return a Work that turns again and again: its health is not known."""
     status = observed["status"]
-    seen = _entry(status).get("health")
+    seen = _entry_of_status(status).get("health")
     message = f"it has turned {counted(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
     unknown = condition(HEALTHY, "Unknown", FLAPPING, message)
     conditions = [unknown if each["type"] == HEALTHY else each for each in status["conditions"]]
-    entries = [{**_entry(status), "health": str(Health.UNKNOWN)}]
+    entries = [{**_entry_of_status(status), "health": str(Health.UNKNOWN)}]
     return {**observed, "status": {**status, "conditions": conditions, "manifestStatuses": entries}}
 
 
@@ -179,7 +179,7 @@ def _comparable_health(work: Manifest) -> dict[str, str]:
     """Return the health that was seen, as far as it is told apart."""
     healthy = condition_of_type(work["status"]["conditions"], HEALTHY)
     return {
-        "health": str(_entry(work["status"]).get("health")),
+        "health": str(_entry_of_status(work["status"]).get("health")),
         "status": str(healthy.get("status")),
         "reason": str(healthy.get("reason") or ""),
     }
@@ -187,10 +187,10 @@ def _comparable_health(work: Manifest) -> dict[str, str]:
 
 def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a status with the last reported status of the object, where its interpreter failed now."""
-    last = _entry(old).get("status")
+    last = _entry_of_status(old).get("status")
     if last is None or not condition_of_type(new["conditions"], STATUS_REFLECTED):
         return new
-    return {**new, "manifestStatuses": [{**_entry(new), "status": last}]}
+    return {**new, "manifestStatuses": [{**_entry_of_status(new), "status": last}]}
 
 
 def _has_turned(before: Manifest, observed: Manifest) -> bool:
@@ -199,13 +199,13 @@ def _has_turned(before: Manifest, observed: Manifest) -> bool:
     is_same = _without_volatile(before["status"].get("conditions") or ()) == _without_volatile(
         observed["status"]["conditions"]
     )
-    has_status = [_entry(each["status"]).get("status") is not None for each in (before, observed)]
+    has_status = [_entry_of_status(each["status"]).get("status") is not None for each in (before, observed)]
     is_same = is_same and has_status[0] == has_status[1]
     return not is_same or seen != _comparable_health(observed) or _finding_keys(before) != _finding_keys(observed)
 
 
 def _has_moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    reported, now_reported = _entry(old).get("status"), _entry(new).get("status")
+    reported, now_reported = _entry_of_status(old).get("status"), _entry_of_status(new).get("status")
     return bool(without_times(reported) != without_times(now_reported))
 
 
@@ -253,7 +253,7 @@ def _finding_keys(work: Manifest) -> set[tuple[str, ...]]:
     }
 
 
-def _entry(status: Mapping[str, Any]) -> Mapping[str, Any]:
+def _entry_of_status(status: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(status.get("manifestStatuses") or ()), {})
 
 

@@ -98,10 +98,14 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
 
 def have_equal_status(one: WorkInputs, other: WorkInputs) -> bool:
     """Return whether two clusters' objects have equal statuses: all is equal but the metadata no two objects share."""
-    return _words(one) == _words(other) and one.findings == other.findings and _are_equal(one.live, other.live)
+    return (
+        _words_of_inputs(one) == _words_of_inputs(other)
+        and one.findings == other.findings
+        and _are_equal(one.live, other.live)
+    )
 
 
-def _words(inputs: WorkInputs) -> tuple[str, ...]:
+def _words_of_inputs(inputs: WorkInputs) -> tuple[str, ...]:
     item, source = inputs.item, inputs.result or inputs.item
     return source.action, source.reason, source.message, item.reason, _version(item, inputs.live)
 

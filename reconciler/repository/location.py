@@ -42,7 +42,7 @@ class GitFolder(Struct, frozen=True, kw_only=True):
     def work_trees(self) -> tuple[Path, ...]:
         """Every work tree of the repository on this machine: this one, the main one and the linked ones."""
         main = (self.common_dir.parent,) if self.common_dir.name == ".git" else ()
-        linked = (Path(_line(each)).parent for each in sorted(self.common_dir.glob("worktrees/*/gitdir")))
+        linked = (Path(_line_of_path(each)).parent for each in sorted(self.common_dir.glob("worktrees/*/gitdir")))
         return tuple(dict.fromkeys((*([self.work_tree] if self.work_tree else []), *main, *linked)))
 
     @property
@@ -125,7 +125,7 @@ def _git_dir_of(dot_git: Path) -> Path | None:
     """Return the folder that ``.git`` is, or that its one line points to (a linked worktree, a submodule)."""
     if dot_git.is_dir():
         return dot_git if _is_git_dir(dot_git) else None
-    line = _line(dot_git)
+    line = _line_of_path(dot_git)
     if not dot_git.is_file():
         return None
     target = (dot_git.parent / line.removeprefix("gitdir: ")).resolve()
@@ -143,7 +143,7 @@ def _is_git_dir(folder: Path) -> bool:
 
 
 def _common_dir(git_dir: Path) -> Path:
-    named = _line(git_dir / "commondir")
+    named = _line_of_path(git_dir / "commondir")
     return (git_dir / named).resolve() if named else git_dir
 
 
@@ -157,7 +157,7 @@ def plain_content(path: Path) -> bytes:
         return file.read()
 
 
-def _line(path: Path) -> str:
+def _line_of_path(path: Path) -> str:
     try:
         return plain_content(path).decode("utf-8", "surrogateescape").strip("\r\n")
     except OSError:

@@ -63,7 +63,7 @@ def opened_branches(address: str, environment: Mapping[str, str], purpose: str) 
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
-        _clear(folder)
+        _clear_folder(folder)
         if not (folder / "HEAD").exists():
             outside = replace(git, folder=folder.parent)
             _create(git, public, list_remote(reached_remote(outside, public)))
@@ -133,22 +133,22 @@ def _mirror_folder(address: str, environment: Mapping[str, str], purpose: str = 
 
 
 @cache
-def _handle(folder: Path) -> int:
+def _handle_of_folder(folder: Path) -> int:
     return os.open(folder.with_suffix(".held"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
 
 @cache
 def _hold(folder: Path) -> None:
     """Hold a mirror until this process ends, cleared the first time."""
-    _clear(folder)
+    _clear_folder(folder)
 
 
-def _clear(folder: Path) -> None:
+def _clear_folder(folder: Path) -> None:
     """Hold a mirror until this process ends, and remove what killed git left in there, if no other process holds it.
 
     A process that is killed lets go of the mirror, whereas the locks and the temporary files of its git stay behind.
     """
-    handle = _handle(folder)
+    handle = _handle_of_folder(folder)
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for left in (path for pattern in _LEFT for path in folder.glob(pattern)):

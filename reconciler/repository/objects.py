@@ -80,7 +80,7 @@ def _read_top_folder(git: GitCommand, stored: StoredObjects, commit: str) -> Non
 
 def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
     """Return the files of a small commit without a process; None where that is not easy."""
-    entries = _entries(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
+    entries = _entries_of_stored(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
     if entries is None or any(mode not in _LISTED for _, mode, _ in entries):
         return None
     sizes = stored.sizes({id_ for _, mode, id_ in entries if mode in _BLOBS})
@@ -89,7 +89,7 @@ def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
     return tuple([File(entry.text, entry.mode, entry.id, sizes.get(entry.id, 0)) for entry in entries])
 
 
-def _entries(stored: StoredObjects, commit: str) -> list[TreeEntry] | None:
+def _entries_of_stored(stored: StoredObjects, commit: str) -> list[TreeEntry] | None:
     """Return the entries of a commit that are no folders, named by their paths; None if there are many."""
     id_ = bytes.fromhex(commit)
     content = stored.read((id_,), "commit").get(id_)
@@ -129,14 +129,14 @@ def _listed_by_git(git: GitCommand, treeish: str, *, partial: bool) -> tuple[Fil
                 path.decode("utf-8", "surrogateescape"),
                 int(mode, 8),
                 bytes.fromhex(id_.decode()),
-                _size(size) if sizes is None else sizes.get(id_, ABSENT),
+                _size_in_text(size) if sizes is None else sizes.get(id_, ABSENT),
             )
             for mode, id_, size, path in entries
         ]
     )
 
 
-def _size(text: bytes) -> int:
+def _size_in_text(text: bytes) -> int:
     return int(text) if text.isdigit() else 0
 
 

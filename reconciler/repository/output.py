@@ -41,16 +41,16 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
     """
     contents = dict(files)
     for path in contents:
-        _check(path)
+        _check_path(path)
     try:
         root.mkdir(parents=True, exist_ok=True)
         before = _paths_in_list(root)
         gone = sorted(before - contents.keys(), reverse=True)
         with SafeFolder(root) as below:
-            _write(below, LIST, _listing(before | contents.keys()))
+            _write(below, LIST, _listing_of_paths(before | contents.keys()))
             removed = sum([_remove(below, path) for path in gone])
-            written = sum([_write(below, path, _data(contents[path])) for path in sorted(contents)])
-            _write(below, LIST, _listing(contents))
+            written = sum([_write(below, path, _data_of_blob(contents[path])) for path in sorted(contents)])
+            _write(below, LIST, _listing_of_paths(contents))
     except OSError as error:
         raise ConfigError(
             f"{error.filename or root}: cannot be written: {error.strerror or error}",
@@ -59,7 +59,7 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
     return Written(written=written, unchanged=len(contents) - written, removed=removed)
 
 
-def _check(path: str) -> None:
+def _check_path(path: str) -> None:
     parts = path.split("/")
     if "\0" in path or any(part in _RESERVED or part.casefold() == ".git" for part in parts):
         raise ConfigError(f"{path!r} cannot be written below a folder", hint="rename the object it comes from")
@@ -80,15 +80,15 @@ def _paths_in_list(root: Path) -> set[str]:
     if heading != _HEADING:
         raise ConfigError(f"{root / LIST} is damaged", hint="empty the folder and run again")
     for path in paths:
-        _check(path)
+        _check_path(path)
     return paths
 
 
-def _listing(paths: Iterable[str]) -> bytes:
+def _listing_of_paths(paths: Iterable[str]) -> bytes:
     return (_HEADING + "".join(f"{json.dumps(path)}\n" for path in sorted(paths))).encode()
 
 
-def _data(blob: Blob) -> bytes:
+def _data_of_blob(blob: Blob) -> bytes:
     return blob if isinstance(blob, bytes) else blob.data()
 
 

@@ -106,14 +106,14 @@ class _Pack:
     def add_whole(self, id_: bytes, kind: int, data: bytes) -> int:
         """Append an object in full and return where it starts."""
         start = self.position
-        self._add(id_, _header(kind, len(data)) + compress(data, 1))
+        self._add(id_, _header_of_kind(kind, len(data)) + compress(data, 1))
         return start
 
     def add_delta(self, id_: bytes, delta: bytes, base: int) -> None:
         """Append an object as its difference to the one that starts at ``base``."""
         # A short one is only stored: setting up the compressor costs more than it saves.
         deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _uncompressed_stream(delta)
-        self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
+        self._add(id_, _header_of_kind(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
 
     def add_similar(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
         """Append objects of which many are similar: those with equal beginnings are compared with each other.
@@ -207,7 +207,7 @@ class _Family(Struct):
 
 
 @lru_cache(maxsize=4096)
-def _header(kind: int, size: int) -> bytes:
+def _header_of_kind(kind: int, size: int) -> bytes:
     """Return what precedes an object in a pack: its type and its size when inflated."""
     byte, size = kind << 4 | size & 0xF, size >> 4
     encoded = bytearray()

@@ -43,8 +43,8 @@ def encode_index(records: Iterable[bytes], pack_checksum: bytes, algorithm: str 
     rows = b"".join(sorted(records))
     width = len(pack_checksum)
     row = width + _POSITION.size
-    ids, crcs = _columns(rows, row, 0, width), _columns(rows, row, width, 4)
-    low, large = _offsets(_columns(rows, row, width + 4, 8))
+    ids, crcs = _columns_of_rows(rows, row, 0, width), _columns_of_rows(rows, row, width, 4)
+    low, large = _offsets(_columns_of_rows(rows, row, width + 4, 8))
     firsts = ids[::width]
     fanout = struct.pack(">256I", *(bisect_right(firsts, byte) for byte in range(256)))
     body = b"".join((MAGIC, fanout, ids, crcs, low, large, pack_checksum))
@@ -52,7 +52,7 @@ def encode_index(records: Iterable[bytes], pack_checksum: bytes, algorithm: str 
     return body + checksum
 
 
-def _columns(rows: bytes, row: int, start: int, width: int) -> bytes:
+def _columns_of_rows(rows: bytes, row: int, start: int, width: int) -> bytes:
     """Return ``width`` bytes from position ``start`` of every row, one after the other."""
     columns = bytearray(len(rows) // row * width)
     for column in range(width):
@@ -62,7 +62,7 @@ def _columns(rows: bytes, row: int, start: int, width: int) -> bytes:
 
 def _offsets(offsets: bytes) -> tuple[bytes, bytes]:
     """Return four bytes for each offset, and the table of those that need eight (a pack over 2 GiB)."""
-    low = _columns(offsets, 8, 4, 4)
+    low = _columns_of_rows(offsets, 8, 4, 4)
     if not any(offsets[0::8] + offsets[1::8] + offsets[2::8] + offsets[3::8]) and max(low[::4], default=0) < 0x80:
         return low, b""
     small: list[int] = []
@@ -115,7 +115,7 @@ class PackOffsets:
 
     def of(self, id_: bytes) -> int | None:
         """Return where an object starts in the pack; None if it is not there."""
-        position = _position(self._content, self._count, id_)
+        position = _position_of_content(self._content, self._count, id_)
         if position is None:
             return None
         offsets = _IDS + self._count * (self.width + 4)
@@ -141,12 +141,12 @@ def _among(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
         return set()
     count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
     if count > len(wanted) * _WORTH_BISECTING:
-        return {id_ for id_ in wanted if _position(content, count, id_) is not None}
+        return {id_ for id_ in wanted if _position_of_content(content, count, id_) is not None}
     ids = content[_IDS : _IDS + count * width]
     return wanted.intersection([ids[start : start + width] for start in range(0, len(ids), width)])
 
 
-def _position(content: mmap.mmap, count: int, id_: bytes) -> int | None:
+def _position_of_content(content: mmap.mmap, count: int, id_: bytes) -> int | None:
     """Return the row of an object in an index; None if it is not there."""
     width, fan = len(id_), len(MAGIC) + id_[0] * 4
     low = int.from_bytes(content[fan - 4 : fan], "big") if id_[0] else 0

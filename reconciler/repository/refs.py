@@ -63,7 +63,7 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
     Needs no git process and knows linked worktrees and packed refs. Only for repositories that have ref files.
     """
     common = git_dir
-    named = _content(git_dir / "commondir").strip()
+    named = _content_of_path(git_dir / "commondir").strip()
     if named:
         common = git_dir / named.decode("utf-8", "surrogateescape")
     packed: bytes | None = None
@@ -72,12 +72,12 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
         shared = ref.startswith("refs/") and not ref.startswith(("refs/bisect/", "refs/worktree/", "refs/rewritten/"))
         if ref != "HEAD":
             checked_ref(ref)
-        line = _content((common if shared else git_dir) / ref).strip()
+        line = _content_of_path((common if shared else git_dir) / ref).strip()
         if not line:
-            packed = _content(common / "packed-refs") if packed is None else packed
+            packed = _content_of_path(common / "packed-refs") if packed is None else packed
             return _packed_ref(packed, ref)
         if not line.startswith(b"ref:"):
-            return _id(line, ref)
+            return _id_of_line(line, ref)
         ref = line[4:].strip().decode("utf-8", "surrogateescape")
     raise GitError(f"{ref} is a chain of symbolic refs without end", hint="repair it: git symbolic-ref")
 
@@ -87,7 +87,7 @@ def head_branch(git_dir: Path) -> str | None:
 
     In a mirror it is the branch that the remote's HEAD names, as it is called there.
     """
-    line = (_content(git_dir / MIRRORED_HEAD) or _content(git_dir / "HEAD")).strip()
+    line = (_content_of_path(git_dir / MIRRORED_HEAD) or _content_of_path(git_dir / "HEAD")).strip()
     return line[4:].strip().decode("utf-8", "surrogateescape") if line.startswith(b"ref:") else None
 
 
@@ -103,16 +103,16 @@ def _packed_ref(content: bytes, ref: str) -> str | None:
     if end < 0:
         return None
     start = content.rfind(b"\n", 0, end) + 1
-    return _id(content[start:end], ref)
+    return _id_of_line(content[start:end], ref)
 
 
-def _id(line: bytes, ref: str) -> str:
+def _id_of_line(line: bytes, ref: str) -> str:
     if not _HEX.fullmatch(line):
         raise GitError(f"{ref} is damaged: it does not hold an object's id", hint="run git fsck")
     return line.decode()
 
 
-def _content(path: Path) -> bytes:
+def _content_of_path(path: Path) -> bytes:
     try:
         return plain_content(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +138,7 @@ def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate]
                 hint="leave it first: git switch --detach",
             )
     moving = ordering_only(git, len(updates))
-    moving.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands(updates)))
+    moving.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands_of_updates(updates)))
     if moving is not git:
         _flush(folder.common_dir / updates[-1].ref)
 
@@ -159,7 +159,7 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _commands(updates: Iterable[RefUpdate]) -> Iterable[bytes]:
+def _commands_of_updates(updates: Iterable[RefUpdate]) -> Iterable[bytes]:
     yield b"start\0"
     for ref, new, expected in updates:
         name = checked_ref(ref).encode("utf-8", "surrogateescape")

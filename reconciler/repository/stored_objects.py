@@ -164,7 +164,7 @@ def _packed_size(pack: _OpenPack, offset: int) -> int | None:
         return entry.size if _KINDS[entry.type] == "blob" else None
     _, start = _base(pack, entry, offset)
     delta = zlib.decompressobj().decompress(pack.content[start : start + _HEADER], _HEADER)
-    return _size(delta, _size(delta, 0)[1])[0]
+    return _size_of_delta(delta, _size_of_delta(delta, 0)[1])[0]
 
 
 def _read_packed(pack: _OpenPack, offset: int) -> tuple[str, bytes]:
@@ -239,8 +239,8 @@ def _inflated_at(content: bytes | mmap.mmap, start: int, size: int) -> bytes:
 
 def with_delta(base: bytes, delta: bytes) -> bytes:
     """Return a content from its base and its difference to it; a ``ValueError`` if the two do not belong together."""
-    source, position = _size(delta, 0)
-    size, position = _size(delta, position)
+    source, position = _size_of_delta(delta, 0)
+    size, position = _size_of_delta(delta, position)
     if source != len(base) or size > _LARGEST:
         raise ValueError("a difference to something else")
     content = bytearray()
@@ -253,7 +253,7 @@ def with_delta(base: bytes, delta: bytes) -> bytes:
     return bytes(content)
 
 
-def _size(delta: bytes, position: int) -> tuple[int, int]:
+def _size_of_delta(delta: bytes, position: int) -> tuple[int, int]:
     size = shift = 0
     while True:
         byte = delta[position]

@@ -71,7 +71,7 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
         metadata = {"name": lease.name, "namespace": lease.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
         return _state_after_write(
-            state, client, ("POST", lease.collection), {**body, "spec": _spec(state.holder, {})}, now
+            state, client, ("POST", lease.collection), {**body, "spec": _spec_of_holder(state.holder, {})}, now
         )
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     version, holder = str((answer.body.get("metadata") or {}).get("resourceVersion")), spec.get("holderIdentity")
@@ -81,7 +81,9 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
     span = float(seconds) if isinstance(seconds, int) else LEASE_SECONDS
     if holder and holder != state.holder and now - state.changed < span:
         return replace(state, renewed=None, fault="")
-    return _state_after_write(state, client, ("PUT", path), {**answer.body, "spec": _spec(state.holder, spec)}, now)
+    return _state_after_write(
+        state, client, ("PUT", path), {**answer.body, "spec": _spec_of_holder(state.holder, spec)}, now
+    )
 
 
 def _state_after_write(
@@ -107,7 +109,7 @@ def release_lease(state: LeaderState, client: Client, lease: LeaseName) -> None:
         client.send(Request(method="PUT", path=path, expects=Expected.OBJECT, body=body, tries=1))
 
 
-def _spec(holder: str, before: Mapping[str, Any]) -> dict[str, Any]:
+def _spec_of_holder(holder: str, before: Mapping[str, Any]) -> dict[str, Any]:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     is_new = before.get("holderIdentity") != holder
     turns = before.get("leaseTransitions")

@@ -20,7 +20,7 @@ from .files import SourceFile
 
 NO_CLUSTER = "write a Cluster of that name, or with that spec.apiEndpoint"
 """The hint for what is meant for a cluster that the source does not have."""
-TOLD_ONCE = (*NOT_AT_HAND, NO_CLUSTER)
+SAID_ONCE = (*NOT_AT_HAND, NO_CLUSTER)
 """The beginnings of the hints for what one cause is behind, however many objects it leaves out."""
 
 CIPHERTEXT, UNSET_VARIABLE = "Ciphertext", "UnsetVariable"
@@ -84,7 +84,7 @@ def with_what_lacks_them(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     every = tuple(broken)
     lacking: dict[tuple[str, str], set[Problem]] = {}
     for each in every:
-        if each.problem.hint.startswith(TOLD_ONCE):
+        if each.problem.hint.startswith(SAID_ONCE):
             lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
     message_by_problem = {problem: _naming_all(found) for found in lacking.values() for problem in found}
     return tuple(replace(each, problem=message_by_problem.get(each.problem, each.problem)) for each in every)

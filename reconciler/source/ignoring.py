@@ -52,7 +52,7 @@ class _Lines(Struct):
             self.by_suffix.setdefault(inner[1:], []).append(line)
         else:
             compiled = re.compile(
-                _path_expression(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment(inner)}", re.DOTALL
+                _path_expression(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment_of_part(inner)}", re.DOTALL
             )
             first, slash, _ = inner.partition("/")
             if is_anchored and slash and not _WILD.search(first):
@@ -145,14 +145,14 @@ def _parts_expression(parts: Sequence[str]) -> str:
         if part == "**":
             runs.append([])
         else:
-            runs[-1].append(_segment(part))
+            runs[-1].append(_segment_of_part(part))
     first, *inner, last = ["/".join(run) for run in runs] if len(runs) > 1 else ["/".join(runs[0]), ""]
     if len(runs) == 1:
         return first
     return "".join((first and f"{first}/", *(f"(?>(?:[^/]+/)*?{run}/)" for run in inner), f"(?:[^/]+/)*{last}"))
 
 
-def _segment(part: str) -> str:
+def _segment_of_part(part: str) -> str:
     """Return the regular expression of a part between slashes."""
     first, *inner = _runs(part)
     if not inner:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from render.errors import Problem
 from render.model import Template
 
-from .broken import TOLD_ONCE
+from .broken import SAID_ONCE
 from .built_files import BuiltFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
@@ -67,7 +67,7 @@ class Lines(Struct):
         if isinstance(place.file, BuiltFile):
             origin = place.file.origin_of(place.position)
             message = problem.message
-            if problem.hint.startswith(TOLD_ONCE):
+            if problem.hint.startswith(SAID_ONCE):
                 pass
             elif origin.path != place.file.path:
                 message = f"{message}, as {place.file.path} builds it"

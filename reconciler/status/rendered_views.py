@@ -20,7 +20,7 @@ from render.model import ObjectRef
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
-from .staleness import NO_AGENT, NOT_REACHED, NOT_TOLD, MemberProgress
+from .staleness import NO_AGENT, NOT_REACHED, NOT_READ_YET, MemberProgress
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
@@ -58,7 +58,7 @@ def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         return NO_AGENT
     reached = fleet.source.desired.fleet.reached
     if fleet.source.desired.fleet.is_reported_by_tools and reached is not None and cluster not in reached:
-        return NOT_TOLD
+        return NOT_READ_YET
     if has_status and reached and cluster not in reached:
         return NOT_REACHED
     return NOT_YET if has_status else NOT_RECORDED

@@ -24,7 +24,7 @@ NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its f
 NO_AGENT = "it pulls, and its agent has reported nothing yet"
 NO_AGENT_HINT = "argosy cluster agent prints what installs its agent; its log says what keeps it from reporting"
 SILENT_AGENT_HINT = "see the log of its agent: kubectl -n argosy-system logs deployment/argosy-agent"
-NOT_TOLD = "no pass has yet read what the tool that applies its folder did"
+NOT_READ_YET = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
@@ -84,7 +84,7 @@ def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
         return MemberProgress(reason="NoAgent", message=NO_AGENT, hint=NO_AGENT_HINT, is_known=False)
     if fleet.is_reported_by_tools and fleet.reached is not None and member.name not in fleet.reached:
-        return MemberProgress(reason="NotTold", message=NOT_TOLD, is_known=False)
+        return MemberProgress(reason="NotTold", message=NOT_READ_YET, is_known=False)
     if fleet.reached and member.name not in fleet.reached:
         return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
     return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)

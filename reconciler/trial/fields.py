@@ -28,13 +28,13 @@ def held_objects(ref: ObjectRef, clusters: Collection[str], rendered: Rendered) 
     manifests = {}
     for cluster in clusters if works else ():
         bit = rendered.built.index.index_by_name.get(cluster)
-        content = None if bit is None or works is None else _content(works, bit)
+        content = None if bit is None or works is None else _content_of_works(works, bit)
         if content is not None:
             manifests[cluster] = parse_documents(content)[0].value
     return manifests
 
 
-def _content(works: Works, bit: int) -> bytes | None:
+def _content_of_works(works: Works, bit: int) -> bytes | None:
     for variant in works.variants:
         if variant.clusters >> bit & 1:
             blob = works.blobs[variant.id]

@@ -46,7 +46,7 @@ def unknown_names(
     for test in tests:
         given = frozenset(cluster.name for cluster in test.clusters)
         names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
-        for each in _names(test, names):
+        for each in _names_of_test(test, names):
             if each.name not in each.known:
                 near = nearest(each.name, each.known) or _of_that_name(each.name, each.known)
                 hint = f"did you mean {near!r}?" if near else ""
@@ -67,7 +67,7 @@ def _last_part(name: str) -> str:
     return name.rpartition("/")[2].rpartition(" ")[2]
 
 
-def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
+def _names_of_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
     for number, name in enumerate(test.without_clusters):
         yield _cluster(f"spec.given.withoutClusters[{number}]", name, names)
     for name in test.not_ready:

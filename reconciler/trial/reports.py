@@ -35,10 +35,10 @@ def as_text(results: Results) -> str:
     for trial in results.trials:
         lines.append(f"{'ok  ' if trial.passed else 'FAIL'}  {trial.test.name}  {trial.test.path}")
         lines += [f"      {results.sentence(trial, each)}" for each in trial.mismatches]
-    return "".join(f"{line}\n" for line in (*lines, *_summary(results)))
+    return "".join(f"{line}\n" for line in (*lines, *_summary_of_results(results)))
 
 
-def _summary(results: Results) -> Iterator[str]:
+def _summary_of_results(results: Results) -> Iterator[str]:
     coverage, passed = results.coverage, sum(trial.passed for trial in results.trials)
     used_policies = coverage.policies - len(coverage.idle_policies)
     used_rules = coverage.rules - len(coverage.idle_rules)
@@ -60,7 +60,7 @@ def as_tap(results: Results) -> str:
         if not trial.passed:
             sentences = (f"    - {as_json(results.sentence(trial, each)).rstrip()}" for each in trial.mismatches)
             lines += ["  ---", "  mismatches:", *sentences, "  ..."]
-    lines += [f"# {line.strip()}" for line in _summary(results)]
+    lines += [f"# {line.strip()}" for line in _summary_of_results(results)]
     return "".join(f"{line}\n" for line in lines)
 
 

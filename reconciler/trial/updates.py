@@ -77,14 +77,14 @@ def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
     ``place`` is where the test stands. UneditableError says what cannot be changed where.
     """
     for mismatch in filter(is_writable, trial.mismatches):
-        for field, value in _edits(mismatch):
+        for field, value in _edits_of_mismatch(mismatch):
             document = parse_documents(content)[place.position].value
             path = path_of(document, f"{place.prefix}{field}")
             content = edit_file(content, place.position, [Edit(path, value)])
     return content
 
 
-def _edits(mismatch: Mismatch) -> Iterator[tuple[str, Any]]:
+def _edits_of_mismatch(mismatch: Mismatch) -> Iterator[tuple[str, Any]]:
     """Yield the fields that change with their values."""
     field = _FIELD.fullmatch(mismatch.field)
     if field:

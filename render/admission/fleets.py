@@ -22,21 +22,21 @@ NAME_LIMIT = 108
 
 def _record(struct: type[Struct]) -> Record:
     """Return the schema of a section."""
-    return Record(_nodes(struct))
+    return Record(_nodes_of_struct(struct))
 
 
-def _nodes(struct: type[Struct]) -> dict[str, Node]:
+def _nodes_of_struct(struct: type[Struct]) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
     for field in setting_fields(struct):
         name = field.setting.name
         if not name and field.section:
-            nodes |= _nodes(field.section)
+            nodes |= _nodes_of_struct(field.section)
         elif "." not in name:  # of metadata, which all kinds have
-            nodes[f"{name}!" if field.is_required else name] = _node(field)
+            nodes[f"{name}!" if field.is_required else name] = _node_of_field(field)
     return nodes
 
 
-def _node(field: SettingField) -> Node:
+def _node_of_field(field: SettingField) -> Node:
     node = _record(field.section) if field.section else _leaf(field)
     return ListOf(node) if field.is_list else node
 
@@ -73,17 +73,17 @@ def set_fleet_name(fleet: dict[str, Any], _findings: Findings) -> None:
 
 def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     """Report mistakes that the schema cannot express."""
-    _check(Fleet, fleet["spec"], "spec", findings)
+    _check_struct(Fleet, fleet["spec"], "spec", findings)
 
 
-def _check(struct: type[Struct], plain: Mapping[str, Any], path: str, findings: Findings) -> None:
+def _check_struct(struct: type[Struct], plain: Mapping[str, Any], path: str, findings: Findings) -> None:
     for field in setting_fields(struct):
         name = field.setting.name
         if not name and field.section:
-            _check(field.section, plain, path, findings)
+            _check_struct(field.section, plain, path, findings)
         if (value := plain.get(name)) is None:
             continue
         for fault in field.setting.faults(value):
             findings.problem(f"{path}.{name}{fault.path}", fault.message, hint=fault.hint, kind=fault.kind)
         if field.section and not field.is_list:
-            _check(field.section, value, f"{path}.{name}", findings)
+            _check_struct(field.section, value, f"{path}.{name}", findings)

@@ -75,11 +75,11 @@ def run_settings_kind() -> AdmittedKind:
         schema=RUN_SETTINGS_SPEC,
         spec=walk_of(RUN_SETTINGS_SPEC, Reading(is_typed=False)),
         prepare=set_fleet_name,
-        check=_check,
+        check=_check_settings,
     )
 
 
-def _check(settings: dict[str, Any], findings: Findings) -> None:
+def _check_settings(settings: dict[str, Any], findings: Findings) -> None:
     """Report times and addresses that are none, numbers beyond their bounds, and names that are given twice."""
     spec = settings["spec"]
     members, webhook = spec.get("members", {}), spec.get("webhook", {})
@@ -90,15 +90,15 @@ def _check(settings: dict[str, Any], findings: Findings) -> None:
     for field, text in (("spec.webhook.address", webhook.get("address")), ("spec.inside", spec.get("inside"))):
         if text and address_in(text) is None:
             findings.problem(field, f"{quoted(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080")
-    _check_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
-    _check_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
+    _check_at_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
+    _check_at_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
     if members.get("asGroups") and not members.get("as"):
         findings.problem("spec.members.asGroups", "goes with as, as for kubectl")
     _check_channels(spec.get("notifications", ()), findings)
     _check_names(spec.get("fleets", ()), findings)
 
 
-def _check_most(field: str, number: int | None, most: int, findings: Findings) -> None:
+def _check_at_most(field: str, number: int | None, most: int, findings: Findings) -> None:
     if number and number > most:
         findings.problem(field, f"must be at most {most}, not {number}")
 

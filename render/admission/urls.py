@@ -37,7 +37,7 @@ def parse_address(text: str) -> UrlAddress:
         return UrlAddress(scheme=scheme, query=query, fragment=fragment)
     if not scheme and ":" in rest.split("/")[0]:
         return UrlAddress(fault="a scheme such as https:// is missing")
-    authority, path = _authority(rest, scheme)
+    authority, path = _authority_of_rest(rest, scheme)
     fault = _authority_fault(authority) or _escape_fault(path) or _escape_fault(fragment)
     if fault:
         return UrlAddress(fault=fault)
@@ -45,7 +45,7 @@ def parse_address(text: str) -> UrlAddress:
     return UrlAddress(scheme=scheme, has_user=bool(at), host=host, query=query, fragment=fragment)
 
 
-def _authority(rest: str, scheme: str) -> tuple[str, str]:
+def _authority_of_rest(rest: str, scheme: str) -> tuple[str, str]:
     if not rest.startswith("//") or (not scheme and rest.startswith("///")):
         return "", rest
     authority, slash, path = rest[2:].partition("/")

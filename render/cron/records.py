@@ -89,7 +89,7 @@ class ScaledBoundsRecord(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def cron_memories(recorded: Iterable[CronRecord]) -> tuple[CronMemory, ...]:
     """Return the states that a binding records."""
-    return tuple(CronMemory(autoscaler=each.name, state=_state(each.rules)) for each in recorded)
+    return tuple(CronMemory(autoscaler=each.name, state=_cron_state(each.rules)) for each in recorded)
 
 
 def plain_memories(memories: Iterable[CronMemory]) -> list[Plain]:
@@ -112,7 +112,7 @@ def scaled_replicas(recorded: ScaledReplicasRecord | None) -> ScaledReplicas | N
         template=recorded.template,
         autoscaler=recorded.by,
         rule=recorded.rule,
-        due=_instant(recorded.at),
+        due=_instant_in_text(recorded.at),
     )
 
 
@@ -138,7 +138,7 @@ def scaled_bounds(recorded: ScaledBoundsRecord | None) -> ScaledBounds | None:
         own=ReplicaBounds(minimum=recorded.own_minimum, maximum=recorded.own_maximum),
         autoscaler=recorded.by,
         rule=recorded.rule,
-        due=_instant(recorded.at),
+        due=_instant_in_text(recorded.at),
     )
 
 
@@ -157,9 +157,9 @@ def plain_bounds(bounds: ScaledBounds | None) -> Plain:
     }
 
 
-def _state(rules: Iterable[RuleRecord]) -> CronState:
+def _cron_state(rules: Iterable[RuleRecord]) -> CronState:
     in_force = {each.name: _rule_in_force(each.name, each.in_force) for each in rules if each.in_force is not None}
-    return CronState(in_force=in_force, histories=tuple(map(_history, rules)))
+    return CronState(in_force=in_force, histories=tuple(map(_rule_history, rules)))
 
 
 def _rule_in_force(name: str, recorded: RuleInForce) -> CronRule:
@@ -178,19 +178,19 @@ def _rule_in_force(name: str, recorded: RuleInForce) -> CronRule:
     )
 
 
-def _history(recorded: RuleRecord) -> RuleHistory:
+def _rule_history(recorded: RuleRecord) -> RuleHistory:
     return RuleHistory(
         name=recorded.name,
-        upcoming=None if recorded.next is None else _instant(recorded.next),
-        successes=tuple(map(_run, recorded.runs or ())),
-        failures=tuple(map(_run, recorded.failed_runs or ())),
+        upcoming=None if recorded.next is None else _instant_in_text(recorded.next),
+        successes=tuple(map(_execution, recorded.runs or ())),
+        failures=tuple(map(_execution, recorded.failed_runs or ())),
     )
 
 
-def _run(recorded: RunRecord) -> Execution:
+def _execution(recorded: RunRecord) -> Execution:
     return Execution(
-        due=_instant(recorded.due),
-        ran=_instant(recorded.ran),
+        due=_instant_in_text(recorded.due),
+        ran=_instant_in_text(recorded.ran),
         scale=Scale(replicas=recorded.replicas, minimum=recorded.minimum, maximum=recorded.maximum),
         failure=recorded.message or "",
     )
@@ -235,5 +235,5 @@ def _plain_rule(rule: CronRule) -> Plain:
     return {name: value for name, value in fields.items() if value not in (None, "") and defaults.get(name) != value}
 
 
-def _instant(text: str) -> datetime:
+def _instant_in_text(text: str) -> datetime:
     return parse_instant(text) or FIRST

@@ -98,13 +98,13 @@ def parse_schedule(text: str) -> Schedule:
 def _schedule_in(text: str) -> Schedule:
     """Return a schedule without a time zone before it; there may be one at most."""
     if text.startswith("@every "):
-        return Every(seconds=_duration(text.removeprefix("@every ")))
+        return Every(seconds=_duration_in_text(text.removeprefix("@every ")))
     if text.startswith("@") and text not in _MACROS:
         raise ValueError(f"there is no macro {text!r}; there are {', '.join(MACROS)}")
     words = _MACROS.get(text, text).split()
     if len(words) != len(_RANGES):
         raise ValueError(f"has {len(words)} fields, not five: minute, hour, day of the month, month, day of the week")
-    fields = [_field(word, expected) for word, expected in zip(words, _RANGES, strict=True)]
+    fields = [_field_in_text(word, expected) for word, expected in zip(words, _RANGES, strict=True)]
     minutes, hours, days, months, weekdays = (frozenset(values) for values, _ in fields)
     return FieldSchedule(
         minutes=minutes,
@@ -116,7 +116,7 @@ def _schedule_in(text: str) -> Schedule:
     )
 
 
-def _field(text: str, expected: _Range) -> tuple[set[int], bool]:
+def _field_in_text(text: str, expected: _Range) -> tuple[set[int], bool]:
     """Return the values of a field, and whether it is unrestricted."""
     values: set[int] = set()
     is_any = False
@@ -135,9 +135,9 @@ def _item(item: str, expected: _Range) -> tuple[int, int, int, bool]:
         raise ValueError(f"{expected.what}: {item!r} is no value, range or step")
     first, last = expected.first, expected.last
     if not is_star:
-        first = _number(ends[0], expected)
-        last = _number(ends[1], expected) if len(ends) == 2 else expected.last if steps else first
-    step = _number(steps[0], expected._replace(names={})) if steps else 1
+        first = _number_in_text(ends[0], expected)
+        last = _number_in_text(ends[1], expected) if len(ends) == 2 else expected.last if steps else first
+    step = _number_in_text(steps[0], expected._replace(names={})) if steps else 1
     if first < expected.first or last > expected.last:
         raise ValueError(f"{expected.what}: {item!r} is not within {expected.first} to {expected.last}")
     if first > last:
@@ -147,7 +147,7 @@ def _item(item: str, expected: _Range) -> tuple[int, int, int, bool]:
     return first, last, step, is_star and step == 1
 
 
-def _number(text: str, expected: _Range) -> int:
+def _number_in_text(text: str, expected: _Range) -> int:
     named = expected.names.get(text.lower())
     if named is not None:
         return named
@@ -156,7 +156,7 @@ def _number(text: str, expected: _Range) -> int:
     return int(text)
 
 
-def _duration(text: str) -> int:
+def _duration_in_text(text: str) -> int:
     if not _DURATION.fullmatch(text):
         raise ValueError(f"{text!r} is no duration such as 90s or 1h30m")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(text))

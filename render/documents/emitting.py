@@ -47,7 +47,7 @@ def _finish_text(text: str) -> str:
 
 def top_keys(manifest: Mapping[str, Any]) -> list[str]:
     """Return a document's keys in the order they are written."""
-    keys = _keys(manifest, _TOP_FIRST)
+    keys = _keys_of_mapping(manifest, _TOP_FIRST)
     if "status" in manifest:
         keys.remove("status")
         keys.append("status")
@@ -56,10 +56,10 @@ def top_keys(manifest: Mapping[str, Any]) -> list[str]:
 
 def metadata_keys(metadata: Mapping[str, Any]) -> list[str]:
     """Return the keys of metadata in the order they are written."""
-    return _keys(metadata, _METADATA_FIRST)
+    return _keys_of_mapping(metadata, _METADATA_FIRST)
 
 
-def _keys(mapping: Mapping[str, Any], first: tuple[str, ...]) -> list[str]:
+def _keys_of_mapping(mapping: Mapping[str, Any], first: tuple[str, ...]) -> list[str]:
     """Return the keys of a mapping in order, some of them first."""
     keys = sorted(mapping)
     for key in reversed(first):

@@ -42,14 +42,14 @@ def value_of_chunk(text: str) -> tuple[Any, int]:
         start += 1
     if start == len(lines):
         return None, 0
-    follow = iter(_entries(lines, start)).__next__
-    value, rest = _container(follow(), follow, 1)
+    follow = iter(_entries_of_lines(lines, start)).__next__
+    value, rest = _container_of_entry(follow(), follow, 1)
     if rest is not _END:
         raise NotOrdinary
     return value, start
 
 
-def _entries(lines: list[str], resume: int) -> list[LineEntry]:
+def _entries_of_lines(lines: list[str], resume: int) -> list[LineEntry]:
     """Return the entries of the lines from one on, then the end."""
     entries: list[LineEntry] = []
     for number, line in enumerate(lines):
@@ -100,7 +100,7 @@ def _text_column(column: int, lines: list[str], start: int) -> int:
     raise NotOrdinary
 
 
-def _container(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
+def _container_of_entry(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     """Return the mapping or list that starts with an entry, and the first entry that does not belong to it."""
     if depth > MAX_DEPTH:
         raise NotOrdinary
@@ -114,7 +114,7 @@ def _mapping(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEnt
         _, kind, key, value = entry
         entry = follow()
         if kind is _KEY:
-            value, entry = _container(entry, follow, depth + 1) if entry.place > own else (None, entry)
+            value, entry = _container_of_entry(entry, follow, depth + 1) if entry.place > own else (None, entry)
         elif kind is not _KEY_AND_SCALAR:
             value = copy_value(value)
         if key in mapping:
@@ -130,11 +130,11 @@ def _list(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]
     while True:
         _, kind, _, value = entry
         if kind is _DASH_AND_ENTRY:
-            value, entry = _container(value, follow, depth + 1)
+            value, entry = _container_of_entry(value, follow, depth + 1)
         else:
             entry = follow()
             if kind is _DASH:
-                value, entry = _container(entry, follow, depth + 1) if entry.place > own else (None, entry)
+                value, entry = _container_of_entry(entry, follow, depth + 1) if entry.place > own else (None, entry)
             elif kind is not _DASH_AND_SCALAR:
                 value = copy_value(value)
         items.append(value)

@@ -71,7 +71,7 @@ def resolve(text: str) -> Any:
 def _number_or_text(text: str) -> Any:
     digits = text.replace("_", "")
     match = _INTEGER.fullmatch(digits)
-    number = _integer(match) if match else None
+    number = _integer_of_match(match) if match else None
     if number is not None:
         return number
     if _FLOAT.fullmatch(digits):
@@ -82,7 +82,7 @@ def _number_or_text(text: str) -> Any:
     return number if number is not None and INT64_MIN <= number <= INT64_MAX else text
 
 
-def _integer(match: re.Match[str]) -> int | None:
+def _integer_of_match(match: re.Match[str]) -> int | None:
     """Return the integer, or None where neither int64 nor (without a sign) uint64 holds it."""
     sign, *digits = match.groups()
     if len(digits[-1] or "") > _MOST_DIGITS:

@@ -81,21 +81,21 @@ class LocatedEvents:
         try:
             event = self._parser.get_event()
         except yaml.MarkedYAMLError as error:
-            raise _problem(error) from None
+            raise _syntax_problem(error) from None
         except yaml.YAMLError:
             raise SyntaxProblem("text that is not YAML", self.position) from None
         if event is not None:
-            self.position = _position(event.start_mark)
+            self.position = _position_of_mark(event.start_mark)
         return event
 
 
-def _problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
+def _syntax_problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
     wording = syntax_message(error.problem or "")
     mark = (error.context_mark if wording.at_start else None) or error.problem_mark or error.context_mark
-    return SyntaxProblem(wording.message, _position(mark) if mark else Position(1, 1), wording.hint)
+    return SyntaxProblem(wording.message, _position_of_mark(mark) if mark else Position(1, 1), wording.hint)
 
 
-def _position(mark: Any) -> Position:
+def _position_of_mark(mark: Any) -> Position:
     return Position(mark.line + 1, mark.column + 1)
 
 
@@ -128,7 +128,7 @@ class _ExactParser(Reader, Scanner, Parser):
         except (ValueError, OverflowError):  # an escape beyond Unicode
             token = None
         if token is None or _LONE_SURROGATE.search(token.value):
-            raise SyntaxProblem("an escape that is no Unicode character", _position(start))
+            raise SyntaxProblem("an escape that is no Unicode character", _position_of_mark(start))
         return token
 
     def scan_tag(self) -> TagToken:

@@ -75,7 +75,7 @@ def application_failover(
     state = workload.state
     try:
         for cluster in left:
-            state = evict_cluster(state, _task(cluster, workload, gates or FailoverGates()))
+            state = evict_cluster(state, _graceful_eviction_task(cluster, workload, gates or FailoverGates()))
     except PreservationError as error:
         return FailoverPass(state=workload.state, timers=running, error=str(error))
     kept = _timers_of_unwell(running, state, workload.reported)
@@ -104,7 +104,7 @@ def _timers_of_unwell(running: Timers, state: Leaving, reported: Sequence[Aggreg
     return {name: since for name, since in running.items() if name in state.target_names and name not in well}
 
 
-def _task(cluster: str, workload: FailingWorkload, gates: FailoverGates) -> GracefulEvictionTask:
+def _graceful_eviction_task(cluster: str, workload: FailingWorkload, gates: FailoverGates) -> GracefulEvictionTask:
     """Return the task by which a workload leaves a cluster."""
     application = workload.application
     task = GracefulEvictionTask(

@@ -48,9 +48,9 @@ class JsonPatch(Struct, frozen=True):
             raise PatchFailed(f"{op}: the path is missing")
         match op:
             case "add":
-                _add(_place(root, path), _value(operation))
+                _add(_place_of_root(root, path), _value_of_operation(operation))
             case "remove":
-                _remove(_place(root, path))
+                _remove(_place_of_root(root, path))
             case "replace":
                 self._replace(root, path, operation)
             case "test":
@@ -59,13 +59,13 @@ class JsonPatch(Struct, frozen=True):
                 self._move(root, path, operation, is_kept=op == "copy")
 
     def _replace(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
-        value = _value(operation)
+        value = _value_of_operation(operation)
         if path == "":
             if not isinstance(value, dict | list):
                 raise PatchFailed("replace: the value of a whole document is an object or a list")
             root[0] = value
             return
-        place = _place(root, path)
+        place = _place_of_root(root, path)
         if isinstance(place.holder, list):
             place.holder[_index(place, len(place.holder))] = value
         else:
@@ -74,7 +74,7 @@ class JsonPatch(Struct, frozen=True):
     def _test(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
         if path == "":
             raise PatchFailed("test: there is no path")
-        found = _value_at_place(_place(root, path))
+        found = _value_at_place(_place_of_root(root, path))
         wanted = operation.get("value", _ABSENT)
         if found is None:
             if wanted is _ABSENT and self.version < 5:
@@ -88,11 +88,11 @@ class JsonPatch(Struct, frozen=True):
         source = operation.get("from")
         if not isinstance(source, str):
             raise PatchFailed("move and copy need from")
-        place = _place(root, source)
+        place = _place_of_root(root, source)
         value = deepcopy(_value_at_place(place))
         if not is_kept:
             _remove(place)
-        _add(_place(root, path), value)
+        _add(_place_of_root(root, path), value)
 
 
 JsonPatch.V4 = JsonPatch(4)
@@ -109,7 +109,7 @@ class _Place(Struct, frozen=True):
     path: str
 
 
-def _place(root: list[Any], path: str) -> _Place:
+def _place_of_root(root: list[Any], path: str) -> _Place:
     parts = path.split("/")
     if len(parts) < 2:
         raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
@@ -136,7 +136,7 @@ def _name_of_token(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
-def _value(operation: Mapping[str, Any]) -> Any:
+def _value_of_operation(operation: Mapping[str, Any]) -> Any:
     return deepcopy(operation.get("value"))
 
 
@@ -197,7 +197,7 @@ def exact_path(document: Any, path: str) -> tuple[str, bool]:
 
     PatchFailed where the object or list that it lies in is not there.
     """
-    place = _place([document], path)
+    place = _place_of_root([document], path)
     parts, holder = [], document
     for part in [*map(_name_of_token, path.split("/")[1:-1])]:
         parts.append(_exact_part(holder, part))

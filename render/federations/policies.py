@@ -71,16 +71,16 @@ def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
     ways: dict[_Route, list[Unit]] = {}
     for unit in conversion.units:
         path = _path(f"templates/{unit.namespace or 'cluster-scoped'}", unit.manifest, taken)
-        found.append(WrittenObject(path, (_source(unit),), unit.manifest))
+        found.append(WrittenObject(path, (_source_of_unit(unit),), unit.manifest))
         if not unit.reach.is_nowhere:
             ways.setdefault(_Route.of(unit), []).append(unit)
-    found += _policies(ways, prefix)
+    found += _policies_of_ways(ways, prefix)
     for unit in conversion.units:
         if unit.rules and not unit.reach.is_nowhere:
             path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
-            found.append(WrittenObject(path, (_source(unit),), _override(unit, prefix)))
+            found.append(WrittenObject(path, (_source_of_unit(unit),), _override(unit, prefix)))
     for document in conversion.kept:
-        folder = "/".join(filter(None, (_folder(document.manifest), document.key[0])))
+        folder = "/".join(filter(None, (_folder_of_manifest(document.manifest), document.key[0])))
         path = _path(folder, document.manifest, taken)
         found.append(WrittenObject(path, ((document.origin, ""),), document.manifest))
     for origin, member in conversion.members:
@@ -88,7 +88,7 @@ def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
     return found
 
 
-def _source(unit: Unit) -> tuple[str, str]:
+def _source_of_unit(unit: Unit) -> tuple[str, str]:
     return unit.origin, unit.subject
 
 
@@ -96,12 +96,12 @@ def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
     """Return a path of its own for an object below a folder, and take it."""
     name = _plain(f"{manifest['kind']}-{manifest['metadata']['name']}")
     path = f"{folder}/{name}"
-    path = path if f"{path}.yaml" not in taken else f"{path}-{_digest(str(manifest['apiVersion']))}"
+    path = path if f"{path}.yaml" not in taken else f"{path}-{_digest_in_text(str(manifest['apiVersion']))}"
     taken.add(f"{path}.yaml")
     return f"{path}.yaml"
 
 
-def _folder(manifest: Manifest) -> str:
+def _folder_of_manifest(manifest: Manifest) -> str:
     """Return the folder of an object that stays as it is."""
     if str(manifest["apiVersion"]).startswith("work.karmada.io/"):
         return "bindings"
@@ -110,21 +110,21 @@ def _folder(manifest: Manifest) -> str:
     return "overrides" if str(manifest["kind"]).endswith("OverridePolicy") else "policies"
 
 
-def _policies(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
+def _policies_of_ways(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
     taken: set[tuple[str, str]] = set()
     for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _way_name(pair[0]))):
         name = _way_name(way)
         if (way.namespace, name) in taken:
-            name = f"{name}-{_digest(repr(way))}"
+            name = f"{name}-{_digest_in_text(repr(way))}"
         taken.add((way.namespace, name))
         path = f"policies/{way.namespace or 'cluster-scoped'}.yaml"
-        yield WrittenObject(path, tuple(dict.fromkeys(map(_source, units))), _policy(way, prefix + name, units))
+        yield WrittenObject(path, tuple(dict.fromkeys(map(_source_of_unit, units))), _policy(way, prefix + name, units))
 
 
 def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
     spec: dict[str, Any] = {
         "resourceSelectors": [_selector_fields(unit) for unit in units],
-        "placement": {"clusterAffinity": _affinity(way.reach), **_scheduling(way)},
+        "placement": {"clusterAffinity": _affinity_of_reach(way.reach), **_scheduling(way)},
     }
     if way.tolerations:
         spec["placement"]["clusterTolerations"] = [_toleration(each) for each in way.tolerations]
@@ -132,10 +132,10 @@ def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
         spec["preserveResourcesOnDeletion"] = True
     if way.is_suspended:
         spec["suspension"] = {"dispatching": True}
-    return _object("PropagationPolicy", way.namespace, name, spec)
+    return _object_of_kind("PropagationPolicy", way.namespace, name, spec)
 
 
-def _object(kind: str, namespace: str, name: str, spec: Mapping[str, Any]) -> Manifest:
+def _object_of_kind(kind: str, namespace: str, name: str, spec: Mapping[str, Any]) -> Manifest:
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
     return {
         "apiVersion": POLICY_API_VERSION,
@@ -152,7 +152,7 @@ def _selector_fields(unit: Unit) -> dict[str, str]:
     return selected | ({"namespace": unit.namespace} if unit.namespace else {})
 
 
-def _affinity(reach: Reach) -> dict[str, Any]:
+def _affinity_of_reach(reach: Reach) -> dict[str, Any]:
     """Return a cluster affinity; an empty one is every cluster, so what goes nowhere has no policy at all."""
     affinity: dict[str, Any] = {}
     if reach.names is not None:
@@ -211,7 +211,7 @@ def _weight(weight: Weight) -> dict[str, Any]:
 def _override(unit: Unit, prefix: str) -> Manifest:
     name = prefix + _name_within_limit(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
     spec = {"resourceSelectors": [_selector_fields(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
-    return _object("OverridePolicy", unit.namespace, name, spec)
+    return _object_of_kind("OverridePolicy", unit.namespace, name, spec)
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -236,12 +236,12 @@ def _way_name(way: _Route) -> str:
 
 
 def _name_within_limit(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest(name)}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest_in_text(name)}"
 
 
 def _plain(text: str) -> str:
     return _NO_NAME.sub("-", text.lower()).strip("-.")
 
 
-def _digest(text: str) -> str:
+def _digest_in_text(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]

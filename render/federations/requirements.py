@@ -15,7 +15,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 def checked_requirement(requirement: Requirement, what: str) -> Requirement:
     """Return a requirement that Kubernetes can evaluate; WrongShape for another."""
     if requirement.operator in COMPARISONS:
-        if len(requirement.values) != 1 or _number(requirement.values[0]) is None:
+        if len(requirement.values) != 1 or _number_in_text(requirement.values[0]) is None:
             raise WrongShape(f"{what}: {requirement.operator} needs one whole number")
     elif not has_valid_values(requirement):
         raise WrongShape(f"{what}: the operator {requirement.operator} does not fit its values")
@@ -29,13 +29,13 @@ def is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Say whether labels meet a checked requirement; a label that is no whole number meets no comparison."""
     if requirement.operator not in COMPARISONS:
         return holds(requirement, labels)
-    found, bound = _number(labels.get(requirement.key) or ""), _number(requirement.values[0])
+    found, bound = _number_in_text(labels.get(requirement.key) or ""), _number_in_text(requirement.values[0])
     if found is None or bound is None:
         return False
     return found > bound if requirement.operator == "Gt" else found < bound
 
 
-def _number(text: str) -> int | None:
+def _number_in_text(text: str) -> int | None:
     """Return a whole number of 64 bits, None for anything else."""
     if not _INTEGER.fullmatch(text):
         return None

@@ -60,7 +60,7 @@ def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
         for name, amount in requested.items():
             together[name] = max(together.get(name, 0), amount)
     if spec.get("overhead"):
-        _add(together, _amounts(mapping_at(spec, "overhead"), "overhead"))
+        _add(together, _amounts_of_quantities(mapping_at(spec, "overhead"), "overhead"))
     return {name: _written_amount(name, amount) for name, amount in together.items() if amount > 0}
 
 
@@ -77,10 +77,10 @@ def _requested_amounts(container: Mapping[str, Any]) -> Amounts:
     if not resources:
         return {}
     requests, limits = mapping_at(resources, "requests"), mapping_at(resources, "limits")
-    return _amounts({**limits, **requests} if limits else requests, "resources")
+    return _amounts_of_quantities({**limits, **requests} if limits else requests, "resources")
 
 
-def _amounts(quantities: Mapping[str, Any], where: str) -> Amounts:
+def _amounts_of_quantities(quantities: Mapping[str, Any], where: str) -> Amounts:
     amounts: Amounts = {}
     for name, quantity in quantities.items():
         if quantity is None or not _is_counted(name):

@@ -128,7 +128,7 @@ class Call(Struct, frozen=True, kw_only=True):
         if response.get("uid") != uid:
             raise self.error("answered another request")
         if response.get("successful") is not True:
-            raise self.error(f"refused: {_reason(mapping_at(response, 'status'))}")
+            raise self.error(f"refused: {_reason_of_status(mapping_at(response, 'status'))}")
         return response
 
     def needed(self, response: Mapping[str, Any], field: str) -> Any:
@@ -191,7 +191,7 @@ def _uid(webhook: Webhook, request: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps([webhook.id, address, request], sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _reason(status: Mapping[str, Any]) -> str:
+def _reason_of_status(status: Mapping[str, Any]) -> str:
     """Return a webhook's reason to refuse, on one line: its message, shortened where it is long, and its code."""
     message = " ".join(text_at(status, "message").split())
     if len(message) > LONGEST_REASON:
@@ -262,7 +262,7 @@ def webhooks_of(manifests: Iterable[Manifest]) -> tuple[Webhook, ...]:
     found = (
         Webhook(
             name=text_at(webhook, "name"),
-            rules=tuple(map(_rule, objects_at(webhook, "rules"))),
+            rules=tuple(map(_webhook_rule, objects_at(webhook, "rules"))),
             client_config=mapping_at(webhook, "clientConfig"),
             timeout_seconds=integer_at(webhook, "timeoutSeconds") or 10,
             configuration=str(manifest["metadata"]["name"]),
@@ -275,7 +275,7 @@ def webhooks_of(manifests: Iterable[Manifest]) -> tuple[Webhook, ...]:
     return tuple(sorted(found, key=lambda webhook: webhook.id))
 
 
-def _rule(rule: Mapping[str, Any]) -> WebhookRule:
+def _webhook_rule(rule: Mapping[str, Any]) -> WebhookRule:
     fields = ("operations", "apiGroups", "apiVersions", "kinds")
     operations, groups, versions, kinds = (tuple(map(str, list_at(rule, field))) for field in fields)
     return WebhookRule(operations=operations, api_groups=groups, api_versions=versions, kinds=kinds)

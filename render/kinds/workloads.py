@@ -123,7 +123,7 @@ def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Man
     """
     optional = {*counters.summed, "observedGeneration", "fullyLabeledReplicas"} - {*counters.required}
 
-    def aggregated(template: Manifest, items: Items) -> Any:
+    def aggregated_workload_status(template: Manifest, items: Items) -> Any:
         if counters.is_scaled:
             integer_at(template, *REPLICA_FIELD)
         wanted, current = generation(template), mapping_at(template, "status")
@@ -135,7 +135,7 @@ def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Man
             return template.get("status")
         return without_zeros({**current, **new}, sorted(optional))
 
-    return aggregated
+    return aggregated_workload_status
 
 
 def _has_caught_up(status: Mapping[str, Any], wanted: int | None) -> bool:

@@ -64,7 +64,7 @@ def placement(plain: Manifest) -> Placement:
     affinity, scheduling = plain.get("clusterAffinity"), plain.get("replicaScheduling")
     return Placement(
         cluster_affinity=None if affinity is None else cluster_affinity(affinity),
-        cluster_affinities=tuple(map(_term, plain.get("clusterAffinities") or ())),
+        cluster_affinities=tuple(map(_cluster_affinity_term, plain.get("clusterAffinities") or ())),
         cluster_tolerations=tuple(map(_toleration, plain.get("clusterTolerations") or ())),
         spread_constraints=tuple(map(_spread_constraint, plain.get("spreadConstraints") or ())),
         replica_scheduling=None if scheduling is None else _replica_scheduling(scheduling),
@@ -72,7 +72,7 @@ def placement(plain: Manifest) -> Placement:
     )
 
 
-def _term(plain: Manifest) -> ClusterAffinityTerm:
+def _cluster_affinity_term(plain: Manifest) -> ClusterAffinityTerm:
     return ClusterAffinityTerm(
         name=plain["affinityName"],
         affinity=cluster_affinity(plain),

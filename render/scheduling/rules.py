@@ -84,7 +84,7 @@ def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules
     strategy = strategy_of(placement.replica_scheduling)
     return PlacementRules(
         placement=placement,
-        groups=_groups(placement, index),
+        groups=_groups_of_placement(placement, index),
         tolerated=index.tolerated(placement.cluster_tolerations),
         stays=index.tolerated(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
         has_properties=clusters_with_properties(placement, index),
@@ -92,7 +92,9 @@ def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules
         spread=None
         if ignores_spread(placement)
         else {each.spread_by_field: each for each in placement.spread_constraints},
-        weights=_weights(placement.replica_scheduling, index) if strategy is Strategy.STATIC_WEIGHT else (),
+        weights=_weights_of_scheduling(placement.replica_scheduling, index)
+        if strategy is Strategy.STATIC_WEIGHT
+        else (),
     )
 
 
@@ -136,22 +138,22 @@ def clusters_with_properties(placement: Placement, index: ClusterIndex) -> Mask:
     return mask
 
 
-def _groups(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
+def _groups_of_placement(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
     if placement.cluster_affinity is not None:
         return (AffinityGroup(name="", primary=index.matching(placement.cluster_affinity)),)
     if not placement.cluster_affinities:
         return (AffinityGroup(name="", primary=index.all),)
-    return tuple(_group(term, index) for term in placement.cluster_affinities)
+    return tuple(_affinity_group(term, index) for term in placement.cluster_affinities)
 
 
-def _group(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
+def _affinity_group(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
     overflow = None
     if term.overflow is not None:
         overflow = tuple(index.matching(each.affinity) for each in term.overflow)
     return AffinityGroup(name=term.name, primary=index.matching(term.affinity), overflow=overflow)
 
 
-def _weights(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
+def _weights_of_scheduling(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
     """Return each cluster's heaviest weight."""
     preference = scheduling.weight_preference if scheduling else None
     if preference is None or not preference.static_weight_list:

@@ -52,7 +52,7 @@ def is_placement_changed(binding: Binding) -> bool:
         return False
     if _rules_of_all_groups(now) != _rules_of_all_groups(applied) or not binding.observed_affinity:
         return True
-    term, earlier = (_term(placement, binding.observed_affinity) for placement in (now, applied))
+    term, earlier = (_cluster_affinity_term(placement, binding.observed_affinity) for placement in (now, applied))
     return term is None or earlier is None or term != earlier
 
 
@@ -80,5 +80,5 @@ def _rules_of_all_groups(placement: Placement) -> tuple[object, ...]:
     )
 
 
-def _term(placement: Placement, name: str) -> ClusterAffinityTerm | None:
+def _cluster_affinity_term(placement: Placement, name: str) -> ClusterAffinityTerm | None:
     return next((term for term in placement.cluster_affinities if term.name == name), None)

@@ -41,7 +41,7 @@ class StructuralSchemas(SchemaSet):
         # A server takes even a list for a text that has a format.
         is_free = schema.get("type") == "string" and "format" in schema
         typed = super().of({} if is_free else {key: value for key, value in schema.items() if key not in _SAID})
-        rules = tuple(_rules(schema))
+        rules = tuple(_rules_of_schema(schema))
         return partial(_check_all, (typed, *rules)) if rules else typed
 
     def of_object_fields(self, schema: Schema) -> Check:
@@ -100,7 +100,7 @@ def _check_at(name: str, check: Check, value: Any, steps: Steps, findings: Schem
         check(value[name], (steps, name), findings)
 
 
-def _rules(schema: Schema) -> Iterator[Check]:
+def _rules_of_schema(schema: Schema) -> Iterator[Check]:
     """Yield the checks of a schema's rules about the value itself."""
     if words := schema.get("enum"):
         yield partial(_check_word, tuple(words))

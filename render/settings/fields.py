@@ -63,7 +63,7 @@ def setting_fields(struct: type[Struct]) -> tuple[SettingField, ...]:
     """Return the fields of a struct that are settings; one whose setting has no name stands for the fields below it."""
     hints = get_type_hints(struct, include_extras=True)
     return tuple(
-        _field(each.name, hints[each.name], _default(each))
+        _setting_field(each.name, hints[each.name], _default(each))
         for each in struct_fields(struct)
         if get_origin(hints[each.name]) is Annotated
     )
@@ -73,7 +73,7 @@ def _default(field: Any) -> Any:
     return field.default if field.default_factory is NODEFAULT else field.default_factory()
 
 
-def _field(attribute: str, hint: Any, default: Any) -> SettingField:
+def _setting_field(attribute: str, hint: Any, default: Any) -> SettingField:
     kind, setting = get_args(hint)
     is_list, is_optional = get_origin(kind) is tuple, isinstance(kind, UnionType)
     if is_list or is_optional:

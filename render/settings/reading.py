@@ -24,13 +24,13 @@ def _read_fields(struct: type[Struct], plain: Mapping[str, Any], *, is_karmada: 
     found = {}
     for field in setting_fields(struct):
         written = plain if not field.setting.name else plain.get(field.setting.name)
-        value = _value(field, written, is_karmada=is_karmada)
+        value = _value_of_field(field, written, is_karmada=is_karmada)
         if value is not UNSET:
             found[field.attribute] = value
     return found
 
 
-def _value(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
+def _value_of_field(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
     """Return the value of a field, or UNSET where its default counts."""
     setting, section = field.setting, field.section
     if section and not field.is_list and (written is not None or not field.is_optional):
@@ -38,11 +38,11 @@ def _value(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
     if written is None or (written == "" and not field.is_required) or (setting.is_default_empty and not written):
         return setting.karmada if is_karmada else UNSET
     if field.is_list:
-        return tuple(_item(field, each, is_karmada=is_karmada) for each in written)
-    return _item(field, written, is_karmada=is_karmada)
+        return tuple(_item_of_field(field, each, is_karmada=is_karmada) for each in written)
+    return _item_of_field(field, written, is_karmada=is_karmada)
 
 
-def _item(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
+def _item_of_field(field: SettingField, written: Any, *, is_karmada: bool) -> Any:
     """Return what a written value stands for, or each item of a list."""
     if section := field.section:
         return section(**_read_fields(section, written, is_karmada=is_karmada))

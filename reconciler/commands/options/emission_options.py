@@ -31,7 +31,7 @@ def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output
     for note in emission.notes:
         log.warning(note)
     if folder is None:
-        print_output(_text(emission, output), output)
+        print_output(_text_of_emission(emission, output), output)
         return
     from reconciler.emission.model import file_contents
     from reconciler.repository import write_directory
@@ -40,7 +40,7 @@ def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output
     log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)
 
 
-def _text(emission: "Emission", output: str) -> str:
+def _text_of_emission(emission: "Emission", output: str) -> str:
     from reconciler.console.json_values import as_json
     from render.documents import emit
 

@@ -46,7 +46,7 @@ class Telling(Struct, frozen=True, kw_only=True):
             if mine:
                 faults = self._faults_of_sending(mine)
                 record = self._recorded_as_sent(mine, faults)
-                report = replace(report, notified=self._counts(mine, faults))
+                report = replace(report, notified=self._count_by_result(mine, faults))
         except ReconcileError as error:
             self.log.warning(f"nobody was told what changed: {error.message}")
             return report
@@ -139,7 +139,7 @@ class Telling(Struct, frozen=True, kw_only=True):
     def _read_record(self, tip: str | None) -> NoticeRecord:
         return NoticeRecord.read_or_none(self.status.files(tip, {NoticeRecord.PATH}).get(NoticeRecord.PATH, b""))
 
-    def _counts(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
+    def _count_by_result(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
         kinds = {each.name: each.kind for each in self.channels}
         counts: dict[str, int] = {}
         for message in mine:

@@ -52,7 +52,7 @@ class Page(Struct, kw_only=True):
         return cls(
             lines=lines,
             first=chunk.line - 1,
-            root=_root(chunk),
+            root=_root_of_chunk(chunk),
             mark=b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b"",
             eol="\r" if lines[0].endswith("\r") else "",
         )
@@ -184,7 +184,7 @@ def _depth_of_change(way: list[NodeEntry], nodes: list[Node], edit: Edit) -> int
     return depth
 
 
-def _root(chunk: Chunk) -> Node:
+def _root_of_chunk(chunk: Chunk) -> Node:
     try:
         return root_node(chunk.text)
     except (SyntaxProblem, UnusableScalar) as error:
@@ -235,12 +235,15 @@ def changed_value(value: Any, edit: Edit) -> Any:
         return [*items[:step], *([] if _is_gone(inner, rest) else [inner]), *items[step + 1 :]]
     fields = dict(value) if isinstance(value, dict) else {}
     inner = changed_value(fields.get(step), rest)
-    return {key: inner if key == step else fields[key] for key in _keys(fields, step, is_gone=_is_gone(inner, rest))}
+    return {
+        key: inner if key == step else fields[key]
+        for key in _keys_of_fields(fields, step, is_gone=_is_gone(inner, rest))
+    }
 
 
 def _is_gone(value: Any, edit: Edit) -> bool:
     return value is REMOVED or (edit.value is REMOVED and bool(edit.path) and value in ({}, []))
 
 
-def _keys(fields: Mapping[str, Any], step: Step, *, is_gone: bool) -> list[Any]:
+def _keys_of_fields(fields: Mapping[str, Any], step: Step, *, is_gone: bool) -> list[Any]:
     return [key for key in fields if key != step] if is_gone else list(dict.fromkeys([*fields, step]))

@@ -60,9 +60,9 @@ def route_of(
 ) -> Way:
     """Return the route of a subscription; WrongShape where Clusternet cannot read it."""
     spec = subscription.spec
-    selectors = [_selector(each) for each in spec.get("subscribers") or ()]
+    selectors = [_label_selector(each) for each in spec.get("subscribers") or ()]
     feasible = feasible_clusters(spec, clusters)
-    route = Way(reach=_reach(selectors), reached=feasible, tolerations=tolerations_of(spec))
+    route = Way(reach=_reach_of_selectors(selectors), reached=feasible, tolerations=tolerations_of(spec))
     if route.reach.is_nowhere:
         return replace(route, remarks=(exact("selects-nothing", "its subscribers select no cluster"),))
     is_divided = spec.get("schedulingStrategy") == "Dividing"
@@ -78,13 +78,13 @@ def route_of(
     return route
 
 
-def _selector(subscriber: Mapping[str, Any]) -> LabelSelector | None:
+def _label_selector(subscriber: Mapping[str, Any]) -> LabelSelector | None:
     what = "spec.subscribers.clusterAffinity"
     selector = label_selector(subscriber.get("clusterAffinity"), what)
     return None if selector is None else checked_selector(selector, what)
 
 
-def _reach(selectors: Sequence[LabelSelector | None]) -> Reach:
+def _reach_of_selectors(selectors: Sequence[LabelSelector | None]) -> Reach:
     found = [each for each in selectors if each is not None]
     return Reach(selector=found[0]) if found else Reach(is_nowhere=True)
 
@@ -136,7 +136,7 @@ def _static(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Map
         weights.setdefault(weight, []).append(names[cluster.key])
     found = replace(
         _route_of_targets(route, targets, names) if 0 in weights else route,
-        shares=_shares(targets),
+        shares=_shares_of_targets(targets),
         weights=tuple(Weight(weight=weight, names=tuple(each)) for weight, each in weights.items() if weight),
     )
     if len(chosen) < len(targets.clusters):
@@ -162,7 +162,7 @@ def _dynamic(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Ma
         return replace(
             _route_of_targets(route, targets, names, exact_for_now("dynamic-pinned", what)),
             reached=[each for each in fleet.clusters if each.key in targets.clusters],
-            shares=_shares(targets),
+            shares=_shares_of_targets(targets),
         )
     what = "replicas are divided by the room that clusters have; rounding differs, and too little room is refused"
     return replace(route, by_room=ByRoom.WEIGHTED, remarks=(*route.remarks, approximate("dynamic-by-room", what)))
@@ -177,7 +177,7 @@ def _no_room_needed(bound: Mapping[str, Sequence[int]], fleet: ClusternetFleet) 
     }
 
 
-def _shares(targets: Targets) -> dict[str, dict[str, int]]:
+def _shares_of_targets(targets: Targets) -> dict[str, dict[str, int]]:
     return {
         feed: dict(zip(targets.clusters, counts, strict=False))
         for feed, counts in (targets.replicas or {}).items()

@@ -38,7 +38,7 @@ def _text_after(text: str, config: Mapping[str, Any], change: Callable[[Any], An
             raise PatchFailed("the field is no JSON") from error
         changed = change(value)
         if config["type"] == "FieldMergePatch":
-            return _json(as_floats(_object(changed)))
+            return _json(as_floats(_object_of_changed(changed)))
         return text if changed is value else _json(changed)
     if format_ == "YAML":
         try:
@@ -58,13 +58,13 @@ def _text_at(current: Any, path: str) -> str:
         raise PatchFailed(f"the fieldPath {path!r} does not begin with a slash")
     found: Any = current
     for part in parts:
-        found = _entry(found, part)
+        found = _entry_of_holder(found, part)
     if not isinstance(found, str):
         raise PatchFailed(f"the field {path} is not text")
     return found
 
 
-def _entry(holder: Any, part: str) -> Any:
+def _entry_of_holder(holder: Any, part: str) -> Any:
     if isinstance(holder, dict):
         return holder.get(part)
     if isinstance(holder, list):
@@ -76,7 +76,7 @@ def _entry(holder: Any, part: str) -> Any:
     raise PatchFailed(f"{part!r} lies in nothing that is there")
 
 
-def _object(changed: Any) -> Any:
+def _object_of_changed(changed: Any) -> Any:
     if not isinstance(changed, dict):
         raise PatchFailed("the merge patch leaves no object in the field")
     return changed

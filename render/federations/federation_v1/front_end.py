@@ -67,11 +67,11 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
     labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
     scaled = _Scaled(own, labels)
     units, left = units_and_left(
-        each.left(_credentials(each)) if _is_member(each) else _unit(each, labels, scaled) for each in own
+        each.left(_credentials(each)) if _is_member(each) else _unit_of_document(each, labels, scaled) for each in own
     )
     return Conversion(
         units=tuple(units),
-        members=tuple((each.origin, _member(each)) for each in members.values()),
+        members=tuple((each.origin, _member_of_document(each)) for each in members.values()),
         left=tuple(left),
     )
 
@@ -93,9 +93,9 @@ class _Scaled:
         return listed if listed is not None else self._clusters.get((document.kind, *document.key))
 
 
-def _unit(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
+def _unit_of_document(document: Placed, labels: Labels, scaled: _Scaled) -> Unit | Left:
     try:
-        reach, remarks = _reach(document.manifest, labels)
+        reach, remarks = _reach_of_manifest(document.manifest, labels)
     except WrongShape as error:
         return document.left(refused("cluster-selector-unreadable", f"Federation v1 syncs nothing of it: {error}"))
     manifest, changes = upgraded(document.manifest)
@@ -120,7 +120,7 @@ def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _S
     if document.kind in _DIVIDED:
         listed = scaled.clusters_of(document)
         return (
-            _workload(unit, document, labels)
+            _workload_of_unit(unit, document, labels)
             if listed is None
             else _unit_with_autoscalers(unit, document, labels, listed)
         )
@@ -137,7 +137,7 @@ def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _S
     return unit
 
 
-def _workload(unit: Unit, document: Placed, labels: Labels) -> Unit:
+def _workload_of_unit(unit: Unit, document: Placed, labels: Labels) -> Unit:
     doubts = _doubts(document)
     shares = scheduled(document.manifest, labels, {}).replicas
     preferences = effective_preferences(document.manifest).clusters
@@ -212,7 +212,7 @@ def _with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
     return replace(unit, remarks=(*unit.remarks, *remarks), **changes)
 
 
-def _reach(manifest: Manifest, labels: Labels) -> tuple[Reach, list[Remark]]:
+def _reach_of_manifest(manifest: Manifest, labels: Labels) -> tuple[Reach, list[Remark]]:
     requirements = requirements_of(annotations_of(manifest))
     if not requirements:
         return Reach(), []
@@ -254,7 +254,7 @@ def _is_member(document: Placed) -> bool:
     return document.kind == "Cluster" and document.manifest.get("apiVersion") == "federation/v1beta1"
 
 
-def _member(document: Placed) -> Manifest:
+def _member_of_document(document: Placed) -> Manifest:
     status = document.manifest.get("status") or {}
     addresses = document.spec.get("serverAddressByClientCIDRs") or [{}]
     fields = {

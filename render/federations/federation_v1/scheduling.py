@@ -78,8 +78,8 @@ def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Ma
     seen = observed(members, clusters, _pods_of)
     preferences = effective_preferences(workload)
     planned = PlannedWorkload(
-        replicas=_number(workload, "replicas"),
-        key=_key(workload),
+        replicas=_number_of_workload(workload, "replicas"),
+        key=_key_of_workload(workload),
         current=seen.current,
         capacity=seen.capacity,
         is_rebalanced=preferences.is_rebalanced,
@@ -113,17 +113,21 @@ def effective_preferences(workload: Manifest) -> AllocationPreferences:
 
 def _plan_of_job(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
     preferences = effective_preferences(job)
-    planned = PlannedWorkload(replicas=_number(job, field_name), key=_key(job), is_rebalanced=preferences.is_rebalanced)
+    planned = PlannedWorkload(
+        replicas=_number_of_workload(job, field_name),
+        key=_key_of_workload(job),
+        is_rebalanced=preferences.is_rebalanced,
+    )
     return plan(planned, preferences.clusters, clusters).replicas
 
 
-def _number(workload: Manifest, field_name: str) -> int:
+def _number_of_workload(workload: Manifest, field_name: str) -> int:
     """Return a count of the spec; 1 where it is absent, as an API server fills it in."""
     found = (workload.get("spec") or {}).get(field_name)
     return found if isinstance(found, int) else 1
 
 
-def _key(workload: Manifest) -> str:
+def _key_of_workload(workload: Manifest) -> str:
     metadata = workload.get("metadata") or {}
     return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
 

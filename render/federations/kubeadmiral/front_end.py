@@ -49,7 +49,9 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
     policies = {(each.kind, *each.key): each for each in own if each.group == _GROUP and each.kind in _READ}
     units, left = units_and_left(_converted_document(each, policies, labels) for each in own)
     return Conversion(
-        units=tuple(units), members=tuple((each.origin, _member(each)) for each in members), left=tuple(left)
+        units=tuple(units),
+        members=tuple((each.origin, _member_of_document(each)) for each in members),
+        left=tuple(left),
     )
 
 
@@ -59,12 +61,12 @@ def _converted_document(
     if document.group == _GROUP:
         return document.left(_read_document(document))
     try:
-        return _unit(document, policies, labels)
+        return _unit_of_document(document, policies, labels)
     except WrongShape as error:
         return document.left(refused("unreadable", str(error)))
 
 
-def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
+def _unit_of_document(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
     named = _policies_named_by(document, POLICY_LABELS, policies)
     if not named:
         return document.left(refused("policy-missing", "the policy that it names is not among the documents"))
@@ -75,10 +77,10 @@ def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], lab
     manifest["metadata"] = metadata | ({"labels": kept} if kept else {})
     if document.kind == "Namespace":
         manifest = labelled(manifest, SKIP_NAMESPACE)
-    reach, remarks = _reach(policy, labels)
+    reach, remarks = _reach_of_policy(policy, labels)
     rules: list[Rule] = []
     for overriding in _policies_named_by(document, OVERRIDE_LABELS, policies):
-        found, doubts = _rules(overriding, labels)
+        found, doubts = _rules_of_policy(overriding, labels)
         rules += found
         remarks += doubts
     unit = Unit(
@@ -97,7 +99,7 @@ def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], lab
 
 def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: Labels) -> Unit:
     names = [name for name in labels if _reaches(unit.reach, name, labels)]
-    preferences = _preferences(policy)
+    preferences = _preferences_of_policy(policy)
     if not names:
         what = "no cluster is known, so that every cluster gets all of it: add the FederatedClusters"
         return replace(unit, remarks=(*unit.remarks, approximate("clusters-unknown", what)))
@@ -120,13 +122,13 @@ def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: La
     )
 
 
-def _preferences(policy: Placed) -> dict[str, Preference]:
+def _preferences_of_policy(policy: Placed) -> dict[str, Preference]:
     placement = policy.spec.get("placement") or ()
     found = preferences_of({each["cluster"]: each.get("preferences") or {} for each in placement})
     return found or {"*": Preference(weight=1)}
 
 
-def _reach(policy: Placed, labels: Labels) -> tuple[Reach, list[Remark]]:
+def _reach_of_policy(policy: Placed, labels: Labels) -> tuple[Reach, list[Remark]]:
     spec = policy.spec
     remarks = []
     if spec.get("maxClusters") is not None or spec.get("schedulingProfile"):
@@ -146,7 +148,7 @@ def _reach(policy: Placed, labels: Labels) -> tuple[Reach, list[Remark]]:
     return Reach(names=names, selector=selector), remarks
 
 
-def _rules(policy: Placed, labels: Labels) -> tuple[list[Rule], list[Remark]]:
+def _rules_of_policy(policy: Placed, labels: Labels) -> tuple[list[Rule], list[Remark]]:
     rules, remarks = [], []
     for each in policy.spec.get("overrideRules") or ():
         target, overriders = each.get("targetClusters") or {}, each.get("overriders") or {}
@@ -216,7 +218,7 @@ def _tolerations(policy: Placed) -> tuple[Toleration, ...]:
     )
 
 
-def _member(document: Placed) -> Manifest:
+def _member_of_document(document: Placed) -> Manifest:
     fields = {
         "apiEndpoint": document.spec.get("apiEndpoint"),
         "taints": [dict(each) for each in document.spec.get("taints") or ()],
@@ -233,7 +235,7 @@ def _read_document(document: Placed) -> Remark:
     return exact("controller-written", "a controller of KubeAdmiral wrote it, or is set up by it")
 
 
-def _named_cluster(plain: object, what: str) -> object:
+def _cluster_entry_with_name(plain: object, what: str) -> object:
     if not text(struct(plain, what).get("cluster"), f"{what}.cluster"):
         raise WrongShape(f"{what}.cluster is missing")
     return fields(preferences=fields(minReplicas=integer, maxReplicas=integer, weight=integer))(plain, what)
@@ -251,7 +253,7 @@ _PROPAGATION = fields(
     maxClusters=integer,
     clusterSelector=map_of(text),
     clusterAffinity=list_of(struct),
-    placement=list_of(_named_cluster),
+    placement=list_of(_cluster_entry_with_name),
     tolerations=list_of(_TOLERATION),
 )
 

@@ -72,7 +72,7 @@ def object_of(federated: Manifest, target: TargetType) -> SentObject:
         raise WrongShape("spec.template is not an object")
     manifest = deepcopy(template)
     warnings = []
-    metadata = _metadata(manifest)
+    metadata = _metadata_of_manifest(manifest)
     if _string_map(metadata.get("annotations")):
         del metadata["annotations"]
         warnings.append("AnnotationsNotSupported")
@@ -108,7 +108,7 @@ def _operation(plain: Any, what: str) -> dict[str, Any]:
     return operation if value is None else {**operation, "value": value}
 
 
-def _metadata(manifest: dict[str, Any]) -> dict[str, Any]:
+def _metadata_of_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(manifest.get("metadata"), dict):
         manifest["metadata"] = {}
     metadata: dict[str, Any] = manifest["metadata"]

@@ -60,7 +60,7 @@ class _Fleet:
         members = []
         for each in self._documents:
             if each.kind == "KubeFedCluster":
-                members.append((each.origin, _member(each.manifest)))
+                members.append((each.origin, _member_of_manifest(each.manifest)))
                 left.append(each.left(_credentials(each.manifest)))
             elif each.kind.startswith("Federated") and each.kind not in {"FederatedTypeConfig", *_CONTROLLER_WRITTEN}:
                 found = self._unit(each)
@@ -173,7 +173,7 @@ class _Fleet:
         overrides = overrides_of(written)
         remarks = [] if namespace else [_not_federated()]
         within = self._federation.clusters_of(written, outer, is_namespaced=True)
-        weights = _weights(preference, found.replicas)
+        weights = _weights_of_preference(preference, found.replicas)
         if weights and within == set(found.replicas) == set(self._labels):
             others = {
                 name: [each for each in operations if each["path"] != REPLICAS_PATH]
@@ -242,7 +242,7 @@ def _both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelect
     )
 
 
-def _weights(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight, ...]:
+def _weights_of_preference(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight, ...]:
     spec = preference.get("spec") or {}
     preferences = preferences_of(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
     return static_weights(spec.get("totalReplicas") or 0, preferences, replicas)
@@ -271,7 +271,7 @@ def _labels(manifest: Manifest) -> dict[str, str]:
     return dict((manifest.get("metadata") or {}).get("labels") or {})
 
 
-def _member(manifest: Manifest) -> Manifest:
+def _member_of_manifest(manifest: Manifest) -> Manifest:
     """Return the Cluster of a KubeFedCluster, without its credentials."""
     spec, status, metadata = manifest.get("spec") or {}, manifest.get("status") or {}, manifest["metadata"]
     is_unchecked = "*" in (spec.get("disabledTLSValidations") or ())

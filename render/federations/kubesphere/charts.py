@@ -43,7 +43,7 @@ def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] 
     }
     reach = Reach(names=(str(cluster),))
     return [
-        _unit(document, _release(name, namespace, chart, values), reach),
+        _unit_of_document(document, _release(name, namespace, chart, values), reach),
         Unit(manifest=repository, reach=reach, origin=document.origin, subject=document.subject),
     ]
 
@@ -58,7 +58,7 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
     chart = {"chart": name, "version": extension.get("version"), "sourceRef": _source(_EXTENSIONS)}
     namespace = f"extension-{name}"
     try:
-        reach = _reach(scheduling.get("placement") or {})
+        reach = _reach_of_placement(scheduling.get("placement") or {})
         values = _yaml(str(document.spec.get("config") or "").encode())
         base = _release(name, namespace, chart, values)
         rules = tuple(
@@ -72,10 +72,10 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
         return document.left(refused("unreadable", str(error)))
     if document.spec.get("enabled") is False:
         reach = Reach(is_nowhere=True)
-    return [_unit(document, base, reach, rules)]
+    return [_unit_of_document(document, base, reach, rules)]
 
 
-def _unit(document: Placed, manifest: dict[str, Any], reach: Reach, rules: tuple[Rule, ...] = ()) -> Unit:
+def _unit_of_document(document: Placed, manifest: dict[str, Any], reach: Reach, rules: tuple[Rule, ...] = ()) -> Unit:
     what = "it became a HelmRelease of Flux, which each member must run"
     remarks = [approximate("release-by-flux", what)]
     if document.kind == "InstallPlan":
@@ -109,7 +109,7 @@ def _source(name: str) -> dict[str, str]:
     return {"kind": "HelmRepository", "name": name}
 
 
-def _reach(placement: Mapping[str, Any]) -> Reach:
+def _reach_of_placement(placement: Mapping[str, Any]) -> Reach:
     if placement.get("clusters"):
         return Reach(names=tuple(map(str, placement["clusters"])))
     what = "spec.clusterScheduling.placement.clusterSelector"

@@ -52,7 +52,7 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
         units=(*found.units, *units),
         members=(
             *((origin, member) for origin, member in found.members if member["metadata"]["name"] not in mine),
-            *((each.origin, _member(each)) for each in clusters),
+            *((each.origin, _member_of_cluster(each)) for each in clusters),
         ),
         left=(
             *(each for each in found.left if each.origin != _ENABLED_TYPE),
@@ -118,20 +118,20 @@ def _types(federated: Sequence[Placed]) -> list[Placed]:
 
 def _beyond_workspaces(federated: Sequence[Placed]) -> list[Left]:
     """Return a line for each project that goes to clusters its workspace does not go to, which a console refuses."""
-    names = {each.key[1]: _names(each) for each in federated if each.kind == "FederatedWorkspace"}
+    names = {each.key[1]: _names_of_federated(each) for each in federated if each.kind == "FederatedWorkspace"}
     found = []
     for each in federated:
         labels = each.metadata.get("labels")
         workspace = str(labels.get(_WORKSPACE)) if isinstance(labels, dict) else ""
-        if each.kind == "FederatedNamespace" and names.get(workspace) and _names(each):
-            beyond = sorted(_names(each) - names[workspace])
+        if each.kind == "FederatedNamespace" and names.get(workspace) and _names_of_federated(each):
+            beyond = sorted(_names_of_federated(each) - names[workspace])
             if beyond:
                 what = f"it goes to {', '.join(beyond)}, where its workspace {workspace} does not go"
                 found.append(each.left(exact("project-exceeds-workspace", what)))
     return found
 
 
-def _names(federated: Placed) -> set[str]:
+def _names_of_federated(federated: Placed) -> set[str]:
     placement = federated.spec.get("placement")
     listed = placement.get("clusters") if isinstance(placement, dict) else None
     if not isinstance(listed, list):
@@ -139,7 +139,7 @@ def _names(federated: Placed) -> set[str]:
     return {str(each.get("name")) for each in listed if isinstance(each, dict)}
 
 
-def _member(cluster: Placed) -> Manifest:
+def _member_of_cluster(cluster: Placed) -> Manifest:
     labels, connection = cluster.metadata.get("labels") or {}, cluster.spec.get("connection") or {}
     taints = [] if cluster.spec.get("enable", True) else [_DISABLED]
     taints += [] if cluster.spec.get("joinFederation") else [_APART]

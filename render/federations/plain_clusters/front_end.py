@@ -95,7 +95,7 @@ def converted_clusters(clusters: Sequence[ReadCluster], skipped_kinds: Iterable[
         Left(origin="", subject=kind, remark=exact("kind-left-out", KINDS_LEFT_OUT[kind]))
         for kind in sorted(skipped_kinds)
     ]
-    units, others = _units(forms)
+    units, others = _units_of_forms(forms)
     members = tuple((each.name, member_cluster(each.name, {}, {})) for each in clusters)
     return Conversion(units=tuple(units), members=members, left=(*_together(left), *others))
 
@@ -136,7 +136,7 @@ def _together(left: Sequence[Left]) -> Iterator[Left]:
         yield Left(origin=", ".join(filter(None, names)), subject=subject, remark=remark)
 
 
-def _units(forms: Mapping[ObjectRef, Mapping[str, Manifest]]) -> tuple[list[Unit], list[Left]]:
+def _units_of_forms(forms: Mapping[ObjectRef, Mapping[str, Manifest]]) -> tuple[list[Unit], list[Left]]:
     units, left = [], []
     for ref, manifests in sorted(forms.items()):
         origin = ", ".join(sorted(manifests))

@@ -33,14 +33,14 @@ def resource_add(arguments: Sequence[Any]) -> str:
     for argument in arguments:
         if total == 0 and argument is not None:
             notation = quantity_format(str(argument))
-        total += _amount(argument)
+        total += _amount_of_quantity(argument)
     return format_quantity(total, notation)
 
 
 def resource_quantity(arguments: Sequence[Any]) -> float:
     """Return one quantity as a number; nil is 0, less than nothing is no quantity here."""
     _expect(arguments, 1)
-    amount = _amount(arguments[0])
+    amount = _amount_of_quantity(arguments[0])
     if amount < 0:
         raise InterpreterError("the quantity is negative")
     return float(amount)
@@ -76,7 +76,7 @@ def _expect(arguments: Sequence[Any], count: int) -> None:
         raise InterpreterError(f"it takes {count} argument{'s' if count > 1 else ''}, not {len(arguments)}")
 
 
-def _amount(quantity: Any) -> Amount:
+def _amount_of_quantity(quantity: Any) -> Amount:
     if quantity is None:
         return 0
     if not isinstance(quantity, str):

@@ -51,7 +51,9 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
     answer = text.decode("utf-8", "replace")
     if not succeeded:
         _machine.cache_clear()
-        raise (ScriptExhausted if EXHAUSTED in answer.partition("\n")[0] else InterpreterError)(_message(answer))
+        raise (ScriptExhausted if EXHAUSTED in answer.partition("\n")[0] else InterpreterError)(
+            _message_in_text(answer)
+        )
     results: list[Any] = json.loads(answer)
     return results
 
@@ -59,14 +61,14 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
 def script_problem(source: str) -> str | None:
     """Return the reason why a script does not compile, None when it does."""
     compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _source_bytes(source))
-    return _message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
+    return _message_in_text(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
 
 
 def _source_bytes(source: str) -> bytes:
     return source.encode("utf-8", "surrogatepass")
 
 
-def _message(text: str) -> str:
+def _message_in_text(text: str) -> str:
     """Return the first line of Lua's message, which names the line of the script, cut where it is long."""
     first = text.partition("\n")[0]
     if "not enough memory" in first:

@@ -87,12 +87,14 @@ def dependencies(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]
     """Return the function that finds an object's references: secrets, service account, sources of its values."""
 
     def found(manifest: Manifest) -> set[DependentObject]:
-        return dependents(_references(rules, mapping_at(manifest, "spec")), text_at(manifest, "metadata", "namespace"))
+        return dependents(
+            _references_of_rules(rules, mapping_at(manifest, "spec")), text_at(manifest, "metadata", "namespace")
+        )
 
     return found
 
 
-def _references(rules: FluxRules, spec: Mapping[str, Any]) -> Iterable[Reference]:
+def _references_of_rules(rules: FluxRules, spec: Mapping[str, Any]) -> Iterable[Reference]:
     for path in rules.secrets:
         yield "Secret", text_at(spec, *path, "name")
     yield "ServiceAccount", text_at(spec, "serviceAccountName")
@@ -107,7 +109,7 @@ def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
     Failures are added to those the template's status already counts, as in Karmada.
     """
 
-    def aggregated(template: Manifest, items: Items) -> Any:
+    def status_of_flux_object(template: Manifest, items: Items) -> Any:
         words, values = last_words(items, rules.words), last_values(items, rules.values)
         status = {**mapping_at(template, "status"), **words, **values}
         for field in rules.failures:
@@ -117,7 +119,7 @@ def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
             status["conditions"] = conditions
         return {**status, "observedGeneration": observed_generation(template, items)}
 
-    return aggregated
+    return status_of_flux_object
 
 
 def reflection(rules: FluxRules) -> Callable[[Manifest], Any]:

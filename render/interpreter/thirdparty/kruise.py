@@ -103,7 +103,7 @@ def is_daemon_set_available(observed: Manifest) -> bool:
 def aggregation(counters: Sequence[str], words: Sequence[str] = ()) -> Callable[[Manifest, Items], Any]:
     """Return the aggregation of statuses: sums, last values, and the generation every member has observed."""
 
-    def aggregated(template: Manifest, items: Items) -> Any:
+    def aggregated_workload_status(template: Manifest, items: Items) -> Any:
         return {
             **mapping_at(template, "status"),
             **summed(items, counters),
@@ -111,7 +111,7 @@ def aggregation(counters: Sequence[str], words: Sequence[str] = ()) -> Callable[
             "observedGeneration": observed_generation(template, items),
         }
 
-    return aggregated
+    return aggregated_workload_status
 
 
 def aggregated_daemon_set(template: Manifest, items: Items) -> Any:
