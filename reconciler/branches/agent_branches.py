@@ -33,9 +33,9 @@ _FOREIGN = "is not this cluster's to say"
 class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     """The files that agents gave, by path on the status branch, and why others were left out.
 
-    A file is None where its agent took it back. ``unreached_tools`` says of other tools why they could not be asked. ``tips``
-    are the commits of the branches of all agents of members that pull; ``faulty`` are the members of which a file was
-    left out.
+    A file is None where its agent took it back. ``unreached_tools`` says of other tools why they could not be asked.
+    ``tips`` are the commits of the branches of all agents of members that pull; ``faulty`` are the members of which a
+    file was left out.
     """
 
     UNSHOWN = ("files",)

@@ -165,14 +165,14 @@ class Observation(Struct, frozen=True, kw_only=True):
             for member in self.members
             if member.schemas and member.schemas.failure
         ]
-        without_statistics = [
+        without_pending = [
             f"{member.cluster}: the replicas that it cannot start are not known: {member.pending.message}"
             for member in self.members
             if isinstance(member.pending, Failure)
         ]
         ignored = [f"ignored: {reason}" for reason in self.agents.ignored]
         unasked = [f"what was applied is not known: {reason}" for reason in self.agents.unreached_tools]
-        return (*((wrong,) if self.behind else ()), *unread, *unchecked, *without_statistics, *ignored, *unasked)
+        return (*((wrong,) if self.behind else ()), *unread, *unchecked, *without_pending, *ignored, *unasked)
 
 
 class PassRecord(Struct, frozen=True, kw_only=True):
