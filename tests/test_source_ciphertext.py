@@ -25,6 +25,7 @@ from tests.tables import each_row
 from tests.test_building_flux import MAP, WEB, a_kustomization
 from tests.test_building_kustomize import loaded, objects_of, said
 from tests.test_import_hostile import documents
+from tests.test_locked_reading import including
 
 TOKEN = "ENC[AES256_GCM,data:Zg==,iv:aXY=,tag:dGFn,type:str]"
 SOPS = {"age": [], "mac": TOKEN.replace("Zg==", "bWFj"), "encrypted_regex": "^(data|stringData|values)$"}
@@ -210,6 +211,23 @@ def test_an_encrypted_object_of_another_federation_is_a_problem(federation: Any)
     assert delivered_ciphertext(found) == []
     problems = said(found)
     assert [path for path in paths if f"{path}:" not in problems] == []
+
+
+def test_manifests_of_another_repository_are_judged_like_those_of_this_one(tmp_path: Path) -> None:
+    item = {**doc("v1", "Secret"), "stringData": {"b": TOKEN, "a": TOKEN}, "sops": SOPS}
+    item["metadata"] = {"name": "x", "namespace": "y"}
+    whole = {"apiVersion": "v1", "kind": "List", "items": [SECRET], "sops": SOPS}
+    content = {
+        "a.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": [item]}).encode(),
+        "b.yaml": emit({**item, "metadata": {"name": "z", "namespace": "y"}}),
+        "c.yaml": emit(whole),
+    }
+    found = including(content, tmp_path)
+    texts = {each.ref.name: each.text for each in found.desired.templates if each.ref.kind == "Secret"}
+    assert list(json.loads(texts["x"].removeprefix(b"---\n"))["stringData"]) == ["b", "a"]
+    assert texts["z"].strip() == content["b.yaml"].strip()
+    (problem,) = found.problems
+    assert "c.yaml: sops: SOPS encrypted the List as a whole" in str(problem)
 
 
 def test_an_import_makes_no_files_of_ciphertext(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, Unavailable
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.documents import document_texts, emit
 from render.errors import Problem
-from render.model import ARGOSY_GROUP, group_of
+from render.model import ARGOSY_GROUP, group_of, is_opaque
+from render.revisions import ordered_text
 from render.settings.fleet import Fleet
 from render.words import counted
 
@@ -131,7 +132,7 @@ def _texts(places: Sequence[LocatedManifest], read: ReadBlobs) -> bytes:
 
 
 def _text(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:
-    """Return a document as it stands, for it may be signed; an item of a list is written anew."""
+    """Return a document as it stands, for it may be signed; an item of a list is written anew, its fields in order."""
     if place.prefix:
-        return emit(place.manifest)
+        return ordered_text(place.manifest) if is_opaque(place.manifest) else emit(place.manifest)
     return texts[place.file.id][place.position]
