@@ -206,21 +206,32 @@ def test_overrides_that_write_replicas_are_a_division() -> None:
     assert found(ROLLOUT, beside=(an_override("Rollout", REPLICAS),)) == []
 
 
-def test_a_customization_that_writes_shares_is_enough() -> None:
-    scripts = {
-        "replicaResource": {"luaScript": "function GetReplicas(desiredObj) return desiredObj.spec.replicas, nil end"},
-        "replicaRevision": {
-            "luaScript": "function ReviseReplica(desiredObj, n) desiredObj.spec.replicas = n return desiredObj end"
-        },
-    }
-    target = {"apiVersion": ROLLOUT["apiVersion"], "kind": "Rollout"}
-    customization = {
+def a_customization(written: str) -> dict[str, Any]:
+    """Return a customization of Rollouts that writes a share into a field of their spec."""
+    read = "function GetReplicas(desiredObj) return desiredObj.spec.replicas, nil end"
+    write = f"function ReviseReplica(desiredObj, n) desiredObj.spec.{written} = n return desiredObj end"
+    return {
         "apiVersion": "config.karmada.io/v1alpha1",
         "kind": "ResourceInterpreterCustomization",
         "metadata": {"name": "rollouts"},
-        "spec": {"target": target, "customizations": scripts},
+        "spec": {
+            "target": {"apiVersion": ROLLOUT["apiVersion"], "kind": "Rollout"},
+            "customizations": {"replicaResource": {"luaScript": read}, "replicaRevision": {"luaScript": write}},
+        },
     }
-    assert found(ROLLOUT, beside=(customization,)) == []
+
+
+def test_a_customization_that_writes_shares_is_enough() -> None:
+    assert found(ROLLOUT, beside=(a_customization("replicas"),)) == []
+
+
+def test_a_customization_that_writes_them_elsewhere_is_not() -> None:
+    (warning,) = found(ROLLOUT, beside=(a_customization("count"),))
+    assert warning.partition(" ")[2] == (
+        "spec.placement.replicaScheduling: it divides, but the ReviseReplica of its customization changes nothing that"
+        " GetReplicas of Rollout.argoproj.io reads: every cluster gets all of Rollout.argoproj.io default/it\n"
+        "  hint: have it write the number that GetReplicas reads; argosy interpret tries both"
+    )
 
 
 class Number(NamedTuple):

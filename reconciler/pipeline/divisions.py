@@ -38,7 +38,7 @@ def source_division_warnings(
         clusters = clusters_by_placement[policy.placement]
         divisions.append(DividedTemplate(template=template, policy=str(policy), clusters=clusters))
     delivered = [each for each in desired.templates if each.ref in claims]
-    return _warnings(divisions, delivered, desired, interpreter)
+    return _warnings(divisions, delivered, desired, interpreter, tries_revisions=True)
 
 
 def division_warnings_of(
@@ -75,7 +75,12 @@ def _division_of(binding: Binding, template: Template) -> DividedTemplate:
 
 
 def _warnings(
-    divisions: Iterable[DividedTemplate], delivered: Iterable[Template], desired: Desired, interpreter: Interpreter
+    divisions: Iterable[DividedTemplate],
+    delivered: Iterable[Template],
+    desired: Desired,
+    interpreter: Interpreter,
+    *,
+    tries_revisions: bool = False,
 ) -> tuple[DivisionWarning, ...]:
     defined = defined_kinds(each.manifest for each in desired.crds)
     context = DivisionContext(
@@ -84,6 +89,7 @@ def _warnings(
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
         counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
+        tries_revisions=tries_revisions,
     )
     return division_warnings(divisions, delivered, context)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from render.interpretation.pod_templates import is_pod_template, pod_specs_in
-from render.interpreter import InterpreterError, Operation
+from render.interpreter import InterpreterError, Layer, Operation
 from render.interpreter.scale import ScaleSubresource
 from render.kinds import BUILT_IN
 from render.model import Manifest, Template, as_mapping, is_opaque
@@ -42,8 +42,7 @@ def undivided_warning(
     except InterpreterError:
         return None  # the object fails by itself
     if replicas is not None:
-        is_taken = replicas < 2 or context.interpreter.has(Operation.REVISE_REPLICA, template.manifest)
-        found = None if is_taken else _nobody_writes(template)
+        found = _untaken_share(template, replicas, context) if replicas > 1 else None
     elif context.has_components(template):
         found = f"{template.ref.group_kind} counts by its components, which nothing divides", _ONE
     else:
@@ -61,6 +60,26 @@ def undivided_warning(
         workload=template.ref,
         clause=clause,
     )
+
+
+def _untaken_share(template: Template, replicas: int, context: DivisionContext) -> tuple[str, str] | None:
+    """Return why no share is written, and what to do; None where one is, as far as that is tried."""
+    interpreter, manifest = context.interpreter, template.manifest
+    layer = interpreter.layer(Operation.REVISE_REPLICA, manifest)
+    if layer is Layer.NONE:
+        return _nobody_writes(template)
+    if layer is not Layer.CUSTOMIZATION or not context.tries_revisions:
+        return None
+    try:
+        read = interpreter.replicas(interpreter.revise_replica(manifest, 1))
+    except InterpreterError:
+        return None  # the object fails by itself
+    if read is None or read.replicas != replicas:
+        return None
+    clause = (
+        f"the ReviseReplica of its customization changes nothing that GetReplicas of {template.ref.group_kind} reads"
+    )
+    return clause, "have it write the number that GetReplicas reads; argosy interpret tries both"
 
 
 def _nobody_writes(template: Template) -> tuple[str, str]:

@@ -38,6 +38,7 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     ``is_overridden`` says whether an override writes a field of a template, given its keys. ``may_scale`` says of a
     kind whether a definition that is not in the source might tell its scale subresource. ``is_as_in_karmada``: what
     cannot be divided is divided all the same. ``counts_components``: kinds with components have no replicas.
+    ``tries_revisions``: customizations write a share on trial, to see whether it is read back.
     """
 
     interpreter: Interpreter
@@ -45,6 +46,7 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     may_scale: Callable[[GroupKind], bool]
     is_as_in_karmada: bool = False
     counts_components: bool = False
+    tries_revisions: bool = False
 
     def has_components(self, template: Template) -> bool:
         """Say whether an object counts by its components, which nothing divides."""
