@@ -144,22 +144,22 @@ def settings(**spec: Any) -> dict[str, Any]:
     return {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
 
 
-def allowing(option: str, *trailers: str) -> str:
+def allowing(otherwise: str, *trailers: str) -> str:
     """Return the words of a guard about trailers that let a change pass: the sentence, and a commit that has them."""
     named = ", ".join(f"'{each}'" for each in trailers)
     ready = " ".join(f"--trailer '{each}'" for each in trailers)
-    said = f"if it is meant, say so in a source commit with the trailer {named}, or pass {option}"
+    said = f"if it is meant, say so in a source commit with the trailer {named}, or {otherwise}"
     return f"{said}\n    git commit --allow-empty -m 'Allow it' {ready}"
 
 
 def removal_hint(*allowances: str) -> str:
     """Return the hint of a refused removal as a line, such as of ``member1 11``."""
-    return f"  hint: {allowing('--allow-removal', *(f'Argosy-Allow-Removal: {each}' for each in allowances))}\n"
+    return f"  hint: {allowing('pass --allow-removal', *(f'Argosy-Allow-Removal: {each}' for each in allowances))}\n"
 
 
 def movement_hint(*allowances: str) -> str:
     """Return the hint of a refused movement as a line."""
-    return f"  hint: {allowing('--allow-movement', *(f'Argosy-Allow-Movement: {each}' for each in allowances))}\n"
+    return f"  hint: {allowing('pass --allow-movement', *(f'Argosy-Allow-Movement: {each}' for each in allowances))}\n"
 
 
 def refused_section(refusal: str) -> str:

@@ -114,7 +114,7 @@ spec:
   placment: {}
 """
 LEAVING = ", ".join(f"default/ConfigMap/{key}.yaml" for key in KEYS[:5])
-ALLOWING = allowing("--allow-removal", "Argosy-Allow-Removal: member1 11", "Argosy-Allow-Removal: member2 11")
+ALLOWING = allowing("pass --allow-removal", "Argosy-Allow-Removal: member1 11", "Argosy-Allow-Removal: member2 11")
 MUCH = [f"{name}: 11 of 12 objects (more than 10): {LEAVING} and 6 more" for name in NAMES]
 REFUSED = [
     Refused(

@@ -20,6 +20,7 @@ from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.kind import PrunedField
 from render.model import ObjectRef, Template, is_opaque
 from render.rescheduling.descheduling import is_divided_by_room
+from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
 from render.words import nearest
 
 _TEMPLATE_TEXT = "TemplateText"
@@ -28,6 +29,7 @@ _VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
 _DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
 _ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
 _PRUNED_FIELD = "PrunedField"
+_NOT_PROTECTED = "NotProtected"
 _OF_ANY_KIND = (
     PrunedField(path="metadata.finalizers", why="they belong to the controllers of each cluster"),
     PrunedField(path="metadata.ownerReferences", why="each cluster knows the owner by another UID"),
@@ -88,6 +90,17 @@ def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None)
                 message = f"no cluster gets it: {field.why}"
                 problem = Problem(template.path, 0, field.path, message, field.hint, _PRUNED_FIELD)
                 yield template_problem(template, problem, line_of)
+
+
+def protection_warnings(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each label that is meant to protect an object from deletion, and does not."""
+    for template in templates:
+        value = template.labels.get(PROTECTED)
+        if value is not None and value != PROTECTED_ALWAYS:
+            field = f"metadata.labels.{PROTECTED}"
+            message = f"{value!r} protects nothing, in Karmada neither"
+            problem = Problem(template.path, 0, field, message, f"write {PROTECTED_ALWAYS!r}", _NOT_PROTECTED)
+            yield template_problem(template, problem, line_of)
 
 
 def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:

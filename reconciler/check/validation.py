@@ -54,7 +54,13 @@ from render.words import listed
 from .dependencies import left_behind_warnings
 from .divisions import division_problems
 from .policies import claims_of, policy_warnings, released_warnings
-from .source_warnings import idle_rule_warnings, named_workload_warnings, pruned_field_warnings, template_texts
+from .source_warnings import (
+    idle_rule_warnings,
+    named_workload_warnings,
+    protection_warnings,
+    pruned_field_warnings,
+    template_texts,
+)
 from .webhooks import unanswered_webhooks
 
 if TYPE_CHECKING:
@@ -207,6 +213,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
         lambda: _unchecked_kinds(desired, observed(), line_of),
         partial(template_texts, desired.templates, line_of),
         partial(pruned_field_warnings, desired.templates, line_of),
+        partial(protection_warnings, desired.templates, line_of),
         partial(_lint_policies, repository, desired, memory, line_of),
         partial(_renamed_by_hand, repository, desired, memory, line_of),
         partial(named_workload_warnings, desired, line_of),

@@ -1,10 +1,13 @@
 """The guards asked about a comparison: whether the change of the source may be made, and what would let it pass."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings
 from reconciler.guards.allowances import Allowed
+from reconciler.guards.continuity import files_of_fleet
 from reconciler.guards.limits import check_limits, check_members
+from reconciler.guards.protection import Folders, ProtectedLoss, losses_of_clusters, losses_of_source, protected_losses
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.cluster_removals import claimed_namespaces, removals
 from reconciler.pipeline.renames import by_new_names, renamed_binding
@@ -44,7 +47,25 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
-    check_limits((*removed, *held_removals), breaches_of(before, head), allowed, consequence="")
+    losses = _protected_losses(comparison, folders)
+    check_limits((*removed, *held_removals), breaches_of(before, head), allowed, losses=losses, consequence="")
+
+
+def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> tuple[ProtectedLoss, ...]:
+    """Return the protected objects that the change takes away, from the source or from clusters (``folders``)."""
+    base, head = comparison.base, comparison.head
+    both = Folders(
+        before=folders,
+        after=head.rendered.tree.clusters,
+        read_tree=tree_reader(comparison),
+        read_blobs=base.contents,
+        expected=head.rendered.built.expected_removals,
+    )
+    read = head.repository.read_blobs
+    chosen = files_of_fleet(base.source.files, head.repository, read)
+    refs = {template.ref for template in head.source.desired.templates}
+    of_source = losses_of_source(chosen, head.source.files, read, refs)
+    return protected_losses(losses_of_clusters(both), of_source)
 
 
 def refusal_lines(comparison: Comparison, allowed: Allowed) -> tuple[str, ...]:

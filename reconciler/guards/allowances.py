@@ -43,13 +43,18 @@ class MovementAllowance(Struct, frozen=True, kw_only=True):
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
-    """The removals and movements that are allowed beyond the limits."""
+    """The removals and movements that are allowed beyond the limits; ``objects`` may be taken away though protected."""
 
     removals: tuple[RemovalAllowance, ...] = ()
     movements: tuple[MovementAllowance, ...] = ()
+    objects: frozenset[str] = frozenset()
 
     def __or__(self, other: "Allowed") -> "Allowed":
-        return Allowed(removals=self.removals + other.removals, movements=self.movements + other.movements)
+        return Allowed(
+            removals=self.removals + other.removals,
+            movements=self.movements + other.movements,
+            objects=self.objects | other.objects,
+        )
 
     @property
     def removals_by_cluster(self) -> Mapping[str, int]:
@@ -65,8 +70,8 @@ def removals_allowed(count_by_cluster: Mapping[str, int], cluster: str) -> int:
     return max(count_by_cluster.get(cluster, 0), count_by_cluster.get(EACH, 0))
 
 
-def allowing_hint(trailers: Sequence[str], option: str) -> str:
-    """Return what to do where a refusal is not meant to stand: the trailers, the option, and a commit to copy."""
+def allowing_hint(trailers: Sequence[str], otherwise: str) -> str:
+    """Return what to do where a refusal is not meant to stand: the trailers, or another way, and a commit to copy."""
     named = ", ".join(f"'{each}'" for each in trailers)
     ready = " ".join(["git commit --allow-empty -m 'Allow it'", *(f"--trailer '{each}'" for each in trailers)])
-    return f"if it is meant, say so in a source commit with the trailer {named}, or pass {option}\n    {ready}"
+    return f"if it is meant, say so in a source commit with the trailer {named}, or {otherwise}\n    {ready}"

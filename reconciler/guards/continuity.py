@@ -77,7 +77,7 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     if previous.source == source.commit:
         return problems
     if source.broken:
-        before = _files_before(repository, previous)
+        before = files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
         changed = [each for each in source.broken if not (each.is_partial or each.is_in(blobs, previous.tools))]
         problems += (each.problem for each in changed)
@@ -152,7 +152,7 @@ def _taken_over(repository: Repository, source: Source, previous: Previous) -> I
 
 def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:
     """Return the files that objects of the previous rendered commit came from and that are not read any more."""
-    before = _files_before(repository, previous)
+    before = files_before(repository, previous)
     if not before:
         return ()
     read = repository.read_blobs
@@ -218,7 +218,20 @@ def _new_marker(path: str, skipped: Skipped, new: Collection[str]) -> str:
     return ""
 
 
-def _files_before(repository: Repository, previous: Previous) -> Mapping[str, SourceFile]:
+def files_of_fleet(
+    files: Collection[SourceFile], repository: Repository, read: Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+) -> tuple[SourceFile, ...]:
+    """Return those of a commit's files that its settings have read; none where these cannot be read."""
+    home = load_fleet(list(files), folder=repository.folder.under, read=read) if files else None
+    if home is None or home.problems:
+        return ()
+    chosen = select_files(
+        files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore, is_building=True
+    )
+    return chosen.marking
+
+
+def files_before(repository: Repository, previous: Previous) -> Mapping[str, SourceFile]:
     """Return the files of the source that was rendered before; none where its commit is not here."""
     try:
         return {file.path: file for file in repository.snapshot(previous.source).files}

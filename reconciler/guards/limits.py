@@ -15,6 +15,7 @@ from render.words import listed
 
 from .allowances import EACH, Allowed
 from .movement_guard import Breach, check_movements
+from .protection import ProtectedLoss, check_protection
 from .removal_guard import NOTHING_COMMITTED, check_removals
 
 
@@ -46,15 +47,21 @@ def check_members(
 
 
 def check_limits(
-    removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
+    removed: Iterable[Removal],
+    broken: Iterable[Breach],
+    allowed: Allowed,
+    *,
+    losses: Iterable[ProtectedLoss] = (),
+    consequence: str = NOTHING_COMMITTED,
 ) -> None:
-    """Refuse what takes or moves too much and is not allowed.
+    """Refuse what takes or moves too much and is not allowed, and what takes away protected objects (``losses``).
 
-    Both guards look before either refuses, so that one error names everything there is to allow. Its first lines end in
+    All guards look before either refuses, so that one error names everything there is to allow. Its first lines end in
     ``consequence``.
     """
     refused = []
     for check in (
+        partial(check_protection, losses, allowed.objects, consequence),
         partial(check_removals, removed, allowed.removals_by_cluster, consequence),
         partial(check_movements, broken, allowed.movements, consequence),
     ):

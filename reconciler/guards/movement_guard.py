@@ -165,7 +165,7 @@ def check_movements(
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")
     trailers = [f"{ALLOW_MOVEMENT}: {subject} {count}" for subject, count in _needed_allowances(refused).items()]
-    raise GuardRefused("\n".join(lines), hint=allowing_hint(trailers, "--allow-movement"))
+    raise GuardRefused("\n".join(lines), hint=allowing_hint(trailers, "pass --allow-movement"))
 
 
 def _needed_allowances(refused: Iterable[Breach]) -> dict[str, int]:

@@ -33,7 +33,7 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
 def removal_hint(counts: Mapping[str, int]) -> str:
     """Return what to do to let so many objects leave clusters, if it is meant."""
     trailers = [f"{ALLOW_REMOVAL}: {each.cluster} {each.count}" for each in _needed_allowances(counts)]
-    return allowing_hint(trailers, "--allow-removal")
+    return allowing_hint(trailers, "pass --allow-removal")
 
 
 def _needed_allowances(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:

@@ -25,6 +25,7 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
     return Allowed(
         removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
         movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+        objects=frozenset(" ".join(text.split()) for each in commits for text in each.trailer(ALLOW_REMOVAL)),
     )
 
 

@@ -74,6 +74,21 @@ def removals(
     return tuple(found)
 
 
+def lost_files(
+    old: bytes, new: bytes | None, read_tree: ReadTree, above: tuple[str, ...] = ()
+) -> Iterable[tuple[tuple[str, ...], bytes]]:
+    """Yield the path and the blob id of each object that one folder has and another lacks, Namespaces included."""
+    if old == new:
+        return
+    kept = {entry.name: entry for entry in read_tree(new)} if new else {}
+    for entry in read_tree(old):
+        path, other = (*above, entry.text), kept.get(entry.name)
+        if entry.mode == TREE_MODE:
+            yield from lost_files(entry.id, other.id if other else None, read_tree, path)
+        elif other is None:
+            yield path, entry.id
+
+
 def claimed_namespaces(root: bytes, read_tree: ReadTree) -> frozenset[str]:
     """Return the files of the Namespaces that have a binding in a rendered tree."""
     tree_id: bytes | None = root

@@ -60,6 +60,12 @@ ANNOTATIONS = (
                 "resourcetemplate.karmada.io/claimed-by",
                 "A label. Something else distributes the object, so no policy does.",
             ),
+            Entry(
+                "resourcetemplate.karmada.io/deletion-protected",
+                "A label, also of policies, Clusters and whatever else is in the source. `Always`: the guard refuses,"
+                " with exit code 6, that the object leaves the source or a cluster, unless a commit names it"
+                " (`Argosy-Allow-Removal`). That of a Namespace protects nothing in it.",
+            ),
         ),
     ),
     TopicSection(
@@ -208,7 +214,8 @@ TRAILERS = (
         entries=(
             Entry(
                 "Argosy-Allow-Removal",
-                "`<cluster|*> <count>`: so many objects may leave that cluster, or each.",
+                "`<cluster|*> <count>`: so many objects may leave that cluster, or each. Or the name of an object, such"
+                " as `Deployment.apps shop/web`: it may leave though its label protects it.",
             ),
             Entry(
                 "Argosy-Allow-Movement",

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.continuity import renames_by_hand, unread_files
+from reconciler.guards.continuity import files_before, files_of_fleet, renames_by_hand, unread_files
 from reconciler.guards.limits import check_limits, check_members
 from reconciler.guards.movement_guard import Breach, Placements, breaches
+from reconciler.guards.protection import Folders, ProtectedLoss, losses_of_clusters, losses_of_source, protected_losses
 from reconciler.guards.removal_guard import removal_refusal
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.previous import Previous
@@ -27,16 +28,41 @@ NOTHING: Mapping[ObjectRef, Binding] = {}
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     """Refuse a pass that takes or moves too much; where the removal guard holds back clusters, that is not refused."""
-    if outcome.previous is None or not outcome.changed:
+    if outcome.previous is None:
+        return
+    losses = losses_of_outcome(outcome, outcome.previous)
+    if not outcome.changed and not losses:
         return
     is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     removed, broken = () if is_by_cluster else outcome.removals, movement_breaches(outcome)
-    if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
+    is_too_much = broken or losses or any(removal.reasons for removal in removed)
+    if is_too_much or not outcome.source.desired.clusters:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
         with _causes_named(outcome, outcome.previous):
             check_members(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
-            check_limits(removed, broken, allowed)
+            check_limits(removed, broken, allowed, losses=losses)
+
+
+def losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLoss, ...]:
+    """Return the protected objects that a pass takes away, from the source or from clusters."""
+    folders = Folders(
+        before=previous.tree.clusters,
+        after=outcome.rendered.tree.clusters,
+        read_tree=outcome.entries,
+        read_blobs=outcome.contents,
+        expected=outcome.rendered.built.expected_removals,
+    )
+    of_source = _losses_of_source(outcome, previous) if previous.source != outcome.source.commit else ()
+    return protected_losses(losses_of_clusters(folders), of_source)
+
+
+def _losses_of_source(outcome: Outcome, previous: Previous) -> Iterator[ProtectedLoss]:
+    read, source = outcome.repository.read_blobs, outcome.source
+    before = files_before(outcome.repository, previous)
+    chosen = files_of_fleet(before.values(), outcome.repository, read)
+    refs = {template.ref for template in source.desired.templates}
+    yield from losses_of_source(chosen, source.files, read, refs)
 
 
 @contextmanager

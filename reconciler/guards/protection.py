@@ -1,0 +1,138 @@
+"""The objects that their label protects: nothing takes them away, however few they are, but a commit that names them.
+
+``resourcetemplate.karmada.io/deletion-protected: Always`` is Karmada's label. There, a webhook refuses that such an
+object is deleted. Here the guard refuses that it leaves the source, or any cluster. The label is about its own object:
+that of a Namespace protects nothing in it. What leaves a cluster by a rule of failover moves, and is not deleted.
+
+1. what leaves clusters is known by the labels that it has in their folders;
+2. what leaves the source and stood in no cluster, as policies do, is known by the files that changed.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from reconciler.pipeline.cluster_removals import Paths, ReadTree, lost_files
+from reconciler.repository.trailers import ALLOW_REMOVAL
+from reconciler.source.files import SourceFile
+from render.documents import DocumentErrors, parse_documents
+from render.errors import GuardRefused
+from render.model import ObjectRef, as_list, as_mapping
+from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
+from render.words import listed
+
+from .allowances import allowing_hint
+from .removal_guard import NOTHING_COMMITTED
+
+_MARK = PROTECTED.encode()
+_MOST = 20
+
+ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+
+
+class ProtectedLoss(Struct, frozen=True, kw_only=True, order=True):
+    """A protected object that is taken away: from some clusters, or with its file out of the source."""
+
+    ref: ObjectRef
+    clusters: tuple[str, ...] = ()
+    path: str = ""
+
+    def __str__(self) -> str:
+        where = f"{listed(self.clusters)}: " if self.clusters else f"{self.path}: "
+        return f"{where}{self.ref} has the label {PROTECTED}: {PROTECTED_ALWAYS}"
+
+
+class Folders(Struct, frozen=True, kw_only=True):
+    """The folders of clusters before and after a change, and what reads them; ``expected``: what leaves by failover."""
+
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+    read_tree: ReadTree
+    read_blobs: ReadBlobs
+    expected: Mapping[str, Paths] = {}
+
+
+def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
+    """Yield the protected objects that leave clusters."""
+    clusters_by_blob: dict[bytes, set[str]] = {}
+    for cluster, old in folders.before.items():
+        new = folders.after.get(cluster)
+        if old == new:
+            continue
+        for path, blob_id in lost_files(old, new, folders.read_tree):
+            if path not in folders.expected.get(cluster, frozenset()):
+                clusters_by_blob.setdefault(blob_id, set()).add(cluster)
+    found: dict[ObjectRef, set[str]] = {}
+    for blob_id, content in folders.read_blobs(clusters_by_blob).items() if clusters_by_blob else ():
+        for ref in _protected_in(content):
+            found.setdefault(ref, set()).update(clusters_by_blob[blob_id])
+    for ref, clusters in sorted(found.items()):
+        yield ProtectedLoss(ref=ref, clusters=tuple(sorted(clusters)))
+
+
+def losses_of_source(
+    before: Collection[SourceFile], after: Collection[SourceFile], read_blobs: ReadBlobs, kept: Collection[ObjectRef]
+) -> Iterator[ProtectedLoss]:
+    """Yield the protected documents of files that are in no file any more; ``kept`` are the templates of the source."""
+    now, was = {(file.path, file.id) for file in after}, {(file.path, file.id) for file in before}
+    gone = {id_: path for path, id_ in sorted(was - now, reverse=True)}
+    marked = {id_: content for id_, content in read_blobs(gone).items() if _MARK in content} if gone else {}
+    lost = {ref: gone[id_] for id_, content in marked.items() for ref in _protected_in(content)}
+    if not lost:
+        return
+    names = tuple(ref.name.encode() for ref in lost)
+    contents = read_blobs({id_ for path, id_ in now if path.endswith((".yaml", ".yml", ".json"))}).values()
+    likely = (content for content in contents if any(name in content for name in names))
+    there = {ref for content in likely for ref, _ in _objects_in(content)}
+    there |= {ObjectRef(ref.group, ref.kind, "", ref.name) for ref in kept} | set(kept)
+    for ref, path in sorted(lost.items()):
+        if ref not in there:
+            yield ProtectedLoss(ref=ref, path=path)
+
+
+def _protected_in(content: bytes) -> Iterator[ObjectRef]:
+    """Yield the objects of a file that are protected."""
+    if _MARK in content:
+        for ref, labels in _objects_in(content):
+            if labels.get(PROTECTED) == PROTECTED_ALWAYS:
+                yield ref
+
+
+def _objects_in(content: bytes) -> Iterator[tuple[ObjectRef, Mapping[str, Any]]]:
+    """Yield the objects of a file with their labels; what is none, or is read by another tool, has none."""
+    try:
+        values = [document.value for document in parse_documents(content)]
+    except DocumentErrors:
+        return
+    items = [item for value in values for item in as_list(as_mapping(value).get("items"))]
+    for value in (*values, *items):
+        manifest, metadata = as_mapping(value), as_mapping(as_mapping(value).get("metadata"))
+        words = manifest.get("apiVersion"), manifest.get("kind"), metadata.get("name"), metadata.get("namespace") or ""
+        if all(isinstance(word, str) for word in words) and all(words[:3]):
+            yield ObjectRef.of(manifest), as_mapping(metadata.get("labels"))
+
+
+def protected_losses(
+    of_clusters: Iterable[ProtectedLoss], of_source: Iterable[ProtectedLoss]
+) -> tuple[ProtectedLoss, ...]:
+    """Return each loss once: what leaves clusters may leave the source as well, there perhaps without its namespace."""
+    found = tuple(of_clusters)
+    known = {ref for each in found for ref in (each.ref, ObjectRef(each.ref.group, each.ref.kind, "", each.ref.name))}
+    return (*found, *(each for each in of_source if each.ref not in known))
+
+
+def check_protection(
+    losses: Iterable[ProtectedLoss], named: Collection[str], consequence: str = NOTHING_COMMITTED
+) -> None:
+    """Raise GuardRefused when a protected object is taken away that no commit names."""
+    refused = [each for each in sorted(losses) if str(each.ref) not in named]
+    if not refused:
+        return
+    lines = [f"this change takes away what is protected{consequence}", *(f"  {each}" for each in refused[:_MOST])]
+    if len(refused) > _MOST:
+        lines.append(f"  and {len(refused) - _MOST} more")
+    refs = dict.fromkeys(str(each.ref) for each in refused)
+    trailers = [f"{ALLOW_REMOVAL}: {ref}" for ref in refs]
+    hint = allowing_hint(trailers, "take the label away in a commit that is rendered before")
+    raise GuardRefused("\n".join(lines), hint=hint)

@@ -1,0 +1,253 @@
+"""Deletion protection: nothing takes an object with Karmada's label away but a commit that names it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.guards.protection import ProtectedLoss, check_protection, losses_of_source
+from render.documents import emit
+from render.errors import GuardRefused
+from render.gitobjects import object_id
+from render.model import ObjectRef
+
+from .build import (
+    Repository,
+    a_cluster,
+    a_cluster_policy,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+)
+from .stories import allowing
+from .test_failover import a_fleet
+from .test_kept_needs import plain
+
+LABEL = "resourcetemplate.karmada.io/deletion-protected"
+HEADER = "this change takes away what is protected; nothing was committed\n"
+WEB = "Deployment.apps default/nginx"
+GOLD = {"tier": "gold"}
+BY_TIER = {"clusterAffinity": {"labelSelector": {"matchLabels": GOLD}}}
+LIMITLESSLY = ("--allow-removal", "*=1000")
+SELECTORS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+LIMITLESS = {"removalGuard": {"count": 1000, "percent": 100, "whole": 1000}}
+
+
+def protected(manifest: Mapping[str, Any], value: str = "Always") -> dict[str, Any]:
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**metadata.get("labels", {}), LABEL: value}}}
+
+
+def the_policy(placement: Mapping[str, Any]) -> dict[str, Any]:
+    return a_policy("all", selectors=SELECTORS, placement=placement)
+
+
+FIRST: dict[str, Any] = {
+    "oslo.yaml": a_cluster("oslo", labels=GOLD),
+    "rome.yaml": a_cluster("rome", labels=GOLD),
+    "web.yaml": protected(a_deployment()),
+    "other.yaml": [a_config_map(f"c{number}") for number in range(3)],
+    "policy.yaml": the_policy(BY_TIER),
+}
+SHOP = protected(plain("Namespace", "shop", namespace=""))
+SPACES = a_cluster_policy("spaces", selectors=[{"apiVersion": "v1", "kind": "Namespace"}], placement={})
+QUOTA = plain("FederatedResourceQuota", "q", "policy.karmada.io/v1alpha1", spec={"overall": {"cpu": "9"}})
+
+
+class Loss(NamedTuple):
+    """A commit that takes a protected object away, the line that says so, and the object to name."""
+
+    why: str
+    files: Mapping[str, Any]
+    line: str
+    name: str = WEB
+    before: Mapping[str, Any] = {}
+
+
+LABELLED = f"has the label {LABEL}: Always"
+LOSSES = [
+    Loss("its template goes", {"web.yaml": None}, f"oslo, rome: {WEB} {LABELLED}"),
+    Loss("it leaves one cluster", {"policy.yaml": the_policy(on_clusters("oslo"))}, f"rome: {WEB} {LABELLED}"),
+    Loss("a label of a cluster goes", {"rome.yaml": a_cluster("rome")}, f"rome: {WEB} {LABELLED}"),
+    Loss(
+        "a Namespace of its own, though what is in it keeps it needed",
+        {"shop.yaml": None},
+        f"shop.yaml: Namespace shop {LABELLED}",
+        "Namespace shop",
+        {
+            "shop.yaml": SHOP,
+            "in.yaml": [a_config_map("x", namespace="shop"), a_cluster_policy("x", selectors=SELECTORS)],
+        },
+    ),
+    Loss(
+        "a Namespace that a policy propagates",
+        {"spaces.yaml": SPACES},
+        f"oslo, rome: Namespace shop {LABELLED}",
+        "Namespace shop",
+        {"spaces.yaml": [SPACES, SHOP]},
+    ),
+    Loss(
+        "a policy",
+        {"policy.yaml": None},
+        f"policy.yaml: PropagationPolicy.policy.karmada.io default/all {LABELLED}",
+        "PropagationPolicy.policy.karmada.io default/all",
+        {"policy.yaml": protected(the_policy(BY_TIER))},
+    ),
+    Loss(
+        "a ClusterPropagationPolicy of nothing",
+        {"spaces.yaml": None},
+        f"spaces.yaml: ClusterPropagationPolicy.policy.karmada.io spaces {LABELLED}",
+        "ClusterPropagationPolicy.policy.karmada.io spaces",
+        {"spaces.yaml": protected(SPACES)},
+    ),
+    Loss(
+        "a quota, one of two in its file",
+        {"quota.yaml": [a_config_map("c9")]},
+        f"quota.yaml: FederatedResourceQuota.policy.karmada.io shop/q {LABELLED}",
+        "FederatedResourceQuota.policy.karmada.io shop/q",
+        {"quota.yaml": [protected(QUOTA), a_config_map("c9")]},
+    ),
+    Loss(
+        "a Cluster",
+        {"rome.yaml": None},
+        f"rome.yaml: Cluster.cluster.karmada.io rome {LABELLED}",
+        "Cluster.cluster.karmada.io rome",
+        {"rome.yaml": protected(a_cluster("rome", labels=GOLD))},
+    ),
+]
+
+
+def rendered(folder: Path, capsys: pytest.CaptureFixture[str], files: Mapping[str, Any], **spec: Any) -> Repository:
+    repository = Repository.create(folder / "fleet")
+    repository.commit({**FIRST, "argosy.yaml": a_fleet(**{**LIMITLESS, **spec}), **files})
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert ended.code in {0, 1}, ended
+    return repository
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.why)
+def test_a_protected_object_goes_only_if_a_commit_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], loss: Loss
+) -> None:
+    """Whatever the counts allow: before, the label did nothing, and the removal was committed."""
+    fleet = rendered(tmp_path, capsys, loss.before)
+    fleet.commit(loss.files)
+    hint = allowing("take the label away in a commit that is rendered before", f"Argosy-Allow-Removal: {loss.name}")
+    refused = f"{HEADER}  {loss.line}\n  hint: {hint}\n"
+    ended = argosy(fleet, capsys, "reconcile", *LIMITLESSLY)
+    assert (ended.code, ended.err.endswith(refused)) == (6, True), ended.err
+    checked = argosy(fleet, capsys, "diff", "--check", *LIMITLESSLY, "HEAD~", "HEAD")
+    assert (checked.code, checked.err.endswith(refused.replace("; nothing was committed", ""))) == (6, True), checked
+    assert f"\n    {loss.line}\n" in argosy(fleet, capsys, "diff", "HEAD~", "HEAD").out
+    fleet.commit({}, f"Indeed\n\nArgosy-Allow-Removal: {loss.name}")
+    assert argosy(fleet, capsys, "diff", "--check", *LIMITLESSLY, "HEAD~2", "HEAD").code in {0, 1}
+    allowed = argosy(fleet, capsys, "reconcile", *LIMITLESSLY)
+    assert allowed.code in {0, 1}, allowed
+
+
+def test_a_count_does_not_name_and_a_name_does_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = rendered(tmp_path, capsys, {}, removalGuard={"count": 0, "percent": 0})
+    fleet.commit({"web.yaml": None}, f"Go\n\nArgosy-Allow-Removal: {WEB}")
+    counted = argosy(fleet, capsys, "reconcile")
+    assert (counted.code, "removes too much" in counted.err, "protected" in counted.err) == (6, True, False)
+    fleet.commit({}, "Go\n\nArgosy-Allow-Removal: * 1")
+    assert argosy(fleet, capsys, "reconcile").code == 0
+
+
+def test_a_label_that_is_taken_away_protects_no_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = rendered(tmp_path, capsys, {})
+    fleet.commit({"web.yaml": a_deployment()})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.commit({"web.yaml": None})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+
+
+def test_what_is_moved_or_renamed_in_the_source_is_not_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = protected(the_policy(BY_TIER))
+    fleet = rendered(tmp_path, capsys, {"policy.yaml": policy})
+    moved = {"policy.yaml": None, "web.yaml": None, "all/of-it.yaml": [policy, protected(a_deployment())]}
+    fleet.commit(moved)
+    assert argosy(fleet, capsys, "diff", "--check", "HEAD~", "HEAD").code == 0
+    ended = argosy(fleet, capsys, "reconcile")
+    assert ended.code == 0, ended
+
+
+def test_what_leaves_a_cluster_that_is_gone_is_not_taken_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Cluster that leaves the source is disconnected, and keeps what it holds."""
+    fleet = rendered(tmp_path, capsys, {})
+    fleet.commit({"rome.yaml": None})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+
+
+def test_another_value_protects_nothing_and_validate_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = rendered(tmp_path, capsys, {"web.yaml": protected(a_deployment(), "always")})
+    said = argosy(fleet, capsys, "validate").err + argosy(fleet, capsys, "validate").out
+    line = f"metadata.labels.{LABEL}: 'always' protects nothing, in Karmada neither\n  hint: write 'Always'\n"
+    assert line in said, said
+    fleet.commit({"web.yaml": None})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+
+
+class File(NamedTuple):
+    """A file of a source."""
+
+    path: str
+    id: bytes
+    size: int
+    mode: int = 0o100644
+
+
+kinds = st.sampled_from([("v1", "ConfigMap"), ("v1", "Secret"), ("policy.karmada.io/v1alpha1", "PropagationPolicy")])
+documents = st.lists(
+    st.builds(
+        lambda kind, name, value: protected(plain(kind[1], name, kind[0]), value),
+        kinds,
+        st.sampled_from("abc"),
+        st.sampled_from(["Always", "Never"]),
+    ),
+    max_size=4,
+)
+sources = st.dictionaries(st.sampled_from(["a.yaml", "b.yaml", "c/d.yaml"]), documents, max_size=3)
+
+
+@given(sources, sources)
+def test_what_is_lost_was_protected_and_is_nowhere(
+    before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[str, Any]]]
+) -> None:
+    """However documents are spread over files: each protected one that is in no file any more is told once."""
+    blobs: dict[bytes, bytes] = {}
+
+    def files(source: dict[str, list[dict[str, Any]]]) -> list[File]:
+        made = []
+        for path, listed in source.items():
+            content = b"---\n".join(map(emit, listed))
+            id_ = object_id("blob", content)
+            blobs[id_] = content
+            made.append(File(path, id_, len(content)))
+        return made
+
+    def refs(source: dict[str, list[dict[str, Any]]], *values: str) -> set[ObjectRef]:
+        every = (each for listed in source.values() for each in listed)
+        return {ObjectRef.of(each) for each in every if each["metadata"]["labels"][LABEL] in values}
+
+    lost = losses_of_source(files(before), files(after), lambda ids: {id_: blobs[id_] for id_ in ids}, ())
+    found = [each.ref for each in lost]
+    assert found == sorted(refs(before, "Always") - refs(after, "Always", "Never"))
+
+
+def test_of_many_losses_the_first_are_named() -> None:
+    losses = [ProtectedLoss(ref=ObjectRef("", "ConfigMap", "shop", f"c{n:02}"), clusters=("oslo",)) for n in range(25)]
+    with pytest.raises(GuardRefused) as refused:
+        check_protection(losses, ["ConfigMap shop/c00"])
+    lines = refused.value.message.split("\n")
+    assert (len(lines), lines[1], lines[-1]) == (22, f"  oslo: ConfigMap shop/c01 {LABELLED}", "  and 4 more")
+    check_protection(losses, [f"ConfigMap shop/c{number:02}" for number in range(25)])
