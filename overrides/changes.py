@@ -111,7 +111,8 @@ def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
         return [(2, place, place) for place in range(len(old))]
     start, end = _equal_ends(old, new)
     middles = [
-        [json.dumps(_plain(item), sort_keys=True) for item in each[start : len(each) - end]] for each in (old, new)
+        [json.dumps(_plain_value(item), sort_keys=True) for item in each[start : len(each) - end]]
+        for each in (old, new)
     ]
     blocks = SequenceMatcher(None, middles[0], middles[1], autojunk=False).get_opcodes()
     return [
@@ -177,15 +178,15 @@ def _masked_change(change: ChangedField) -> ChangedField:
 def _shown_value(value: Any) -> Any:
     """Return a copy in which secret values are hidden, and a hole is its name in parentheses."""
     if isinstance(value, dict | list):
-        return _plain(redacted(value))
-    return _plain(value)
+        return _plain_value(redacted(value))
+    return _plain_value(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain_value(item) for item in value]
     return f"({value.name})" if isinstance(value, Hole) else value
 
 

@@ -123,7 +123,7 @@ class _Runs:
         """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
         states = [_RuleState(given.manifest, given.runs)]
         for step in plan.steps:
-            states.append(self._after(step, states[step.state]))
+            states.append(self._state_after_step(step, states[step.state]))
         return [
             Overridden(
                 clusters=clusters,
@@ -135,7 +135,7 @@ class _Runs:
             for clusters, applied, state in plan.classes
         ]
 
-    def _after(self, step: Planned, state: _RuleState) -> _RuleState:
+    def _state_after_step(self, step: Planned, state: _RuleState) -> _RuleState:
         if state.manifest is None:
             return state
         found = self._run_of_step(step, state.manifest)

@@ -71,25 +71,25 @@ class _Emitter:
             self._line(indent)
             if len(key.encode("utf-8", "surrogatepass")) <= _LONGEST_KEY and not _has_break(key):
                 self._string(key, indent + _STEP, is_key=True)
-                self._mark(":", is_spaced=False)
+                self._write_mark(":", is_spaced=False)
             else:
-                self._mark("?", needs_space=True, is_indented=True)
+                self._write_mark("?", needs_space=True, is_indented=True)
                 self._string(key, indent + _STEP)
                 self._line(indent)
-                self._mark(":", needs_space=True, is_indented=True)
+                self._write_mark(":", needs_space=True, is_indented=True)
             self.node(mapping[key], indent, is_value=True)
 
     def _sequence(self, items: Iterable[Any], indent: int) -> None:
         for item in items:
             self._line(indent)
-            self._mark("-", needs_space=True, is_indented=True)
+            self._write_mark("-", needs_space=True, is_indented=True)
             self.node(item, indent)
 
     def _scalar(self, value: Any, indent: int) -> None:
         if isinstance(value, str):
             self._string(value, indent + _STEP)
         else:
-            self._mark(_lone_text(value), needs_space=True)
+            self._write_mark(_lone_text(value), needs_space=True)
 
     def _string(self, text: str, indent: int, *, is_key: bool = False) -> None:
         style = _style(text, is_key=is_key)
@@ -115,7 +115,7 @@ class _Emitter:
         self.parts.append(text)
         self.column += len(text)
 
-    def _mark(
+    def _write_mark(
         self, text: str, *, needs_space: bool = False, is_spaced: bool = False, is_indented: bool = False
     ) -> None:
         """Write an indicator, or a text of one line; ``is_indented``: what follows may stand on the same line."""
@@ -124,7 +124,7 @@ class _Emitter:
 
     def _put_unescaped(self, text: str, quote: str, indent: int, *, can_fold: bool) -> None:
         """Write a plain string, or one in single quotes, folded at lone spaces beyond the width."""
-        self._mark(quote, needs_space=True)
+        self._write_mark(quote, needs_space=True)
         ends = (0, len(text) - 1) if quote else ()
         for at, character in enumerate(text):
             is_fold = can_fold and character == " " and self.column > _WIDTH and at not in ends
@@ -133,10 +133,10 @@ class _Emitter:
             else:
                 self._put_text("''" if quote and character == "'" else character)
                 self.is_indented = False
-        self._mark(quote)
+        self._write_mark(quote)
 
     def _double_quoted(self, text: str, indent: int, *, can_fold: bool) -> None:
-        self._mark('"', needs_space=True)
+        self._write_mark('"', needs_space=True)
         has_space_before = False
         for at, character in enumerate(text):
             escaped = _escape_of(character, text)
@@ -149,12 +149,12 @@ class _Emitter:
                 self._put_text(character)
             has_space_before = character == " " and not escaped
             self.is_indented = False
-        self._mark('"')
+        self._write_mark('"')
 
     def _literal(self, text: str, indent: int) -> None:
         hint = str(_STEP) if text[0] in f" {_BREAKS}" else ""
         keep = "-" if text[-1] not in _BREAKS else "+" if len(text) == 1 or text[-2] in _BREAKS else ""
-        self._mark(f"|{hint}{keep}", needs_space=True)
+        self._write_mark(f"|{hint}{keep}", needs_space=True)
         self._break()
         self.is_spaced = self.is_indented = True
         for number, line in enumerate(re.split(f"([{_BREAKS}])", text)):
@@ -233,11 +233,11 @@ def _is_time(text: str) -> bool:
 def _escape_of(character: str, text: str) -> str:
     """Return a character as it is escaped in double quotes; "" for one that is not."""
     if character in '"\\' or character in _BREAKS or _UNPRINTABLE.match(character) or text[0] == "\ufeff":
-        return f"\\{_ESCAPES.get(character) or _code(ord(character))}"
+        return f"\\{_ESCAPES.get(character) or _numeric_escape(ord(character))}"
     return ""
 
 
-def _code(code: int) -> str:
+def _numeric_escape(code: int) -> str:
     if code <= 0xFF:
         return f"x{code:02X}"
     return f"u{code:04X}" if code <= 0xFFFF else f"U{code:08X}"

@@ -190,7 +190,7 @@ def _slice(part: slice) -> Step:
 def _filter(left: str, operator: str | None, right: str | None) -> Step:
     def is_kept(item: Any) -> bool:
         if operator is None or right is None:
-            return _exists(left, item)
+            return _has_value_at(left, item)
         found, wanted = _operand(left, item), _operand(right, item)
         if len(found) > 1 or len(wanted) > 1:
             raise JsonPathError("can only compare one element at a time")
@@ -199,7 +199,7 @@ def _filter(left: str, operator: str | None, right: str | None) -> Step:
     return lambda values: [item for value in values for item in _items(value) if is_kept(item)]
 
 
-def _exists(path: str, item: Any) -> bool:
+def _has_value_at(path: str, item: Any) -> bool:
     try:
         return bool(_operand(path, item))
     except JsonPathError:

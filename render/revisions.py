@@ -85,10 +85,10 @@ def revised_variants(
         if clusters and variant.error:
             yield WorkFailure(clusters=clusters, error=BuildFailed(variant.error))
         elif clusters and variant.manifest is not None:
-            yield from _revised_variant(template, variant, binding, _among(targets, clusters), interpreter)
+            yield from _revised_variant(template, variant, binding, _targets_among(targets, clusters), interpreter)
     if others or not template.variants:
         is_left_out = template.has_default_replicas and not binding.is_divided
-        for each in _revisions(template.manifest, binding, _among(targets, others), interpreter):
+        for each in _revisions(template.manifest, binding, _targets_among(targets, others), interpreter):
             yield each if isinstance(each, WorkFailure) else each._replace(is_left_out=is_left_out)
 
 
@@ -118,7 +118,7 @@ def _revised_variant(
             yield each._replace(runs=(run,))
 
 
-def _among(targets: Sequence[Target], clusters: Mask) -> Sequence[Target]:
+def _targets_among(targets: Sequence[Target], clusters: Mask) -> Sequence[Target]:
     """Return the groups of targets as far as they are among some clusters."""
     if not clusters_of(targets) & ~clusters:
         return targets
@@ -185,7 +185,9 @@ def opaque_revisions(
         if isinstance(each, WorkFailure):
             found.append(each)
             continue
-        found += (_opaque_revision(template.manifest, each, target) for target in _among(targets, each.clusters))
+        found += (
+            _opaque_revision(template.manifest, each, target) for target in _targets_among(targets, each.clusters)
+        )
     return found
 
 

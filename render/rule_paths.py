@@ -61,11 +61,11 @@ def parsed_path(text: str) -> RulePath | None:
 
 
 def _items_in_text(text: str) -> Items:
-    keys = ((key["name"], _plain(key["value"])) for key in _KEY.finditer(text))
+    keys = ((key["name"], _value_of_key(key["value"])) for key in _KEY.finditer(text))
     return Items(tuple(sorted(keys, key=lambda key: key[0])))
 
 
-def _plain(text: str) -> Any:
+def _value_of_key(text: str) -> Any:
     """Return the value of a key: a text in any quotes or none, a number or a boolean."""
     if text.startswith("'"):
         return text[1:-1]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.retention import RetainFailed, left_to_owners, retained, retention_by
+from reconciler.plans.retention import RetainFailed, fields_left_to_owners, retained, retention_by
 from render.interpretation.operations import Interpretation
 from render.interpretation.retention import EACH, Retained
 from render.interpreter import Interpreter, Layer, Operation
@@ -72,7 +72,7 @@ KEPT = [
 
 @each_row("case", KEPT, ids=lambda case: case.why)
 def test_what_a_rule_kept(case: Kept) -> None:
-    assert left_to_owners(case.want, case.kept, case.live, case.fields) == case.sent
+    assert fields_left_to_owners(case.want, case.kept, case.live, case.fields) == case.sent
 
 
 def test_kinds_of_kubernetes_are_kept_by_field_ownership_alone() -> None:

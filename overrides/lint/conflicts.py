@@ -65,12 +65,12 @@ def _overwritten(chain: Chain) -> Iterator[tuple[Setting, Setting]]:
     for applied in chain.applied:
         for setting in settings_of(applied):
             before = current.get(setting.path)
-            if before and before.applied.origin != applied.origin and not _same(before.value, setting.value):
+            if before and before.applied.origin != applied.origin and not _has_same_effect(before.value, setting.value):
                 yield before, setting
             current[setting.path] = setting
 
 
-def _same(one: Any, other: Any) -> bool:
+def _has_same_effect(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 

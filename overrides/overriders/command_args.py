@@ -62,7 +62,7 @@ def _parse(plain: Manifest) -> CommandArgsOverrider:
     )
 
 
-def _plain(overrider: CommandArgsOverrider) -> dict[str, Any]:
+def _plain_overrider(overrider: CommandArgsOverrider) -> dict[str, Any]:
     words = {"value": list(overrider.value)} if overrider.value else {}
     return {"containerName": overrider.container_name, "operator": overrider.operator, **words}
 
@@ -71,7 +71,7 @@ def _with_words_changed(overrider: CommandArgsOverrider, *, field: str) -> Chang
     return partial(override_words, overrider=overrider, field=field)
 
 
-def _reach(_overrider: CommandArgsOverrider) -> tuple[str]:
+def _reached_fields(_overrider: CommandArgsOverrider) -> tuple[str]:
     return ("spec",)
 
 
@@ -85,9 +85,9 @@ def _words_overrider(field: str) -> OverriderType[CommandArgsOverrider]:
         name=f"{field}Overrider",
         item=Record({"containerName!": TEXT, "operator!": Text(choices=("add", "remove")), "value": TEXTS}),
         parse=_parse,
-        plain=_plain,
+        plain=_plain_overrider,
         edits=one_by_one(partial(_with_words_changed, field=field)),
-        reach=_reach,
+        reach=_reached_fields,
         pointer=no_pointer,
         settings=no_settings,
         warn=_warn_entry,

@@ -138,7 +138,7 @@ def _parse(plain: Manifest) -> FieldOverrider:
     return FieldOverrider(field_path=plain["fieldPath"], **patches)
 
 
-def _plain(overrider: FieldOverrider) -> dict[str, Any]:
+def _plain_overrider(overrider: FieldOverrider) -> dict[str, Any]:
     patches = {"json": overrider.json, "yaml": overrider.yaml}
     formats = {
         name: [plain_operation(each, pointer="subPath") for each in patch] for name, patch in patches.items() if patch
@@ -150,7 +150,7 @@ def _change(overrider: FieldOverrider) -> Change:
     return partial(override_field, overrider=field_patch(overrider))
 
 
-def _reach(overrider: FieldOverrider) -> Iterable[str | None]:
+def _reached_fields(overrider: FieldOverrider) -> Iterable[str | None]:
     return first_field(overrider.field_path)
 
 
@@ -189,9 +189,9 @@ FIELD_OVERRIDER = OverriderType(
     name="fieldOverrider",
     item=Record({"fieldPath!": TEXT, **dict.fromkeys(_FORMATS, ListOf(operation_schema("subPath")))}),
     parse=_parse,
-    plain=_plain,
+    plain=_plain_overrider,
     edits=one_by_one(_change),
-    reach=_reach,
+    reach=_reached_fields,
     pointer=_pointer,
     settings=no_settings,
     check=_check,

@@ -266,7 +266,7 @@ def _parse(plain: Manifest) -> ImageOverrider:
     )
 
 
-def _plain(overrider: ImageOverrider) -> dict[str, Any]:
+def _plain_overrider(overrider: ImageOverrider) -> dict[str, Any]:
     predicate = {} if overrider.predicate is None else {"predicate": {"path": overrider.predicate}}
     value = {"value": overrider.value} if overrider.value else {}
     return {**predicate, "component": overrider.component, "operator": overrider.operator, **value}
@@ -320,7 +320,7 @@ IMAGE_OVERRIDER = OverriderType(
         }
     ),
     parse=_parse,
-    plain=_plain,
+    plain=_plain_overrider,
     edits=one_by_one(_change),
     reach=_reach_of_overrider,
     pointer=_pointer,

@@ -72,7 +72,7 @@ def _parse(plain: Manifest) -> LabelAnnotationOverrider:
     return LabelAnnotationOverrider(operator=plain["operator"], value=plain["value"])
 
 
-def _plain(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
+def _plain_overrider(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
     return {"operator": overrider.operator, "value": dict(sorted(overrider.value.items()))}
 
 
@@ -80,7 +80,7 @@ def _change(overrider: LabelAnnotationOverrider, *, field: Field) -> Change:
     return partial(override_entries, overrider=overrider, field=field)
 
 
-def _reach(_overrider: LabelAnnotationOverrider) -> tuple[str]:
+def _reached_fields(_overrider: LabelAnnotationOverrider) -> tuple[str]:
     return ("metadata",)
 
 
@@ -107,9 +107,9 @@ LABELS_OVERRIDER = OverriderType(
     name="labelsOverrider",
     item=_ITEM,
     parse=_parse,
-    plain=_plain,
+    plain=_plain_overrider,
     edits=one_by_one(partial(_change, field="labels")),
-    reach=_reach,
+    reach=_reached_fields,
     pointer=no_pointer,
     settings=partial(_settings_of_overrider, field="labels"),
     check=_check_labels,
@@ -122,9 +122,9 @@ ANNOTATIONS_OVERRIDER = OverriderType(
     name="annotationsOverrider",
     item=_ITEM,
     parse=_parse,
-    plain=_plain,
+    plain=_plain_overrider,
     edits=one_by_one(partial(_change, field="annotations")),
-    reach=_reach,
+    reach=_reached_fields,
     pointer=no_pointer,
     settings=partial(_settings_of_overrider, field="annotations"),
     check=_check_annotations,

@@ -21,28 +21,32 @@ class UnknownKey(NamedTuple):
     hint: str
 
 
-def _plain(*names: str, **nested: Shape) -> Shape:
+def _shape_of_fields(*names: str, **nested: Shape) -> Shape:
     return {**dict.fromkeys(names), **nested}
 
 
 _KIND = ("group", "version", "kind")
-_FIELD_SPEC = _plain(*_KIND, "path", "create")
-_SELECTOR = _plain(*_KIND, "name", "namespace", "annotationSelector", "labelSelector")
-_METADATA = _plain("name", "namespace", "labels", "annotations")
-_GENERATOR_OPTIONS = _plain("labels", "annotations", "disableNameSuffixHash", "immutable")
-_CONFIG_MAP = _plain(*("namespace", "name", "behavior", "literals", "files", "envs", "env"), options=_GENERATOR_OPTIONS)
+_FIELD_SPEC = _shape_of_fields(*_KIND, "path", "create")
+_SELECTOR = _shape_of_fields(*_KIND, "name", "namespace", "annotationSelector", "labelSelector")
+_METADATA = _shape_of_fields("name", "namespace", "labels", "annotations")
+_GENERATOR_OPTIONS = _shape_of_fields("labels", "annotations", "disableNameSuffixHash", "immutable")
+_CONFIG_MAP = _shape_of_fields(
+    *("namespace", "name", "behavior", "literals", "files", "envs", "env"), options=_GENERATOR_OPTIONS
+)
 _SECRET = {**_CONFIG_MAP, "type": None}
-_PATCH = _plain("path", "patch", target=_SELECTOR, options=_plain("allowNameChange", "allowKindChange"))
-_IMAGE = _plain("name", "newName", "tagSuffix", "newTag", "digest")
-_REPLICA = _plain("name", "count")
-_FIELD_OPTIONS = _plain("delimiter", "index", "encoding", "create")
-_SOURCE = _plain(*_KIND, "name", "namespace", "fieldPath", options=_FIELD_OPTIONS)
-_TARGET = _plain("fieldPaths", select=_SELECTOR, reject=_SELECTOR, options=_FIELD_OPTIONS)
-_REPLACEMENT = _plain("path", "sourceValue", source=_SOURCE, targets=_TARGET)
-_SORT_OPTIONS = _plain("order", legacySortOptions=_plain("orderFirst", "orderLast"))
-_OBJECT_REFERENCE = _plain("apiVersion", *_KIND, "name", "namespace")
-_VARIABLE = _plain("name", objref=_OBJECT_REFERENCE, fieldref=_plain("fieldPath"))
-_LABEL = _plain("pairs", "includeSelectors", "includeTemplates", fields=_FIELD_SPEC)
+_PATCH = _shape_of_fields(
+    "path", "patch", target=_SELECTOR, options=_shape_of_fields("allowNameChange", "allowKindChange")
+)
+_IMAGE = _shape_of_fields("name", "newName", "tagSuffix", "newTag", "digest")
+_REPLICA = _shape_of_fields("name", "count")
+_FIELD_OPTIONS = _shape_of_fields("delimiter", "index", "encoding", "create")
+_SOURCE = _shape_of_fields(*_KIND, "name", "namespace", "fieldPath", options=_FIELD_OPTIONS)
+_TARGET = _shape_of_fields("fieldPaths", select=_SELECTOR, reject=_SELECTOR, options=_FIELD_OPTIONS)
+_REPLACEMENT = _shape_of_fields("path", "sourceValue", source=_SOURCE, targets=_TARGET)
+_SORT_OPTIONS = _shape_of_fields("order", legacySortOptions=_shape_of_fields("orderFirst", "orderLast"))
+_OBJECT_REFERENCE = _shape_of_fields("apiVersion", *_KIND, "name", "namespace")
+_VARIABLE = _shape_of_fields("name", objref=_OBJECT_REFERENCE, fieldref=_shape_of_fields("fieldPath"))
+_LABEL = _shape_of_fields("pairs", "includeSelectors", "includeTemplates", fields=_FIELD_SPEC)
 
 KUSTOMIZATION: Shape = {
     **dict.fromkeys(("apiVersion", "kind", "namePrefix", "nameSuffix", "namespace", "commonLabels")),
@@ -50,7 +54,7 @@ KUSTOMIZATION: Shape = {
     **dict.fromkeys(("configurations", "generators", "transformers", "validators", "buildMetadata")),
     **dict.fromkeys(("helmGlobals", "helmCharts", "helmChartInflationGenerator")),
     "metadata": _METADATA,
-    "openapi": _plain("version", "path"),
+    "openapi": _shape_of_fields("version", "path"),
     "labels": _LABEL,
     "patchesJson6902": _PATCH,
     "patches": _PATCH,
@@ -66,9 +70,9 @@ KUSTOMIZATION: Shape = {
 }
 """A kustomization, and a component of one. What has charts is refused as a whole."""
 
-_HEAD = _plain("apiVersion", "kind", metadata=_METADATA)
+_HEAD = _shape_of_fields("apiVersion", "kind", metadata=_METADATA)
 _WITH_FIELD_SPECS = {**_HEAD, "fieldSpecs": _FIELD_SPEC}
-_ACCOUNT = _plain("name", "namespace", "projectId")
+_ACCOUNT = _shape_of_fields("name", "namespace", "projectId")
 PLUGINS: Mapping[str, Shape] = {
     "AnnotationsTransformer": {**_WITH_FIELD_SPECS, "annotations": None},
     "ConfigMapGenerator": {**_HEAD, **_CONFIG_MAP},
@@ -90,7 +94,7 @@ PLUGINS: Mapping[str, Shape] = {
     "ValueAddTransformer": {
         **_HEAD,
         "value": None,
-        "targets": _plain("fieldPath", "filePathPosition", selector=_SELECTOR),
+        "targets": _shape_of_fields("fieldPath", "filePathPosition", selector=_SELECTOR),
         "targetFilePath": None,
     },
 }
@@ -102,7 +106,7 @@ CONFIGURATION: Shape = {
         _FIELD_SPEC,
     ),
     **dict.fromkeys(("varReference", "images", "replicas"), _FIELD_SPEC),
-    "nameReference": _plain(*_KIND, fieldSpecs=_FIELD_SPEC),
+    "nameReference": _shape_of_fields(*_KIND, fieldSpecs=_FIELD_SPEC),
 }
 """A file that ``configurations`` lists: which fields of which kinds transformers change."""
 

@@ -30,7 +30,7 @@ def agent_checks(
 
 def _checks(name: str, record: ClusterRecord | None, failed: list[ObjectReason]) -> Iterator[Check]:
     if record is None or not (record.outcome or record.heartbeat):
-        yield _agent(name, "its agent has not reported yet", f"start it: {_granting(name)}")
+        yield _agent(name, "its agent has not reported yet", f"start it: {_command_that_grants(name)}")
         return
     found = list(_troubles(name, record, failed))
     yield from found or [Check(name="agent", is_well=True, state=f"its agent reports {record.outcome}", member=name)]
@@ -44,7 +44,7 @@ def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> I
         yield _agent(name, f"its agent refuses the newest commit: {record.refused}", record.refused_hint)
     if record.outcome not in {"", ApplyOutcome.CONVERGED}:
         is_forbidden = any(each.message.startswith(_FORBIDDEN) for each in failed) or record.outcome == _FORBIDDEN
-        hint = f"grant what is missing: {_granting(name)}" if is_forbidden else record.hint
+        hint = f"grant what is missing: {_command_that_grants(name)}" if is_forbidden else record.hint
         yield _agent(name, f"its agent reports {record.outcome}{_reasons_of_record(record, failed)}", hint)
 
 
@@ -59,5 +59,5 @@ def _agent(name: str, state: str, hint: str) -> Check:
     return Check(name="agent", is_well=False, state=state, hint=hint, member=name)
 
 
-def _granting(name: str) -> str:
+def _command_that_grants(name: str) -> str:
     return f"argosy cluster agent {name} | kubectl --context {name} apply -f -"

@@ -36,7 +36,7 @@ def kinds_recorded_of(desired: ClusterDesired, other_objects: Iterable[ObjectRef
     resources = {(each.api_version, each.kind): each for each in resources_found}
     guessed = {}
     for api_version, kind, is_namespaced in _used(desired, other_objects):
-        guess = _guess(api_version, kind, is_namespaced=is_namespaced)
+        guess = _guessed_resource(api_version, kind, is_namespaced=is_namespaced)
         # A kind has one name, whatever its version.
         named = replace(known.get((guess.group, kind), guess), version=guess.version)
         resources.setdefault((api_version, kind), named)
@@ -69,10 +69,13 @@ def _used(desired: ClusterDesired, other_objects: Iterable[ObjectRef]) -> Iterat
     yield from ((f"{ADMISSION_GROUP}/v1", kind, False) for kind in ADMISSION_KINDS)
 
 
-def _guess(api_version: str, kind: str, *, is_namespaced: bool) -> Resource:
+def _guessed_resource(api_version: str, kind: str, *, is_namespaced: bool) -> Resource:
     """Return a kind under the name that Kubernetes' own tools guess for it.
 
-    >>> [_guess("v1", kind, is_namespaced=True).plural for kind in ("Ingress", "NetworkPolicy", "Endpoints", "Pod")]
+    >>> [
+    ...     _guessed_resource("v1", kind, is_namespaced=True).plural
+    ...     for kind in ("Ingress", "NetworkPolicy", "Endpoints", "Pod")
+    ... ]
     ['ingresses', 'networkpolicies', 'endpoints', 'pods']
     """
     name = kind.lower()

@@ -54,13 +54,13 @@ def _write_section(formatter: click.HelpFormatter, title: str, before: str, entr
     if title:
         formatter.write_heading(title)
     if before:
-        formatter.write_text(_plain(before))
+        formatter.write_text(_text_without_markup(before))
         formatter.write_paragraph()
     with formatter.indentation():
-        formatter.write_dl([(_plain(name), _plain(about)) for name, about in entries])
+        formatter.write_dl([(_text_without_markup(name), _text_without_markup(about)) for name, about in entries])
 
 
-def _plain(text: str) -> str:
+def _text_without_markup(text: str) -> str:
     return text.replace("`", "'")
 
 

@@ -22,7 +22,7 @@ _PAUSE = 0.5
 
 def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
-    wider = _wider(plan)
+    wider = _widened_set(plan)
     if wider == plan.recorded or not wider.group_kinds:
         return None
     return _ensure_namespace(client, wider, options) or _write(client, wider, options.version)
@@ -30,18 +30,18 @@ def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure 
 
 def names_all(plan: Plan) -> bool:
     """Return whether the parent names every kind and namespace of a plan as it stands, so that none can be lost."""
-    wider, recorded = _wider(plan), plan.recorded
+    wider, recorded = _widened_set(plan), plan.recorded
     return wider.group_kinds <= recorded.group_kinds and wider.namespaces <= recorded.namespaces
 
 
-def _wider(plan: Plan) -> ApplySet:
+def _widened_set(plan: Plan) -> ApplySet:
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     return plan.recorded.united(plan.members).united(leaving)
 
 
 def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
     """Make the parent name what remains, after everything succeeded; without members there is no parent either."""
-    if remaining == _wider(plan):
+    if remaining == _widened_set(plan):
         return None
     if remaining.group_kinds:
         return _write(client, remaining, version)

@@ -52,7 +52,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
     client.pin(plan.uid)
     gone = _deleted_first(context)
-    context = _without(context, {result.ref for result in gone})
+    context = _context_without(context, {result.ref for result in gone})
     unnamed = _failure_to_widen_parent(context, has_waited=not gone)
     parent_hold = plan.parent_refusal or ("" if names_all(plan) else _parent_hold(unnamed))
     results = _apply_stages(context)
@@ -68,7 +68,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         unnamed,
     )
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
-        _close(replace(context, plan=plan), plan.members.containing(_remaining(applied)).united(plan.unseen))
+        _close(replace(context, plan=plan), plan.members.containing(_remaining_members(applied)).united(plan.unseen))
     return applied
 
 
@@ -81,7 +81,7 @@ def _failure_to_widen_parent(context: ApplyContext, *, has_waited: bool) -> Fail
     return failure
 
 
-def _without(context: ApplyContext, gone: Container[ObjectRef]) -> ApplyContext:
+def _context_without(context: ApplyContext, gone: Container[ObjectRef]) -> ApplyContext:
     """Return the context of what is left to do once some objects have been deleted."""
     deletions = tuple(item for item in context.plan.deletions if item.ref not in gone)
     return replace(context, plan=replace(context.plan, deletions=deletions))
@@ -217,13 +217,13 @@ def _results_of_deletions(
 
     Another pass that prunes and does not end is a failure of the cluster, and says nothing of its objects.
     """
-    if not _deletes(context):
+    if not _is_deleting(context):
         return [object_result(item) for item in context.plan.deletions], context.plan.prune_hold or parent_hold
     if failure := context.client.stopped or _identity_failure(context):
         return _all_kept(context, failure.message), failure.message
     if parent_hold:
         context = _with_interceptors_alone(context, parent_hold)
-    if not _deletes(context):
+    if not _is_deleting(context):
         return [object_result(item) for item in context.plan.deletions], parent_hold
     if busy := await_lease(context.client, context.plan, context.settings):
         return _all_kept(context, busy.message), busy
@@ -238,7 +238,7 @@ def _carried_out(context: ApplyContext, results: list[ObjectResult]) -> list[Obj
         release_lease(context.client, context.plan.options.applyset, context.settings.holder)
 
 
-def _deletes(context: ApplyContext) -> bool:
+def _is_deleting(context: ApplyContext) -> bool:
     return any(item.action in DELETIONS for item in context.plan.deletions)
 
 
@@ -285,7 +285,7 @@ def _summary(
 ) -> ClusterResult:
     """Return the result of all objects; ``unnamed`` is why the ApplySet's parent does not say what the set holds."""
     deletions = {item.ref for item in context.plan.deletions}
-    left = [result for result in results if result.ref in deletions and _stays(result)]
+    left = [result for result in results if result.ref in deletions and _is_staying(result)]
     is_undone = bool(hold or unnamed) or any(result.is_failure or result.reason in UNDONE for result in results)
     is_waiting = any(result.ref in deletions and result.reason in WAITING for result in results)
     outcome = ApplyOutcome.INCOMPLETE if is_undone or is_waiting else ApplyOutcome.CONVERGED
@@ -305,11 +305,11 @@ def _summary(
     )
 
 
-def _stays(result: ObjectResult) -> bool:
+def _is_staying(result: ObjectResult) -> bool:
     return result.is_failure or result.reason in _REMEMBERED | UNDONE
 
 
-def _remaining(applied: ClusterResult) -> Iterator[ObjectRef]:
+def _remaining_members(applied: ClusterResult) -> Iterator[ObjectRef]:
     """Yield the objects that still are members of the set."""
     for result in applied.results:
         is_gone = result.action in {Action.DELETED, Action.HANDED_OFF} and result.reason != FINALIZING

@@ -146,7 +146,7 @@ class SopsDecryption:
         command = [program, *_ARGUMENTS, ",".join(_ORDER), "/dev/stdin"]
         if not named.services:
             command = confined_command(command, (), Confinement(has_local_sockets=True))
-        environment = {**self._clean(keys), **self._credentials(named.services)}
+        environment = {**self._environment_of_sops(keys), **self._credentials(named.services)}
         try:
             code, output, complaints = _run_command(command, item.encrypted, environment)
         except subprocess.TimeoutExpired:
@@ -161,7 +161,7 @@ class SopsDecryption:
         found = {name: self.environment[name] for name in names if name in self.environment}
         return {**found, **METADATA_OFF} if services else {}
 
-    def _clean(self, keys: str) -> dict[str, str]:
+    def _environment_of_sops(self, keys: str) -> dict[str, str]:
         """Return the environment of sops: keys alone, and no home in which it could find more."""
         home = Path(self.environment.get("HOME") or "/nonexistent")
         config = Path(self.environment.get("XDG_CONFIG_HOME") or home / ".config")

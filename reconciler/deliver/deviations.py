@@ -28,7 +28,7 @@ def cluster_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
         items = report.applied.results
     elif report.plan is not None and not report.plan.refusal:
         items = (*report.plan.objects, *report.plan.deletions)
-    return tuple(each for item in items for each in _of_item(item))
+    return tuple(each for item in items for each in _deviations_of_item(item))
 
 
 def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
@@ -39,21 +39,21 @@ def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
     )
 
 
-def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
+def _deviations_of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
     if item.action is Action.KEPT or item.action in FAILED_ACTIONS:
         yield Deviation(ref=item.ref, action=item.action, reason=item.reason, message=item.message)
     elif item.reason == FINALIZING:
         yield Deviation(ref=item.ref, action=HANGING, reason=item.reason, message=item.message)
     for change in rewritten(item.yielded):
         message = f"an admission webhook, or the cluster, rewrites {change.path} whenever it is applied"
-        yield _of_field(item.ref, REWRITTEN, change, message)
+        yield _deviation_of_field(item.ref, REWRITTEN, change, message)
     for change in item.yielded:
         if change.change == REWRITTEN:
             continue
         owner = f"field manager {change.manager!r}" if change.manager else "the cluster"
-        yield _of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
+        yield _deviation_of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
     for change in item.foreign:
-        yield _of_field(item.ref, FOREIGN, change, _foreign_message(change))
+        yield _deviation_of_field(item.ref, FOREIGN, change, _foreign_message(change))
 
 
 def _foreign_message(change: FieldChange) -> str:
@@ -63,7 +63,7 @@ def _foreign_message(change: FieldChange) -> str:
     return f"{owner} added {change.path}"
 
 
-def _of_field(ref: ObjectRef, reason: str, change: FieldChange, message: str) -> Deviation:
+def _deviation_of_field(ref: ObjectRef, reason: str, change: FieldChange, message: str) -> Deviation:
     return Deviation(
         ref=ref, action=Action.KEPT, reason=reason, message=message, field=change.path, manager=change.manager
     )

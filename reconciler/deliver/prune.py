@@ -150,12 +150,12 @@ def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef], discovery: 
     if item.action not in DELETIONS:
         return item
     for ref in failed:
-        if _concerns(ref, item.ref, discovery):
+        if _is_reason_to_keep(ref, item.ref, discovery):
             return replace(item, action=Action.KEPT, reason="Held", message=f"{ref} failed, which may concern it")
     return item
 
 
-def _concerns(failed: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
+def _is_reason_to_keep(failed: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
     """Return whether the failure of one object may be a reason to keep another.
 
     That is what shares its namespace, the namespace that it is in, its definition, and the objects that it defines.
@@ -251,7 +251,7 @@ def _wait_until_gone(context: ApplyContext, results: Sequence[ObjectResult]) -> 
     waited, pause = 0.0, _PAUSE
     while pending and waited < context.settings.settle_seconds and context.client.wait(pause):
         waited, pause = waited + pause, min(pause * 2, 2.0)
-        pending = {ref for ref in pending if _exists(context, ref)}
+        pending = {ref for ref in pending if _is_still_there(context, ref)}
     return [_without_finalizing(result) if result.ref not in pending else result for result in results]
 
 
@@ -259,6 +259,6 @@ def _without_finalizing(result: ObjectResult) -> ObjectResult:
     return replace(result, reason="NotWanted", message="") if result.reason == FINALIZING else result
 
 
-def _exists(context: ApplyContext, ref: ObjectRef) -> bool:
+def _is_still_there(context: ApplyContext, ref: ObjectRef) -> bool:
     resource = context.plan.discovery.preferred_resource(ref.group, ref.kind)
     return resource is not None and read_object(context.client, resource, ref) is not None

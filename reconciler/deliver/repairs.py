@@ -123,13 +123,13 @@ def without_repetitions(plan: Plan, first: ClusterResult) -> Plan:
 def of_both_rounds(first: ClusterResult, second: ClusterResult) -> ClusterResult:
     """Return the result of two rounds: what the first wrote and the second found as it should be was written."""
     written = {result.ref: result for result in first.results if result.action in _DONE}
-    results = [_of_both(written.get(result.ref), result) for result in second.results]
+    results = [_result_of_both_rounds(written.get(result.ref), result) for result in second.results]
     results_of_second: Container[ObjectRef] = {result.ref for result in second.results}
     gone = [result for result in first.results if result.action in _DONE and result.ref not in results_of_second]
     return replace(second, results=(*results, *gone))
 
 
-def _of_both(first: ObjectResult | None, second: ObjectResult) -> ObjectResult:
+def _result_of_both_rounds(first: ObjectResult | None, second: ObjectResult) -> ObjectResult:
     if first is None or second.action is not Action.UNCHANGED:
         return second
     return replace(first, live=second.live or first.live)

@@ -91,7 +91,7 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
 
 def _apply_planned(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     for attempt in range(_TRIES):
-        ready = _ready(context, planned)
+        ready = _plan_ready_to_send(context, planned)
         if isinstance(ready, ObjectResult):
             return ready
         planned = ready
@@ -102,10 +102,10 @@ def _apply_planned(context: ApplyContext, planned: PlannedObject) -> ObjectResul
         if again is None:
             return _result_of_refusal(context, planned, outcome)
         planned = again
-    return _restless(planned)
+    return _result_of_restless(planned)
 
 
-def _restless(planned: PlannedObject) -> ObjectResult:
+def _result_of_restless(planned: PlannedObject) -> ObjectResult:
     return replace(
         object_result(planned),
         action=Action.FAILED,
@@ -121,7 +121,7 @@ def _result_of(context: ApplyContext, planned: PlannedObject, answer: Answer) ->
     return _result_of_answer(planned, answer, context)
 
 
-def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
+def _plan_ready_to_send(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
     """Return the plan for an object once it can be sent: no question is open, and what is to become ours is ours."""
     for attempt in range(_TRIES):
         if planned.in_doubt:
@@ -137,7 +137,7 @@ def _ready(context: ApplyContext, planned: PlannedObject) -> PlannedObject | Obj
         planned = migrated
         if is_changed and not context.client.wait(_RACE_PAUSE * 2**attempt):
             break
-    return _restless(planned)
+    return _result_of_restless(planned)
 
 
 def _answer_to_apply(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:

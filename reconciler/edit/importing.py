@@ -168,20 +168,20 @@ def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
     if str(folder) == "-":
         yield "-", _content_within_limit("-", sys.stdin.buffer.read(_MOST_BYTES + 1))
         return
-    paths = [folder] if folder.is_file() else sorted(_below(folder))
+    paths = [folder] if folder.is_file() else sorted(_files_below(folder))
     for path in paths:
         name = path.name if path == folder else path.relative_to(folder).as_posix()
         with path.open("rb") as file:
             yield name, _content_within_limit(name, file.read(_MOST_BYTES + 1))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder that may hold documents; links and hidden folders are not followed."""
     for path in folder.iterdir():
         if path.is_symlink() or path.name.startswith("."):
             continue
         if path.is_dir():
-            yield from _below(path)
+            yield from _files_below(path)
         elif path.is_file() and path.suffix.lower() in _ENDINGS:
             yield path
 

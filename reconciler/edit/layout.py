@@ -30,10 +30,10 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
     """Yield what a repository holds; nothing for an empty one."""
     desired = source.loaded.desired
     if desired.templates:
-        folders = sorted({_top(source, template.path) for template in desired.templates})
+        folders = sorted({_first_folder(source, template.path) for template in desired.templates})
         objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
         yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
-    yield from _unbuilt(desired)
+    yield from _lines_of_unbuilt(desired)
     yield from _written_otherwise(source)
     deployed = deployed_in(source)
     for tool in _tools_of_source(source, desired):
@@ -61,13 +61,13 @@ def _lines_of_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
         yield f"{other} is another environment of {deployed.tool}: its folders are not read; overrides say what differs"
 
 
-def _top(source: MemberSource, path: str) -> str:
+def _first_folder(source: MemberSource, path: str) -> str:
     """Return the first folder of a path below the fleet."""
     folder, _, rest = path.removeprefix(f"{source.home.folder}/" if source.home.folder else "").partition("/")
     return f"{folder}/" if rest else "the top folder"
 
 
-def _unbuilt(desired: Desired) -> Iterator[str]:
+def _lines_of_unbuilt(desired: Desired) -> Iterator[str]:
     """Yield what a tool builds, and what is not read because none does."""
     found = Counter(each.reason for each in desired.skipped)
     if count := len({each.path for each in desired.templates if each.origin}):

@@ -132,7 +132,7 @@ def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     folders = {folder for each in deployers for folder in each.folders}
     entries = {folder for folder in folders if any(_is_below(each.path, [folder]) for each in deployers)}
     leaves = folders - entries
-    return _outermost(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
+    return _outermost_folders(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
 
 
 def _entries_of_deployers(deployers: Collection[_Deployer]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _entries_of_deployers(deployers: Collection[_Deployer]) -> tuple[str, ...]:
         each for each in folders if any(_is_below(it.path, [each]) and each in it.folders for it in deployers)
     }
     others = {each.path for each in deployers if not _is_below(each.path, folders)}
-    return _outermost(themselves | {dirname(path) or path for path in others})
+    return _outermost_folders(themselves | {dirname(path) or path for path in others})
 
 
 def _artifacts_of_manifests(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Copies]]:
@@ -154,11 +154,11 @@ def _artifacts_of_manifests(manifests: Iterable[Manifest]) -> Iterator[tuple[str
                 copies = _objects(artifact.get("copy"))
                 yield (
                     str(artifact.get("name")),
-                    [(_inside(each.get("to")), _inside(each.get("from"))) for each in copies],
+                    [(_folder_in_place(each.get("to")), _folder_in_place(each.get("from"))) for each in copies],
                 )
 
 
-def _inside(place: Any) -> str:
+def _folder_in_place(place: Any) -> str:
     """Return the folder of a place such as ``@artifact/base/`` or ``@repository/apps/base/**``."""
     return str(place or "").partition("/")[2].removesuffix("**").strip("/")
 
@@ -206,7 +206,7 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 
-def _outermost(folders: Iterable[str]) -> tuple[str, ...]:
+def _outermost_folders(folders: Iterable[str]) -> tuple[str, ...]:
     """Return folders without those inside others, sorted."""
     every = sorted(set(folders))
     return tuple(folder for folder in every if not _is_below(folder, every))

@@ -141,12 +141,12 @@ def _stages_of_patterns(patterns: Mapping[Stage, tuple[str, ...]]) -> tuple[Stag
 def _directory_of_stage(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
     """Return the files of one part: those that its patterns name, or all that no other part's do."""
     if stage is not Stage.OBJECTS:
-        return {"recurse": True, "include": _either(patterns[stage])}
+        return {"recurse": True, "include": _pattern_of_either(patterns[stage])}
     others = sorted(pattern for each in patterns.values() for pattern in each)
-    return {"recurse": True, **({"exclude": _either(others)} if others else {})}
+    return {"recurse": True, **({"exclude": _pattern_of_either(others)} if others else {})}
 
 
-def _either(patterns: Iterable[str]) -> str:
+def _pattern_of_either(patterns: Iterable[str]) -> str:
     return f"{{{','.join(patterns)}}}"
 
 

@@ -124,24 +124,24 @@ def _source_fault(objects: Iterable[Manifest], prefix: str) -> tuple[str, str]:
 def _flux_part(found: Manifest) -> PartReport:
     """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
     ready, status = _condition(found, "Ready"), as_mapping(found.get("status"))
-    part = PartReport(name=_name(found), heard=_newest(_times_of_flux(status)))
+    part = PartReport(name=_name(found), heard=_newest_time(_times_of_flux(status)))
     applied, attempted = (
         _commit_of_revision(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision")
     )
     is_stale = _number(_at(found, "metadata", "generation")) > _number(ready.get("observedGeneration"))
     if _at(found, "spec", "suspend") is True:
         message = "its Kustomization is suspended"
-        return _with(part, applied, INCOMPLETE, message, _inventory_of_status(status, "", ""))
+        return _part_with_outcome(part, applied, INCOMPLETE, message, _inventory_of_status(status, "", ""))
     if is_stale or str(ready.get("status")) not in {"True", "False"}:
         return part
     reason, message = _text(ready.get("reason")), _text(ready.get("message"))
     if ready["status"] == "True":
-        return _with(part, applied, CONVERGED, "", _inventory_of_status(status, _HEALTHY, ""))
+        return _part_with_outcome(part, applied, CONVERGED, "", _inventory_of_status(status, _HEALTHY, ""))
     if reason == "HealthCheckFailed":
-        return _with(part, attempted, CONVERGED, "", _inventory_of_status(status, "", message))
+        return _part_with_outcome(part, attempted, CONVERGED, "", _inventory_of_status(status, "", message))
     is_applied = reason in {"ReconciliationFailed", "PruneFailed", "DependencyNotReady"}
     outcome = INCOMPLETE if is_applied else reason or "NotReady"
-    return _with(part, attempted or applied, outcome, message, _inventory_of_status(status, "", ""))
+    return _part_with_outcome(part, attempted or applied, outcome, message, _inventory_of_status(status, "", ""))
 
 
 def _inventory_of_status(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
@@ -172,25 +172,27 @@ def _argo_part(found: Manifest) -> PartReport:
     status = as_mapping(found.get("status"))
     operation, sync = as_mapping(status.get("operationState")), as_mapping(status.get("sync"))
     times = (status.get("reconciledAt"), operation.get("finishedAt"))
-    part = PartReport(name=_name(found), heard=_newest(times))
+    part = PartReport(name=_name(found), heard=_newest_time(times))
     compared, last = (
         _commit_of_revision(sync.get("revision")),
         _commit_of_revision(_at(operation, "syncResult", "revision")),
     )
     objects = tuple(_argo_objects(status, operation))
     if sync.get("status") == "Synced" or _is_only_kept(found, status):
-        return _with(part, compared, CONVERGED, "", objects)
+        return _part_with_outcome(part, compared, CONVERGED, "", objects)
     errors = (as_mapping(each) for each in as_list(status.get("conditions")))
     error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
     if sync.get("status") != "OutOfSync":
-        return _with(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
+        return _part_with_outcome(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
     # One that is tried again without end is told as running; how often it was says that it failed.
     is_failed = str(operation.get("phase")) in {"Failed", "Error"} or _number(operation.get("retryCount")) > 0
     if is_failed and last == compared and operation.get("phase") != "Succeeded":
-        return _with(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
+        return _part_with_outcome(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
     if operation.get("phase") == "Succeeded" and last == compared:
         unequal = sum(not each.is_applied for each in objects)
-        return _with(part, compared, INCOMPLETE, f"OutOfSync: {unequal} of {len(objects)} objects differ", objects)
+        return _part_with_outcome(
+            part, compared, INCOMPLETE, f"OutOfSync: {unequal} of {len(objects)} objects differ", objects
+        )
     return part
 
 
@@ -228,7 +230,9 @@ def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ReportedObj
 _PART_OF = {Deployer.FLUX: _flux_part, Deployer.ARGO_CD: _argo_part}
 
 
-def _with(part: PartReport, commit: str, outcome: str, message: str, objects: Iterable[ReportedObject]) -> PartReport:
+def _part_with_outcome(
+    part: PartReport, commit: str, outcome: str, message: str, objects: Iterable[ReportedObject]
+) -> PartReport:
     return PartReport(
         name=part.name, heard=part.heard, commit=commit, outcome=outcome, message=message, objects=tuple(objects)
     )
@@ -256,7 +260,7 @@ def _name(found: Manifest) -> str:
     return _text(_at(found, "metadata", "name"))
 
 
-def _newest(times: Iterable[Any]) -> str:
+def _newest_time(times: Iterable[Any]) -> str:
     return max(map(_text, times), default="")
 
 

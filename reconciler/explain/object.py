@@ -141,7 +141,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
         overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
         kept=tuple(_kept_targets_of(binding, built)) if binding else (),
-        unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
+        unmet=(*unmet_of(match.policy, built), *_thin_spreads(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
         scaled=scaling_words(binding, built.cron.capped.get(ref)) if binding else "",
         descheduled=descheduling_words(binding) if binding else "",
@@ -203,7 +203,7 @@ def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...
     return (*absent_clusters(policy.placement, built.index), *unmet_placement(policy.placement, built.index))
 
 
-def _thin(binding: Binding | None, built: Built) -> Iterator[Unmet]:
+def _thin_spreads(binding: Binding | None, built: Built) -> Iterator[Unmet]:
     """Yield the spread constraints that ask for more than have replicas of an object."""
     for each in thin_spreads_of(filter(None, [binding]), built.index):
         yield Unmet(field=f"spec.placement.spreadConstraints[{each.number}]", message=each.message, hint=each.hint)

@@ -54,7 +54,7 @@ def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> Rea
             return found
         made = _built_by_charts(found, readers)
         if made.adds_nothing_to(known):
-            return _without(found, made, readers, reading)
+            return _files_without_charts(found, made, readers, reading)
         known, before = made, known
     deepest = [made.read[ref] for ref in sorted(made.read) if ref not in before.read]
     return _endless(found, made, deepest, readers, reading)
@@ -101,7 +101,7 @@ def _with_namespace(place: LocatedManifest, readers: Readers) -> LocatedManifest
     return place._replace(manifest=with_namespace(place.manifest, is_namespaced=True, default=default))
 
 
-def _without(found: ReadFiles, made: _Made, readers: Readers, reading: SourceReading) -> ReadFiles:
+def _files_without_charts(found: ReadFiles, made: _Made, readers: Readers, reading: SourceReading) -> ReadFiles:
     """Return manifests without those that are read, and a problem for each that cannot be."""
     manifests = found.contents.manifests
     others = tuple(place for place in manifests if not (is_of_chart(place.file) and readers.deploys(place)))
@@ -119,7 +119,7 @@ def _endless(
 ) -> ReadFiles:
     """Return what was read in the rounds there are, and a problem for what would follow."""
     message = f"is made by a chart that {_MOST_ROUNDS} others lead to, one by one: charts make each other in a circle"
-    rest = _without(found, made, readers, reading)
+    rest = _files_without_charts(found, made, readers, reading)
     broken = tuple(_broken_charts(deepest, message, reading))
     return replace(rest, built=replace(rest.built, broken=(*rest.built.broken, *broken)))
 

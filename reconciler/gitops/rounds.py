@@ -92,7 +92,7 @@ class Rounds(Struct):
             hidden = [*sealed, *(place for each in outcomes.values() for place in each.sealed)]
             settings = _settings([*entries, *before, *hidden], self.default_namespace)
             outcomes = self._outcomes(known, settings, self.readers.sources(entries, [*entries, *before]))
-            after = _after(first, outcomes, self.readers)
+            after = _objects_after_round(first, outcomes, self.readers)
             if len(after) > _MOST_DEPLOYERS:
                 break
             made = [place.manifest for each in outcomes.values() for place in each.places]
@@ -234,7 +234,7 @@ class Rounds(Struct):
         )
 
 
-def _after(
+def _objects_after_round(
     first: Mapping[ObjectRef, LocatedManifest],
     outcomes: Mapping[Asked, DeployedFolder],
     readers: Readers,

@@ -66,7 +66,7 @@ def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
     return tuple(
         SettingChange(
             field=f"Source {name}: {address.field}",
-            before=_before(before, name, address),
+            before=_address_before(before, name, address),
             after=masked(address.text),
             waits=True,
             subject=SettingSubject.SOURCE,
@@ -76,7 +76,7 @@ def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
     )
 
 
-def _before(lock: Lock, name: str, address: LockedAddress) -> str | None:
+def _address_before(lock: Lock, name: str, address: LockedAddress) -> str | None:
     """Return the address that an entry of this name had in the same field."""
     found = addresses_of(lock.sources[name]) if name in lock.sources else ()
     return next((masked(each.text) for each in found if each.field == address.field), None)

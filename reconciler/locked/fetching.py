@@ -84,11 +84,11 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
             case SourceType.GIT:
                 return commit_files(url, resolved, self._git_for(source), source.folder)
             case SourceType.OCI:
-                return _below(artifact_files(url, resolved, downloads), source)
+                return _files_below(artifact_files(url, resolved, downloads), source)
             case SourceType.HELM:
-                return _below(chart_files(resolved, downloads), source)
+                return _files_below(chart_files(resolved, downloads), source)
             case SourceType.HTTP:
-                return _below(_one_file(url, resolved, downloads), source)
+                return _files_below(_one_file(url, resolved, downloads), source)
 
     def _git_for(self, source: ExternalSource) -> GitCommand:
         return git_for(self.git, source.place["url"], self.downloads.credentials)
@@ -107,7 +107,7 @@ def fetch_missing(
         if each.vendored or fetcher.store.has(each.content):
             continue
         begun = time.monotonic()
-        refuse = _late if wasted > SECONDS else partial(_refusal, fetcher)
+        refuse = _refusal_of_late_source if wasted > SECONDS else partial(_refusal, fetcher)
         error = result_or_substitute(partial(refuse, each), partial(_refusal_by_unexpected_error, each))
         if error is not None:
             wasted += time.monotonic() - begun
@@ -115,7 +115,7 @@ def fetch_missing(
     return tuple(refused)
 
 
-def _late(locked: LockedSource) -> UnavailableSource:
+def _refusal_of_late_source(locked: LockedSource) -> UnavailableSource:
     """Return the refusal of a Source for which no time is left."""
     return UnavailableSource(
         f"Source {locked.name!r} was not asked for: no time is left, for other Sources took it and could not be had",
@@ -157,7 +157,7 @@ def _digest_of_data(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _below(files: Files, source: ExternalSource) -> Files:
+def _files_below(files: Files, source: ExternalSource) -> Files:
     """Return the files below the folder that a Source means."""
     base = f"{source.folder}/" if source.folder else ""
     found = {path.removeprefix(base): content for path, content in files.items() if path.startswith(base)}

@@ -251,7 +251,9 @@ class KubeClient:
             return self._no_api_server(answer.status)
         if answer.status >= 400:
             credential = dict(identity).get("Authorization", "")
-            failure = _refusal_of(request, answer, _without(credential.rpartition(" ")[2], answer.content))
+            failure = _refusal_of(
+                request, answer, _refusal_without_token(credential.rpartition(" ")[2], answer.content)
+            )
             is_lacking = failure.hint == LACKING_HINT and self.granting
             return replace(failure, hint=f"grant what is missing: {self.granting}") if is_lacking else failure
         return Answer(
@@ -287,7 +289,7 @@ def _refusal_of(request: Request, answer: Received, content: bytes) -> Failure:
     return failure_of(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
 
 
-def _without(token: str, refusal: bytes) -> bytes:
+def _refusal_without_token(token: str, refusal: bytes) -> bytes:
     """Return a refusal without our token: some proxies repeat what they were asked with."""
     return refusal.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else refusal
 

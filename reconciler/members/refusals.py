@@ -160,7 +160,7 @@ def _failure_kind(status: int, message: str, causes: tuple[Cause, ...], details:
     if status == 422:
         return _kind_of_unprocessable(message)
     if status == 404:
-        return _missing(details)
+        return _kind_of_missing(details)
     if status >= 500 or status == 429:
         return _server_failure(status, message)
     return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
@@ -172,7 +172,7 @@ def _kind_of_unprocessable(message: str) -> FailureKind:
     return FailureKind.TOO_LARGE if _MOST_BYTES in message else FailureKind.INVALID
 
 
-def _missing(details: Mapping[str, Any]) -> FailureKind:
+def _kind_of_missing(details: Mapping[str, Any]) -> FailureKind:
     """Tell a missing object from a kind that is not served (an answer that names no object) and a missing namespace."""
     if not details.get("name"):
         return FailureKind.NOT_SERVED

@@ -95,7 +95,7 @@ def state_after(
     if failure is not None and observed.discovery is None:
         is_counted = counts_blindness and failure.kind not in _NOT_ASKED
         is_unseen = failure.is_blindness and not is_counted
-        return _unseen(known, failure, now) if is_unseen else _failing(known, failure, now)
+        return _state_of_unseen(known, failure, now) if is_unseen else _failing(known, failure, now)
     old = known.status
     status = {
         **old,
@@ -104,14 +104,14 @@ def state_after(
         **_capacity(cluster, observed),
     }
     ready = probe_result(is_online=True, is_healthy=True)
-    conditions = [_plain(ready), _complete_apis_condition(observed.discovery)]
+    conditions = [_condition_found(ready), _complete_apis_condition(observed.discovery)]
     if condition_of_type(old.get("conditions"), OBSERVED):
         conditions.append(condition(OBSERVED, "True", "Answers"))
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
     return ClusterState(name=cluster.name, status={key: value for key, value in status.items() if value})
 
 
-def _unseen(known: ClusterState, failure: Failure, now: str) -> ClusterState:
+def _state_of_unseen(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that we cannot see: as it was, with the reason."""
     old = known.status.get("conditions") or ()
     word = condition(OBSERVED, "False", str(failure.kind), one_line(failure.message)[:_MOST_TEXT])
@@ -134,7 +134,7 @@ def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     if ready == current:
         return ClusterState(name=known.name, status=known.status, failing_since=since)
     others = [each for each in old if each["type"] != READY]
-    conditions = with_times([_plain(ready), *others], old, now)
+    conditions = with_times([_condition_found(ready), *others], old, now)
     return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
 
 
@@ -146,7 +146,7 @@ def _ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
     return ClusterCondition(**words, since=str(plain.get("lastTransitionTime") or ""))
 
 
-def _plain(found: ClusterCondition) -> dict[str, str]:
+def _condition_found(found: ClusterCondition) -> dict[str, str]:
     return condition(found.type, found.status, found.reason, found.message)
 
 

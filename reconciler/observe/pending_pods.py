@@ -36,12 +36,14 @@ def with_skew(pending: Pending, ahead: int) -> Pending:
     if not ahead:
         return pending
     return {
-        ref: replace(found, pending=tuple(replace(each, since=_earlier(each.since, ahead)) for each in found.pending))
+        ref: replace(
+            found, pending=tuple(replace(each, since=_time_before(each.since, ahead)) for each in found.pending)
+        )
         for ref, found in pending.items()
     }
 
 
-def _earlier(since: str, seconds: int) -> str:
+def _time_before(since: str, seconds: int) -> str:
     found = parse_instant(since)
     return written(after(found, -seconds)) if found else since
 

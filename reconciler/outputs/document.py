@@ -41,16 +41,16 @@ def unless_empty(value: Value) -> Value | UnsetType:
 
 def document_text(document: OutputDocument) -> str:
     """Return the text that ``-o json`` prints."""
-    return as_json(_whole(document))
+    return as_json(_fields_with_kind(document))
 
 
 def plain_document(document: OutputDocument) -> dict[str, Any]:
     """Return a document as plain data."""
-    plain: dict[str, Any] = json.loads(json.dumps(_whole(document), default=given_fields))
+    plain: dict[str, Any] = json.loads(json.dumps(_fields_with_kind(document), default=given_fields))
     return plain
 
 
-def _whole(document: OutputDocument) -> dict[str, Any]:
+def _fields_with_kind(document: OutputDocument) -> dict[str, Any]:
     return {"apiVersion": ARGOSY_API_VERSION, "kind": document.kind, **given_fields(document)}
 
 

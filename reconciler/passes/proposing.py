@@ -123,7 +123,7 @@ def _known_request(known: tuple[PullRequest, ...], commit: str) -> tuple[Proposa
     """Return the pull request that asks for a commit, or asked and was closed; None where one has to be made."""
     request = next((each for each in known if each.is_open), None)
     if request is not None:
-        return (ProposalState.UNCHANGED, request) if _mark(commit) in request.body else None
+        return (ProposalState.UNCHANGED, request) if _mark_of_commit(commit) in request.body else None
     refused = next((each for each in known if each.commit == commit), None)
     return (ProposalState.CLOSED, refused) if refused is not None else None
 
@@ -143,7 +143,7 @@ def known_proposal(publication: Publication, fleet: Fleet, commit: str) -> Propo
     return Proposal(commit=commit, branch=fleet.proposed_branch, state=state, url=request.url)
 
 
-def _mark(commit: str) -> str:
+def _mark_of_commit(commit: str) -> str:
     """Return the words by which a body is known to be about a commit."""
     return f"<code>{commit[:12]}</code>"
 
@@ -151,8 +151,8 @@ def _mark(commit: str) -> str:
 def _body(outcome: Outcome, commit: str, log: Log) -> str:
     """Return what merging changes in every cluster, and how it is merged."""
     end = (
-        f"\nThis is the rendered commit {_mark(commit)}. Merge it by a merge commit, by rebasing or by fast-forwarding:"
-        " its trailers have to stay. Nothing is applied before. Argosy renews this request while the source changes.\n"
+        f"\nThis is the rendered commit {_mark_of_commit(commit)}. Merge it by a merge commit, by rebasing or by"
+        " fast-forwarding: its trailers have to stay. Nothing is applied before. Argosy renews this request while the source changes.\n"
     )
     return cleaned(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
 

@@ -201,7 +201,7 @@ class _Round:
             grace_seconds=fleet.failover.grace_seconds,
         )
         self._by_policy = {name: set(found) for name, found in tainted.by_policy.items()}
-        self._taints = _evicting(tainted.clusters) if gates.failover else {}
+        self._taints = _evicting_taints(tainted.clusters) if gates.failover else {}
         self._sight = sight_of(tainted.clusters, fleet, inputs.health)
         heard = {name: found for name, found in inputs.health.conditions.items() if is_heard(found)}
         self._spared = {**self._sight.unseen, **{name: _heard_words(name, found) for name, found in heard.items()}}
@@ -395,6 +395,6 @@ def _heard_words(name: str, conditions: Iterable[ClusterCondition]) -> str:
     return f"{name}, which has not answered us since {since}: its own agent still reports"
 
 
-def _evicting(clusters: Iterable[Cluster]) -> dict[str, tuple[Taint, ...]]:
+def _evicting_taints(clusters: Iterable[Cluster]) -> dict[str, tuple[Taint, ...]]:
     found = ((each.name, tuple(t for t in each.taints if t.effect == NO_EXECUTE)) for each in clusters)
     return {name: taints for name, taints in found if taints}

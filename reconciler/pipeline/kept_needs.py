@@ -102,7 +102,7 @@ class PassedTree(Struct, frozen=True, kw_only=True):
             if kept and (variants := self.fleet.variants_of(binding.ref, kept)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
             stays = _staying_mask(binding, self.fleet) & ~kept
-            if stays and (variants := _among(self.placed.get(binding.ref, ()), stays)):
+            if stays and (variants := _variants_among(self.placed.get(binding.ref, ()), stays)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
 
 
@@ -128,7 +128,7 @@ def _holders(variants: Iterable[Variant]) -> Mask:
     return holders
 
 
-def _among(variants: Iterable[Variant], mask: Mask) -> Variants:
+def _variants_among(variants: Iterable[Variant], mask: Mask) -> Variants:
     return tuple(Variant(clusters & mask, blob_id) for clusters, blob_id in variants if clusters & mask)
 
 
@@ -194,7 +194,7 @@ class _NeedSearch:
                     for ref in self._refs_named_by(each.ref, manifest) if manifest is not None else ():
                         is_due = ref != each.ref and (each.is_older or not self._is_edited(ref))
                         if fresh := self._add(each.ref, ref, clusters) if is_due else 0:
-                            variants = _among(self._lost[ref], fresh)
+                            variants = _variants_among(self._lost[ref], fresh)
                             found.append(StayingObject(ref=ref, variants=variants, is_older=True))
             level = found
 
@@ -204,7 +204,8 @@ class _NeedSearch:
         return tuple(
             NeededObject(ref=ref, manifest=manifest, variants=variants, owners=self._owners[ref])
             for ref, mask in sorted(self._needed.items())
-            if (variants := _among(self._lost[ref], mask)) and (manifest := self._manifests[variants[0].id]) is not None
+            if (variants := _variants_among(self._lost[ref], mask))
+            and (manifest := self._manifests[variants[0].id]) is not None
         )
 
     def _add(self, owner: ObjectRef, ref: ObjectRef, clusters: Mask) -> Mask:

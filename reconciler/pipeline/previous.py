@@ -156,14 +156,14 @@ class RenderedTree(Struct, frozen=True, kw_only=True):
             tree_id: clusters & among for clusters, tree_id in self.base(index_by_cluster).variants if clusters & among
         }
         for folder in path[:-1]:
-            masks = self._below(masks, folder)
-        return tuple(Variant(clusters, blob_id) for blob_id, clusters in self._below(masks, path[-1]).items())
+            masks = self._folders_below(masks, folder)
+        return tuple(Variant(clusters, blob_id) for blob_id, clusters in self._folders_below(masks, path[-1]).items())
 
     def files(self, tree_id: bytes) -> Iterator[tuple[Path, bytes]]:
         """Yield every file below a tree: its path and blob id."""
         return self.trees.files(tree_id)
 
-    def _below(self, masks: Mapping[bytes, Mask], name: str) -> dict[bytes, Mask]:
+    def _folders_below(self, masks: Mapping[bytes, Mask], name: str) -> dict[bytes, Mask]:
         self.trees.load(masks)
         found: dict[bytes, Mask] = {}
         for tree_id, clusters in masks.items():

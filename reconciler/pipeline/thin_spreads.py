@@ -70,10 +70,10 @@ def thin_spreads_of(bindings: Iterable[Binding], index: ClusterIndex) -> Iterato
         is_packed = scheduling.division_preference is ReplicaDivisionPreference.AGGREGATED
         for number, constraint in enumerate(placement.spread_constraints):
             if constraint.spread_by_field in _COUNTED and constraint.min_groups > 1:
-                yield from _thin(binding, number, constraint, index, is_packed=is_packed)
+                yield from _thin_spreads(binding, number, constraint, index, is_packed=is_packed)
 
 
-def _thin(
+def _thin_spreads(
     binding: Binding, number: int, constraint: SpreadConstraint, index: ClusterIndex, *, is_packed: bool
 ) -> Iterator[ThinSpread]:
     field, groups = SpreadField(constraint.spread_by_field or ""), set[str]()

@@ -131,10 +131,10 @@ def has_leaves(fields: Fields) -> bool:
 def vanishing(want: Manifest, live: Manifest, taken: TakenFields) -> tuple[Path, ...]:
     """Return the live fields that the first apply removes: those that became ours and that the manifest lacks."""
     others = [entry.get("fieldsV1") or {} for entry in taken.kept]
-    return tuple(path for path in _beyond(taken.fields, want, others, ()) if value_at(live, path) is not MISSING)
+    return tuple(path for path in _unowned_paths(taken.fields, want, others, ()) if value_at(live, path) is not MISSING)
 
 
-def _beyond(fields: Fields, want: Any, others: Sequence[Fields], path: Path) -> Iterator[Path]:
+def _unowned_paths(fields: Fields, want: Any, others: Sequence[Fields], path: Path) -> Iterator[Path]:
     """Yield the outermost paths of fields that a value lacks and that no other manager owns."""
     for text, inner in fields.items():
         step = parse_step(text)
@@ -145,7 +145,7 @@ def _beyond(fields: Fields, want: Any, others: Sequence[Fields], path: Path) -> 
         if wanted is MISSING and not remaining:
             yield (*path, step)
         elif inner and all(remaining):
-            yield from _beyond(inner, wanted, remaining, (*path, step))
+            yield from _unowned_paths(inner, wanted, remaining, (*path, step))
 
 
 def _is_servers(path: Path) -> bool:

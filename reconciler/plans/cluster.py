@@ -84,7 +84,7 @@ def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, i
     """Return a plan with what the ApplySet contains now, and what it will contain."""
     options = plan.options
     recorded = options.applyset.recorded(observed.parent)
-    unseen = _unseen(options.applyset, recorded, observed)
+    unseen = _unseen_members(options.applyset, recorded, observed)
     kept = (item.ref for item in plan.deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER)
     members = options.applyset.containing([*(item.ref for item in plan.objects), *kept]).united(unseen)
     is_new = plan.writes or _is_to_be_named(recorded.commit, desired, inventory, options)
@@ -94,7 +94,7 @@ def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, i
         unseen=unseen,
         recorded=recorded,
         parent_refusal=options.applyset.refusal(observed.parent),
-        former=_former(observed, options.applyset),
+        former=_shared_former_set(observed, options.applyset),
     )
 
 
@@ -108,7 +108,7 @@ def _is_to_be_named(given: str, desired: ClusterDesired, inventory: Inventory, o
     return options.names_commit or _history_place(given, desired, inventory, options) is not HistoryPlace.BEFORE
 
 
-def _former(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
+def _shared_former_set(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
     """Return the set that fleets shared before each had its own, where it is still there and Argosy's."""
     parent = observed.former_parent
     return applyset.former.recorded(parent) if parent and not applyset.former.refusal(parent) else None
@@ -147,7 +147,7 @@ def _refusal_of_desired(
             message=f"the context of {desired.cluster!r} leads to the same cluster as that of {listed(options.twins)}",
             hint=OWN_CONTEXT,
         )
-    return None if options.allow_older else _backwards(desired, observed, inventory, options)
+    return None if options.allow_older else _failure_to_follow(desired, observed, inventory, options)
 
 
 def another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
@@ -161,7 +161,7 @@ def another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
     )
 
 
-def _backwards(
+def _failure_to_follow(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Failure | None:
     """Return why a commit does not follow what the cluster holds; its parent tells that where the inventory does not.
@@ -199,7 +199,7 @@ def _history_place(given: str, desired: ClusterDesired, inventory: Inventory, op
     return options.history_place(given)
 
 
-def _unseen(applyset: ApplySet, recorded: ApplySet, observed: ObservedCluster) -> ApplySet:
+def _unseen_members(applyset: ApplySet, recorded: ApplySet, observed: ObservedCluster) -> ApplySet:
     """Return what the parent names and could not be looked at: it stays named, for objects may be there."""
     unavailable = observed.discovery.unavailable - {""}
     kinds = frozenset(

@@ -20,7 +20,7 @@ from .field_rules import claims_of, rules_of, with_rules
 from .model import DesiredObject, PlanOptions
 from .ownership import Fields, Owner, foreign_fields
 from .payload import as_sent
-from .retention import handed_over, left_to_owners, retained, with_live_replicas
+from .retention import fields_left_to_owners, handed_over, retained, with_live_replicas
 
 
 class PlanContext(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context
     kept = context.options.retain(want, live)
     if kept is not want:
         sent = as_sent(kept, context.resource, context.options.applyset.id)
-        want = left_to_owners(want, sent, live, fields)
+        want = fields_left_to_owners(want, sent, live, fields)
     want = retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
     return with_live_replicas(want, live, fields) if context.handed_over else want
 

@@ -190,7 +190,7 @@ def _is_same(kept: Manifest, desired: Manifest) -> bool:
     return all(metadata.get(key) == desired["metadata"].get(key) for key in ("name", "namespace"))
 
 
-def left_to_owners(want: Any, kept: Mapping[str, Any], live: Any, fields: Fields) -> dict[str, Any]:
+def fields_left_to_owners(want: Any, kept: Mapping[str, Any], live: Any, fields: Fields) -> dict[str, Any]:
     """Return what a rule kept, without the fields it took from the cluster that are not ours there.
 
     ``fields`` are those we own. Leaving out what somebody else owns changes nothing; claiming it would be a write
@@ -202,7 +202,7 @@ def left_to_owners(want: Any, kept: Mapping[str, Any], live: Any, fields: Fields
         present = live.get(name, MISSING) if isinstance(live, Mapping) else MISSING
         owned = fields.get(f"f:{name}")
         if isinstance(value, Mapping) and isinstance(present, Mapping) and value != wanted:
-            inner = left_to_owners(wanted, value, present, owned or {})
+            inner = fields_left_to_owners(wanted, value, present, owned or {})
             if inner or not value:
                 remaining[name] = inner
         elif owned is not None or value == wanted or value != present:

@@ -61,27 +61,27 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         """Return the files of every cluster that a tool reports."""
         files: dict[str, bytes | None] = {}
         for report in reports:
-            before = self._before(report.cluster)
+            before = self._record_before(report.cluster)
             if not report.parts and before.outcome and not before.deployer:
                 # Somebody else applies to it, by whom it is told.
                 continue
-            after, commit = self._after(_record_of_tool(before, report), report)
+            after, commit = self._record_after(_record_of_tool(before, report), report)
             files[ClusterRecord.at(report.cluster)] = self._with_silence(after, before, report).content()
             files |= self._work_files(report, commit) if commit else {}
         return files
 
     def unheard(self, cluster: str, deployer: Deployer) -> Files:
         """Return the file of a cluster that nobody could be asked about: it is as it was, if not for too long."""
-        before = self._before(cluster)
+        before = self._record_before(cluster)
         if not before.deployer:
             return {}
         silent = ToolReport(cluster=cluster, deployer=deployer)
         return {ClusterRecord.at(cluster): self._with_silence(before, before, silent).content()}
 
-    def _before(self, cluster: str) -> ClusterRecord:
+    def _record_before(self, cluster: str) -> ClusterRecord:
         return self.recorded.cluster(cluster) or ClusterRecord(state=ClusterState(name=cluster))
 
-    def _after(self, known: ClusterRecord, report: ToolReport) -> tuple[ClusterRecord, str]:
+    def _record_after(self, known: ClusterRecord, report: ToolReport) -> tuple[ClusterRecord, str]:
         """Return the record of a cluster, and the rendered commit whose objects are told of ("": of none)."""
         name, kind, command = _TOOLS[report.deployer]
         worst = report.worst

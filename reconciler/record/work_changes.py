@@ -99,7 +99,9 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
     streaks = {"turns": turns, "numbers": numbers}
     if turns.is_unsettled:
-        return _written_work(_flapping(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed)
+        return _written_work(
+            _flapping_work(observed, streaks["turns"]), old.get("conditions") or (), streaks, now, observed
+        )
     return _written_work(observed, old.get("conditions") or (), streaks, now)
 
 
@@ -164,7 +166,7 @@ def _written_work(
     }
 
 
-def _flapping(observed: Manifest, turns: Streak) -> Manifest:
+def _flapping_work(observed: Manifest, turns: Streak) -> Manifest:
     """Return a Work that turns again and again: its health is not known."""
     status = observed["status"]
     seen = _entry_of_status(status).get("health")

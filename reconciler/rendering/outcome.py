@@ -148,7 +148,12 @@ class Outcome(Struct, frozen=True, dict=True):
         """The warnings that the same pass done again would have: clusters renamed by hand, objects, constraints."""
         built = self.rendered.built
         thin = (*thin_spread_lines(self.thin_spreads), *undivided_lines(self.divisions))
-        stays = (f"{each.ref} {note.message}" for each in built.bindings for note in each.conditions if _stays(note))
+        stays = (
+            f"{each.ref} {note.message}"
+            for each in built.bindings
+            for note in each.conditions
+            if _is_about_staying(note)
+        )
         kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
         return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())
 
@@ -224,7 +229,7 @@ class Outcome(Struct, frozen=True, dict=True):
         return {**found, **self.repository.read_blobs(missing)} if missing else found
 
 
-def _stays(condition: Condition) -> bool:
+def _is_about_staying(condition: Condition) -> bool:
     """Say whether a condition says that something stays where it should not."""
     return condition.reason in {NO_ROOM, *NOTES} - {RUN_OVER}
 

@@ -169,7 +169,7 @@ class Repository:
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
-        if ancestor == commit or self._near(commit, ancestor) is not None:
+        if ancestor == commit or self._near_ancestors(commit, ancestor) is not None:
             return True
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
@@ -177,7 +177,7 @@ class Repository:
             raise unreached(ancestor, commit)
         return not answer.returncode
 
-    def _near(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
+    def _near_ancestors(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
         """Return a short history, as ``near_history`` does, where none of it can be cut off."""
         is_whole = WHOLE_ID.fullmatch(commit) and not self.is_shallow
         return near_history(self._stored_objects_of_clone, commit, until, limit) if is_whole else None
@@ -232,9 +232,9 @@ class Repository:
         directory.mkdir(exist_ok=True)
         return write_pack(
             directory,
-            blobs=_without(blobs or {}, present),
-            trees=_without(trees or {}, present),
-            commits=_without(new, present),
+            blobs=_objects_not_present(blobs or {}, present),
+            trees=_objects_not_present(trees or {}, present),
+            commits=_objects_not_present(new, present),
             algorithm=self.algorithm,
         )
 
@@ -262,13 +262,13 @@ class Repository:
     def history(self, revision: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return a commit and those before it, the newest first."""
         commit = self.resolve(revision)
-        near = self._near(commit, limit=limit)
+        near = self._near_ancestors(commit, limit=limit)
         ids = near or self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", commit).split()
         return self.commit_infos(ids)
 
     def commits_between(self, old: str, new: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
-        near = self._near(new, old)
+        near = self._near_ancestors(new, old)
         if near is not None:
             return self.commit_infos(near[:limit])
         ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", new, f"^{old}")
@@ -401,5 +401,5 @@ class Repository:
         return True
 
 
-def _without(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:
+def _objects_not_present(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:
     return {id_: data for id_, data in objects.items() if id_ not in present} if present else objects

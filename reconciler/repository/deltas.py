@@ -104,7 +104,7 @@ def find_delta(base: bytes, data: bytes) -> bytes | None:
     """Return a delta of ``data`` against ``base`` less than half its size, or None where none is found cheaply."""
     if base == data or min(len(base), len(data)) < 64:
         return None
-    return _delta(base, data, _in_place(base, data) if len(base) == len(data) else _around(base, data))
+    return _delta(base, data, _in_place(base, data) if len(base) == len(data) else _delta_around_middle(base, data))
 
 
 def find_delta_by_middle(base: bytes, data: bytes) -> bytes | None:
@@ -155,7 +155,7 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     return instructions
 
 
-def _around(base: bytes, data: bytes) -> Iterable[bytes] | None:
+def _delta_around_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Copy the common beginning and end, insert the middle."""
     size = min(len(base), len(data))
     head = _common_prefix(base[:size], data[:size])

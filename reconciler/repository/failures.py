@@ -85,7 +85,7 @@ def git_error(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
     text = masked(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
-    lines = [_plain(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
+    lines = [_line_without_mark(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
     message = f"git {command}: {'; '.join(lines[:_LINES]) or f'ended with exit code {code}'}"
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
@@ -109,7 +109,7 @@ def too_slow(command: str, seconds: float, *, network: bool) -> GitError:
     return GitError(f"git {command} did not finish within {seconds:g} seconds", hint=hint)
 
 
-def _plain(line: str) -> str:
+def _line_without_mark(line: str) -> str:
     """Return a line without its mark; of a line about a ref that was not pushed, the ref and the reason."""
     refused = _REFUSED.fullmatch(line.strip())
     return f"{refused['ref']}: {refused['why']}" if refused else _MARK.sub("", line.strip())

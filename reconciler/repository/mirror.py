@@ -44,7 +44,7 @@ def opened_mirror(
     folder = _mirror_folder(public, environment)
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
-    with _alone(folder):
+    with _exclusive_refresh(folder):
         # Whoever only looks does not hold it: that may be a process which outlives many passes that are killed.
         if refresh or not (folder / "HEAD").exists():
             _hold(folder)
@@ -62,7 +62,7 @@ def opened_branches(address: str, environment: Mapping[str, str], purpose: str) 
     folder = _mirror_folder(public, environment, purpose)
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
-    with _alone(folder):
+    with _exclusive_refresh(folder):
         _clear_folder(folder)
         if not (folder / "HEAD").exists():
             outside = replace(git, folder=folder.parent)
@@ -158,7 +158,7 @@ def _clear_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _exclusive_refresh(folder: Path) -> Iterator[None]:
     """Wait until no other Argosy of this user refreshes the mirror."""
     handle = os.open(folder.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

@@ -90,7 +90,7 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
                 _touch(index.with_suffix(".pack"))
                 present |= hits
                 wanted -= hits
-        loose = _loose(folder, wanted)
+        loose = _loose_ids(folder, wanted)
         present |= loose
         wanted -= loose
     return present
@@ -161,7 +161,7 @@ def _position_of_content(content: mmap.mmap, count: int, id_: bytes) -> int | No
     return None
 
 
-def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
+def _loose_ids(folder: Path, wanted: set[bytes]) -> set[bytes]:
     """Return those ids whose objects are loose, in files of their own."""
     present = set()
     for fan in sorted({id_[0] for id_ in wanted}):

@@ -90,7 +90,7 @@ class StoredObjects:
         for id_ in ids:
             with suppress(*_UNUSUAL):
                 place = self._pack_and_offset(id_)
-                found = _read_packed(*place) if place else _loose(self._folders, id_)
+                found = _read_packed(*place) if place else _loose_object(self._folders, id_)
                 if found and found[0] == kind and object_id(kind, found[1], self.algorithm) == id_:
                     contents[id_] = found[1]
                     if len(found[1]) <= _SMALL and len(self._kept) < _MOST_KEPT:
@@ -124,7 +124,7 @@ def _open_pack(path: Path, algorithm: str) -> _OpenPack | None:
         return None
 
 
-def _loose(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | None:
+def _loose_object(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | None:
     """Return the kind and content of an object in a file of its own."""
     compressed = _beginning(folders, id_, _LARGEST)
     if compressed is None:
@@ -173,12 +173,12 @@ def _read_packed(pack: _OpenPack, offset: int) -> tuple[str, bytes]:
     while len(deltas) < _LONGEST_CHAIN:
         entry = _header_at(pack.content, offset)
         if entry.type in _KINDS:
-            content = _exactly(pack.content, entry.start, entry.size)
+            content = _inflated_exactly(pack.content, entry.start, entry.size)
             for delta in reversed(deltas):
                 content = with_delta(content, delta)
             return _KINDS[entry.type], content
         base, start = _base(pack, entry, offset)
-        deltas.append(_exactly(pack.content, start, entry.size))
+        deltas.append(_inflated_exactly(pack.content, start, entry.size))
         offset = base
     raise ValueError("a long chain of differences")
 
@@ -217,7 +217,7 @@ def _base(pack: _OpenPack, entry: _PackedHeader, offset: int) -> tuple[int, int]
     return offset - distance, position + 1
 
 
-def _exactly(content: mmap.mmap, start: int, size: int) -> bytes:
+def _inflated_exactly(content: mmap.mmap, start: int, size: int) -> bytes:
     """Return what is compressed from a position on, which must be of this size."""
     inflated = _inflated_at(content, start, size)
     if len(inflated) != size:

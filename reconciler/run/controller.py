@@ -202,11 +202,11 @@ class Controller:
         if self._stopping:
             waits = [self._stopping[1] - time_now.now]
         with suppress(Empty):
-            self._take(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
+            self._handle_item(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
             while True:
-                self._take(self._queue.get_nowait())
+                self._handle_item(self._queue.get_nowait())
 
-    def _take(self, item: _Item) -> None:
+    def _handle_item(self, item: _Item) -> None:
         if isinstance(item, signal.Signals):
             self._take_signal(item)
             return

@@ -26,7 +26,7 @@ def found_fleets(locations: Sequence[str], names: Mapping[str, str] | None = Non
 
     ``names`` are those of locations that somebody named; the others are called like the last part of their location.
     """
-    named = {_only(location): name for location, name in (names or {}).items()}
+    named = {_single_repository(location): name for location, name in (names or {}).items()}
     found = list(dict.fromkeys(each for location in locations for each in _repositories_at(location)))
     sources: list[FleetLocation] = []
     for location in found:
@@ -36,7 +36,7 @@ def found_fleets(locations: Sequence[str], names: Mapping[str, str] | None = Non
     return tuple(sources)
 
 
-def _only(location: str) -> str:
+def _single_repository(location: str) -> str:
     """Return the repository that a named location is; ConfigError for a folder of repositories."""
     expanded = tuple(_repositories_at(location))
     if len(expanded) != 1 or (not is_address(location) and expanded[0] != str(Path(location).absolute())):
@@ -51,7 +51,7 @@ def _repositories_at(location: str) -> Iterable[str]:
     try:
         find_repository(folder)
     except GitError as error:
-        inside = _inside(folder)
+        inside = _repositories_inside(folder)
         if not inside:
             hint = "name repositories, their addresses, or a folder of repositories"
             raise ConfigError(f"{error.message}, and holds none", hint=hint) from error
@@ -59,7 +59,7 @@ def _repositories_at(location: str) -> Iterable[str]:
     return (str(folder),)
 
 
-def _inside(folder: Path) -> list[str]:
+def _repositories_inside(folder: Path) -> list[str]:
     """Return the repositories in a folder; none where it cannot be read."""
     try:
         return [str(each) for each in sorted(folder.iterdir()) if _is_repository(each)]

@@ -163,7 +163,7 @@ def next_step(state: FleetState, time_now: TimeNow) -> NextStep:
         if _has_moved(state) and not state.is_making_way:
             return NextStep.MAKE_WAY
         return NextStep.LOOK if not state.is_looking and state.look_at <= time_now.now else NextStep.WAIT
-    if min(state.pass_at, _due(state, time_now)) <= time_now.now:
+    if min(state.pass_at, _due_time(state, time_now)) <= time_now.now:
         return NextStep.RECONCILE
     return NextStep.LOOK if state.look_at <= time_now.now else NextStep.WAIT
 
@@ -174,7 +174,7 @@ def seconds_to_wait(state: FleetState, time_now: TimeNow) -> float:
         return inf
     if state.activity is Activity.PASSING:
         return max(0.0, state.look_at - time_now.now)
-    return max(0.0, min(state.pass_at, state.look_at, _due(state, time_now)) - time_now.now)
+    return max(0.0, min(state.pass_at, state.look_at, _due_time(state, time_now)) - time_now.now)
 
 
 def _has_moved(state: FleetState) -> bool:
@@ -187,7 +187,7 @@ def cause_of_pass(state: FleetState, time_now: TimeNow) -> PassCause:
     return state.cause if state.pass_at <= time_now.now else PassCause.TIME
 
 
-def _due(state: FleetState, time_now: TimeNow) -> float:
+def _due_time(state: FleetState, time_now: TimeNow) -> float:
     """Return when the time of a time rule comes, on the clock that never jumps."""
     return time_now.now + max(0.0, state.wall_at - time_now.wall)
 

@@ -85,7 +85,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         ]
         if twice:
             raise self._refusal_of(twice)
-        return self._with(options, spec)
+        return self._options_with_spec(options, spec)
 
     def _admitted_spec(self, content: bytes) -> Mapping[str, Any]:
         """Return the spec of the only document; InputError where it is none, or something is wrong with it."""
@@ -107,7 +107,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
     def _refusal_of(self, problems: list[Problem]) -> InputError:
         return InputError(problems, summary=f"the settings of {self.path.name} are not used")
 
-    def _with(self, options: RunSettings, spec: Mapping[str, Any]) -> RunSettings:
+    def _options_with_spec(self, options: RunSettings, spec: Mapping[str, Any]) -> RunSettings:
         fields = {name: value for name, value in self._fields(spec) if value is not None}
         delivery = {name: value for name, value in self._delivery(spec.get("members", {})) if value is not None}
         return replace(options, **fields, delivery=replace(options.delivery, **delivery))

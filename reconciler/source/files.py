@@ -148,7 +148,7 @@ def select_files(
             skipped.add(left_out)
     readable = [file for file in chosen if file.size <= MAX_FILE_SIZE]
     building = [file for file in readable if is_building and _name(file) in KUSTOMIZATIONS]
-    inside = _inside({file.path.rpartition("/")[0] for file in building} - {folder})
+    inside = _predicate_below({file.path.rpartition("/")[0] for file in building} - {folder})
     plain = [file for file in readable if not is_building or _name(file) not in KUSTOMIZATIONS]
     return FileSelection(
         files=tuple(file for file in plain if not inside(file.path)),
@@ -164,7 +164,7 @@ def _name(file: SourceFile) -> str:
     return file.path.rpartition("/")[2]
 
 
-def _inside(folders: Collection[str]) -> Callable[[str], bool]:
+def _predicate_below(folders: Collection[str]) -> Callable[[str], bool]:
     """Return what says whether a file stands below one of these folders, however deep."""
     known = dict.fromkeys(folders, True)
 

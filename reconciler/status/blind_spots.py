@@ -65,10 +65,14 @@ def missing_rights(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> 
                 seen.setdefault(name, set()).add(kind)
             elif str(applied.get("message") or "").startswith(f"{FailureKind.FORBIDDEN}: "):
                 refused.setdefault(name, []).append((space, kind, applied))
-    return {name: _missing(members[name], found, seen.get(name, set())) for name, found in refused.items()}
+    return {
+        name: _blind_spot_of_refusals(members[name], found, seen.get(name, set())) for name, found in refused.items()
+    }
 
 
-def _missing(member: Cluster, refused: list[tuple[str, str, Mapping[str, Any]]], seen: set[str]) -> BlindSpot:
+def _blind_spot_of_refusals(
+    member: Cluster, refused: list[tuple[str, str, Mapping[str, Any]]], seen: set[str]
+) -> BlindSpot:
     kinds, spaces = {kind for _, kind, _ in refused}, {space for space, _, _ in refused}
     is_space = len(spaces) == 1 and (bool(kinds & seen) or len(kinds) > 1)
     what = f"in namespace {next(iter(spaces))}" if is_space else f"of {listed(sorted(kinds))}"

@@ -85,7 +85,7 @@ class SourceLag(Struct, frozen=True, kw_only=True):
 
 def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
     """Compare the rendered commit with the newest source, which is rendered to see whether it changes anything."""
-    newest = _newest(repository, head) or previous.source
+    newest = _newest_source(repository, head) or previous.source
     is_pushed = newest == head or _is_ancestor(repository, head, newest)
     lag, refusal = _lag(repository, previous, newest), None
     if lag is Lag.BEHIND:
@@ -124,7 +124,7 @@ def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal |
     return refusal if is_newest or refusal.code == GitError.exit_code else lag.refusal
 
 
-def _newest(repository: Repository, head: str) -> str | None:
+def _newest_source(repository: Repository, head: str) -> str | None:
     """Return the source that passes take: the remote's branch as it was last seen, or HEAD; None: never pushed."""
     remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
     if not remote or repository.mirrors or branch is None:

@@ -110,7 +110,7 @@ def _progress_of_record(record: ClusterRecord, converged: str, commit: str, now:
     if record.state.unseen:
         return _progress_of_unseen(record, now)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
-        return _silent(record, now)
+        return _progress_of_silent(record, now)
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
     # A cluster that was taken in again has no converged commit, whatever was applied to the one before it.
     if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
@@ -145,7 +145,7 @@ def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
     )
 
 
-def _silent(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_silent(record: ClusterRecord, now: float) -> MemberProgress:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     is_reported = ready.get("status") != "True"
     since = record.state.failing_since or str(ready.get("lastTransitionTime") or "")

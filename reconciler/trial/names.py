@@ -48,16 +48,16 @@ def unknown_names(
         names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
         for each in _names_of_test(test, names):
             if each.name not in each.known:
-                near = nearest(each.name, each.known) or _of_that_name(each.name, each.known)
+                near = nearest(each.name, each.known) or _policy_of_name(each.name, each.known)
                 hint = f"did you mean {near!r}?" if near else ""
                 line = line_of(test.path, test.document, each.field)
                 yield Problem(test.path, line, each.field, each.message, hint, KIND)
 
 
-def _of_that_name(name: str, known: Iterable[str]) -> str:
+def _policy_of_name(name: str, known: Iterable[str]) -> str:
     """Return the policy that is called so, where its kind or namespace is left out or wrong.
 
-    >>> _of_that_name("web", ["PropagationPolicy shop/web"])
+    >>> _policy_of_name("web", ["PropagationPolicy shop/web"])
     'PropagationPolicy shop/web'
     """
     return next((each for each in sorted(known) if _last_part(each) == _last_part(name)), "")

@@ -50,7 +50,7 @@ def run_tests(
     loaded = read_loaded(repository, commit, parsed, facts=recorded_facts(repository))
     if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
-    tests = _below(paths, loaded.tests, repository.folder.under)
+    tests = _tests_below(paths, loaded.tests, repository.folder.under)
     line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
     if problems := tuple(unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
         raise InputError(problems, summary=f"{counted(len(problems), 'problem')}; no test was run")
@@ -60,7 +60,7 @@ def run_tests(
     return PolicyTestRun(results=results, places=loaded.lines.places if loaded.lines else {})
 
 
-def _below(paths: Sequence[str], tests: Iterable[PolicyTest], folder: str) -> list[PolicyTest]:
+def _tests_below(paths: Sequence[str], tests: Iterable[PolicyTest], folder: str) -> list[PolicyTest]:
     """Return the tests below paths, which are relative to the folder of the source that the user is in."""
     known = list(tests)
     if not paths:

@@ -60,12 +60,12 @@ def render_kinds() -> Kinds:
                 warn=warn_of_customization,
             ),
             *timed_kinds(),
-            *_ours(),
+            *_kinds_of_ours(),
         )
     }
 
 
-def _ours() -> tuple[AdmittedKind, ...]:
+def _kinds_of_ours() -> tuple[AdmittedKind, ...]:
     return (
         AdmittedKind(
             api_version=ARGOSY_API_VERSION,

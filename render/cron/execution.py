@@ -96,14 +96,14 @@ def _firing(
     """Return when the rule fires now, and when it fires after that."""
     fires = due.upcoming or until.astimezone(UTC)
     if only_latest:
-        fires = _near(rule, fires, until)
+        fires = _time_shortly_before(rule, fires, until)
     following = upcoming(rule, fires)
     while only_latest and following is not None and following <= until:
         fires, following = following, upcoming(rule, following)
     return fires, following
 
 
-def _near(rule: CronRule, first: datetime, until: datetime) -> datetime:
+def _time_shortly_before(rule: CronRule, first: datetime, until: datetime) -> datetime:
     """Return a time of a rule that is not long before an instant, so that little has to be walked through."""
     for back in _STRIDES:
         start = after(until, -back)

@@ -267,7 +267,7 @@ class SimilarDocuments:
             return emit(document)  # it holds more than plain data, such as a text of a type of its own
         around = self._texts.get(key)
         if around is None:
-            around = _around(document, paths)
+            around = _pieces_around_words(document, paths)
             if len(self._texts) < _MOST_SHAPES:
                 self._texts[key] = around
         pieces = around.copy()
@@ -276,7 +276,7 @@ class SimilarDocuments:
         return "".join(pieces).encode(errors="replace")
 
 
-def _around(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str]:
+def _pieces_around_words(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str]:
     """Return the text of a document in pieces: every other one is the number of the word that stands there."""
     for number, path in enumerate(paths):
         document = _with_word(document, path, Hole(str(number)))

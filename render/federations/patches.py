@@ -81,7 +81,7 @@ class JsonPatch(Struct, frozen=True):
                 raise PatchFailed("test: no value is given for a key that is absent")
             if wanted is not None and wanted is not _ABSENT:
                 raise PatchFailed(f"test: {path} has another value")
-        elif wanted is _ABSENT or not _equal(found, wanted):
+        elif wanted is _ABSENT or not _is_same_json(found, wanted):
             raise PatchFailed(f"test: {path} has another value")
 
     def _move(self, root: list[Any], path: str, operation: Mapping[str, Any], *, is_kept: bool) -> None:
@@ -181,14 +181,14 @@ def _remove(place: _Place) -> None:
         raise PatchFailed(f"remove: {place.path} is not there", is_missing=True)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _is_same_json(one: Any, other: Any) -> bool:
     """Say whether two values are the same JSON; true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(_is_same_json(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
+        return len(one) == len(other) and all(map(_is_same_json, one, other))
     return type(one) is type(other) and one == other
 
 
@@ -257,7 +257,7 @@ def _without_nulls(value: Any) -> Any:
 def differences(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
     """Yield operations ``{operator, path, value}``; lists of one length are compared entry by entry."""
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _of_objects(before, after, path)
+        yield from _operations_between_objects(before, after, path)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for place, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from differences(one, other, f"{path}/{place}")
@@ -270,7 +270,7 @@ def changed(manifest: Any, operations: tuple[Operation, ...]) -> Any:
     return JsonPatch.V5.apply(manifest, [{**each, "op": each["operator"]} for each in operations])
 
 
-def _of_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[Operation]:
+def _operations_between_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[Operation]:
     for key in sorted({**before, **after}):
         place = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
         if key not in after:

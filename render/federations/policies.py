@@ -94,7 +94,7 @@ def _source_of_unit(unit: Unit) -> tuple[str, str]:
 
 def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
     """Return a path of its own for an object below a folder, and take it."""
-    name = _plain(f"{manifest['kind']}-{manifest['metadata']['name']}")
+    name = _plain_name(f"{manifest['kind']}-{manifest['metadata']['name']}")
     path = f"{folder}/{name}"
     path = path if f"{path}.yaml" not in taken else f"{path}-{_digest_in_text(str(manifest['apiVersion']))}"
     taken.add(f"{path}.yaml")
@@ -112,8 +112,8 @@ def _folder_of_manifest(manifest: Manifest) -> str:
 
 def _policies_of_ways(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
     taken: set[tuple[str, str]] = set()
-    for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _way_name(pair[0]))):
-        name = _way_name(way)
+    for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _route_name(pair[0]))):
+        name = _route_name(way)
         if (way.namespace, name) in taken:
             name = f"{name}-{_digest_in_text(repr(way))}"
         taken.add((way.namespace, name))
@@ -209,7 +209,7 @@ def _weight(weight: Weight) -> dict[str, Any]:
 
 
 def _override(unit: Unit, prefix: str) -> Manifest:
-    name = prefix + _name_within_limit(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
+    name = prefix + _name_within_limit(_plain_name(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
     spec = {"resourceSelectors": [_selector_fields(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
     return _object_of_kind("OverridePolicy", unit.namespace, name, spec)
 
@@ -224,14 +224,14 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {"targetCluster": target, **overriders} if target else overriders
 
 
-def _way_name(way: _Route) -> str:
+def _route_name(way: _Route) -> str:
     """Return a name that says where a policy leads."""
     reach = way.reach
     words = list(reach.names) if reach.names is not None else []
     if reach.selector is not None:
         words += [f"{key}-{value}" for key, value in reach.selector.match_labels]
         words += [each.key for each in reach.selector.match_expressions]
-    name = _name_within_limit(_plain("to-" + "-".join(words)) if words else "everywhere")
+    name = _name_within_limit(_plain_name("to-" + "-".join(words)) if words else "everywhere")
     return f"{name}-divided" if way.weights or way.by_room else name
 
 
@@ -239,7 +239,7 @@ def _name_within_limit(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest_in_text(name)}"
 
 
-def _plain(text: str) -> str:
+def _plain_name(text: str) -> str:
     return _NO_NAME.sub("-", text.lower()).strip("-.")
 
 

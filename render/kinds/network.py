@@ -54,11 +54,13 @@ def _status_of_members(template: Manifest, items: Items, identity: Sequence[str]
             if ports := [*objects_at(known, "ports"), *objects_at(address, "ports")]:
                 known["ports"] = _distinct(ports)
     # An address without a hostname sorts last, and among equals one without an ipMode.
-    by_rank = sorted(merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last, entry[0][2:])])
+    by_rank = sorted(
+        merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last_part, entry[0][2:])]
+    )
     return with_value(mapping_at(template, "status"), [address for _, address in by_rank], "loadBalancer", "ingress")
 
 
-def _last(text: str) -> str:
+def _last_part(text: str) -> str:
     return text or "\U0010ffff"
 
 

@@ -92,10 +92,10 @@ class SelectorIndex(Generic[T]):
 
     def meeting(self, template: Template) -> list[Met[T]]:
         """Return the entries that select a template, by bucket, without buckets of which none does."""
-        found = ((bucket, bucket.selecting(template)) for bucket in self._near(template))
+        found = ((bucket, bucket.selecting(template)) for bucket in self._buckets_of_template(template))
         return [Met(bucket, mask) for bucket, mask in found if mask]
 
-    def _near(self, template: Template) -> Iterator[Bucket[T]]:
+    def _buckets_of_template(self, template: Template) -> Iterator[Bucket[T]]:
         ref, api_version, buckets = template.ref, template.api_version, self._buckets
         for namespace in {ref.namespace, ""}:
             kind = (namespace, api_version, ref.kind)

@@ -87,11 +87,11 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
         completions=_completions(annotations.get(COMPLETIONS) or ""),
-        **_of_status(fields.status or _NO_STATUS),
+        **_fields_of_status(fields.status or _NO_STATUS),
     )
 
 
-def _of_status(status: StatusFields) -> dict[str, Any]:
+def _fields_of_status(status: StatusFields) -> dict[str, Any]:
     """Return the fields that stand in the status of a binding."""
     return {
         "kept": tuple(map(_kept_targets, status.kept or ())),

@@ -220,7 +220,7 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
             shares_now = current.replicas
             if current.clusters & ~declared:
                 shares_now = {position: count for position, count in shares_now.items() if declared >> position & 1}
-            _take(scheduler, binding, shares_now)
+            _take_room(scheduler, binding, shares_now)
         _register(scheduler, binding, binding.targets)
 
 
@@ -235,7 +235,7 @@ def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, 
     shares_now, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
         shares_now, wanted = dict.fromkeys(shares_now, 1), dict.fromkeys(wanted, 1)
-    _take(scheduler, binding, _more_than_current(wanted, shares_now))
+    _take_room(scheduler, binding, _more_than_current(wanted, shares_now))
     declared = scheduler.state.declared
     if shares_now and declared:
         given_up = {
@@ -243,10 +243,10 @@ def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, 
             for position, count in _more_than_current(shares_now, wanted).items()
             if declared >> position & 1
         }
-        _take(scheduler, binding, given_up, sign=-1)
+        _take_room(scheduler, binding, given_up, sign=-1)
 
 
-def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1) -> None:
+def _take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1) -> None:
     """Take room for replicas, or for one full set of components in each cluster; give it back with a sign of -1."""
     capacity = scheduler.state.capacity
     for component in binding.components:

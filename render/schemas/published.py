@@ -77,7 +77,7 @@ def _without_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in properties.items() if name not in _RESOURCE}
 
 
-def _of_type(*types: type) -> Callable[[Any], Any]:
+def _check_of_type(*types: type) -> Callable[[Any], Any]:
     def keep(value: Any) -> Any:
         if type(value) not in types:
             raise UnusableSchema
@@ -115,9 +115,9 @@ def _default(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else {}
 
 
-_NUMBER = _of_type(int, float)
-_FLAG = _of_type(bool)
-_TEXT = _of_type(str)
+_NUMBER = _check_of_type(int, float)
+_FLAG = _check_of_type(bool)
+_TEXT = _check_of_type(str)
 _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "type": _TEXT,
     "format": _TEXT,

@@ -77,7 +77,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
 
     def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
         """Return the tree of a source, and the folder in there."""
-        folder = _inside(f"{path}.path", str(source.get("path") or ""))
+        folder = _path_in_repository(f"{path}.path", str(source.get("path") or ""))
         tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableRequest(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
@@ -257,7 +257,7 @@ def _choices(path: str, pattern: str) -> list[str]:
     return found
 
 
-def _inside(path: str, text: str) -> str:
+def _path_in_repository(path: str, text: str) -> str:
     folder = posixpath.normpath(text.removeprefix("/") or ".")
     if folder == ".." or folder.startswith("../"):
         raise UnusableRequest(path, f"{text!r} leads out of the repository")

@@ -214,9 +214,9 @@ class ChartSource(Struct):
 
     def _chart_path(self, chart: Mapping[str, Any]) -> str | None:
         """Return the folder of a chart in the repository; None for one of a Source."""
-        return None if chart.get("source") else self._inside("spec.chart.path", chart["path"])
+        return None if chart.get("source") else self._path_in_tree("spec.chart.path", chart["path"])
 
-    def _inside(self, path: str, text: str) -> str:
+    def _path_in_tree(self, path: str, text: str) -> str:
         """Return the path in the tree that a text means, seen from argosy.yaml."""
         found = posixpath.normpath(posixpath.join(self.folder, text))
         if text.startswith("/") or found == ".." or found.startswith("../"):
@@ -295,7 +295,7 @@ class ChartSource(Struct):
         return values, inputs
 
     def _values_file(self, path: str, text: str) -> SourceFile:
-        where = self._inside(path, text)
+        where = self._path_in_tree(path, text)
         file = self.files.get(where)
         if file is None:
             raise UnusableRequest(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")

@@ -94,7 +94,7 @@ class HelmReleases(NamedTuple):
         secret = secret_of(found, str(reference.get("namespace") or namespace))
         if reference.get("kind") in _IN_GIT:
             source = self.places.source_of(_field(path, "sourceRef"), SourceType.GIT, repository_place(found), secret)
-            inside = _inside(_field(path, "chart"), name, source)
+            inside = _path_in_source(_field(path, "chart"), name, source)
             return {"chart": {"source": source.name, **({"path": inside} if inside != "." else {})}}
         type_, place = chart_place(str(found.get("url")), name, str(wanted.get("version") or ""))
         return {"chart": {"source": self.places.source_of(_field(path, "chart"), type_, place, secret).name}}
@@ -141,7 +141,7 @@ def _values_from(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {"configMap": str(wanted.get("name")), "key": key, "optional": is_optional}
 
 
-def _inside(field: str, path: str, source: ExternalSource) -> str:
+def _path_in_source(field: str, path: str, source: ExternalSource) -> str:
     """Return the path in the content of a Source that a path of its repository means."""
     found = posixpath.normpath(path.removeprefix("/") or ".")
     if source.folder and found != source.folder and not found.startswith(f"{source.folder}/"):

@@ -181,10 +181,10 @@ def _replacement(use: _Use, start: int) -> _Parsed:
     new, after = "", after + 1
     if not use.text.startswith("}", after):
         new, after = use.argument(after, "}", escapes="\\")
-    return _Parsed(_with(use.value, use.operator, pattern, new), _end_of_use(use.text, after))
+    return _Parsed(_value_after_operator(use.value, use.operator, pattern, new), _end_of_use(use.text, after))
 
 
-def _with(value: str, operator: str, pattern: str, new: str) -> str:
+def _value_after_operator(value: str, operator: str, pattern: str, new: str) -> str:
     if operator == "/#":
         return new + value.removeprefix(pattern) if value.startswith(pattern) else value
     if operator == "/%":

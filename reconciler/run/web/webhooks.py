@@ -99,7 +99,7 @@ class RareWakes:
     """
 
     def __init__(self, *, pause: float = 15.0, later: _Later | None = None) -> None:
-        self._pause, self._later = pause, later or _after
+        self._pause, self._later = pause, later or _call_later
         self._lock = threading.Lock()
         self._last = -pause
         self._asked: set[str] = set()
@@ -126,7 +126,7 @@ class RareWakes:
             wake(fleet)
 
 
-def _after(seconds: float, call: Callable[[], None]) -> None:
+def _call_later(seconds: float, call: Callable[[], None]) -> None:
     timer = threading.Timer(seconds, call)
     timer.daemon = True
     timer.start()

@@ -149,7 +149,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
                 for problem in verdict.findings.problems
             )
             if verdict.right != EVERY_MINOR:
-                right[template.ref] = _both(right.get(template.ref, EVERY_MINOR), verdict.right)
+                right[template.ref] = _versions_in_both(right.get(template.ref, EVERY_MINOR), verdict.right)
         return CheckedTemplates(tuple(wrong), right)
 
     def _verdicts(
@@ -274,7 +274,7 @@ def _verdict_of_error(error: Exception) -> SchemaVerdict:
     return SchemaVerdict(findings, NO_MINOR)
 
 
-def _both(first: range, second: range) -> range:
+def _versions_in_both(first: range, second: range) -> range:
     """Return the versions in both; an object may have several manifests, which must all be right."""
     return range(max(first.start, second.start), min(first.stop, second.stop))
 

@@ -128,7 +128,7 @@ class _Tree:
         return self._node(self._next_event())
 
     def _node(self, event: Any) -> Node:
-        start, end = _mark(event.start_mark), _mark(event.end_mark)
+        start, end = _mark_of_yaml(event.start_mark), _mark_of_yaml(event.end_mark)
         if type(event) is AliasEvent:
             return Node(form=Form.ALIAS, start=start, end=end)
         is_marked = event.anchor is not None or event.tag is not None
@@ -155,15 +155,15 @@ class _Tree:
             if type(event) is not ScalarEvent:
                 raise UnusableScalar("a key that is not text")
             key = plain_key(event.value) if event.implicit[0] else event.value
-            entries.append(NodeEntry(key, _mark(event.start_mark), self._node(self._next_event())))
-        return tuple(entries), _mark(event.end_mark)
+            entries.append(NodeEntry(key, _mark_of_yaml(event.start_mark), self._node(self._next_event())))
+        return tuple(entries), _mark_of_yaml(event.end_mark)
 
     def _items(self, start: Mark, *, is_flow: bool) -> tuple[tuple[NodeEntry, ...], Mark]:
         entries: list[NodeEntry] = []
         while type(event := self._next_event()) is not SequenceEndEvent:
             node = self._node(event)
             entries.append(NodeEntry(len(entries), node.start if is_flow else self._dash(node, start), node))
-        return tuple(entries), _mark(event.end_mark)
+        return tuple(entries), _mark_of_yaml(event.end_mark)
 
     def _dash(self, item: Node, start: Mark) -> Mark:
         """Return the place of an item's dash: in the list's column, on the item's line or above."""
@@ -182,5 +182,5 @@ class _Tree:
         return Mark(line, column)
 
 
-def _mark(mark: Any) -> Mark:
+def _mark_of_yaml(mark: Any) -> Mark:
     return Mark(mark.line, mark.column)

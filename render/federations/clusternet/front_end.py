@@ -147,9 +147,9 @@ class _Subscriptions:
         members = Reached(clusters=route.reached, names=self._names)
         if one.kind == CHART_KIND:
             return self._chart(one, route, members)
-        return [self._plain(one, route, members, order)]
+        return [self._unit_of_one(one, route, members, order)]
 
-    def _plain(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
+    def _unit_of_one(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
         manifest = without_server_fields(one.manifest)
         if one.kind == "Namespace":
             manifest = labelled(manifest, SKIP_NAMESPACE)

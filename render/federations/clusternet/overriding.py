@@ -82,8 +82,8 @@ def chart_for(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForClu
     values, chart_patch = _with_patch_and_configs(BLANK, BLANK, _configs(overriding))
     chart: Any = manifest
     if chart_patch is not BLANK:
-        chart = merge_patched(manifest, _without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
-    return ChartForCluster(chart=_without(chart, _REMOVED), values=None if values is BLANK else values)
+        chart = merge_patched(manifest, _value_without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
+    return ChartForCluster(chart=_value_without(chart, _REMOVED), values=None if values is BLANK else values)
 
 
 def applied(current: Any, config: Mapping[str, Any]) -> Any:
@@ -164,14 +164,14 @@ def _with_patch_and_configs(current: Any, chart_patch: Any, configs: Iterable[Ma
             raise PatchFailed(f"the override {config.get('name', '')} finds no values to change")
         else:
             current = applied(current, config)
-    return (current if current is BLANK else _without(current, _REMOVED)), chart_patch
+    return (current if current is BLANK else _value_without(current, _REMOVED)), chart_patch
 
 
 def _configs(overriding: Sequence[Manifest]) -> list[Mapping[str, Any]]:
     return [config for each in overriding for config in (each.get("spec") or {}).get("overrides") or ()]
 
 
-def _without(value: Any, paths: Iterable[tuple[str, ...]]) -> Any:
+def _value_without(value: Any, paths: Iterable[tuple[str, ...]]) -> Any:
     """Return a value without these fields; a value that has no fields cannot be sent."""
     for path in paths:
         value = patched(value, [{"op": "remove", "path": "/" + "/".join(path)}])

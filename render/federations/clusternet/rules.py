@@ -64,7 +64,7 @@ def rules_of(source: Manifest, overriding: Sequence[Manifest], members: Reached,
         if not members.clusters:
             return OverriddenFeed(remarks=(refused("clusternet-override-fails", str(error)),))
         rules = ()
-    if not _same(base, rules, members, wanted):
+    if not _has_same_result(base, rules, members, wanted):
         rules = _by_cluster(base, members, wanted)
         what = "its overrides depend on each other: what each cluster gets of them now is written by cluster"
         remarks.append(exact_for_now("overrides-frozen", what))
@@ -93,7 +93,7 @@ def _target(document: Manifest, members: Reached) -> Rule:
     return Rule(operations=(), names=members.names_in(str(document["metadata"].get("namespace", ""))))
 
 
-def _same(base: Any, rules: Sequence[Rule], members: Reached, wanted: Mapping[str, Any]) -> bool:
+def _has_same_result(base: Any, rules: Sequence[Rule], members: Reached, wanted: Mapping[str, Any]) -> bool:
     for cluster in members.clusters:
         if cluster.key not in wanted:
             continue

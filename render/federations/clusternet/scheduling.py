@@ -104,7 +104,7 @@ def feasible_clusters(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster
     """Return the clusters that subscribers select and whose taints are tolerated, the least doubtful first."""
     found: dict[str, ManagedCluster] = {}
     for subscriber in spec.get("subscribers") or ():
-        found |= {each.key: each for each in _of_subscriber(subscriber, clusters) if each.key not in found}
+        found |= {each.key: each for each in _clusters_of_subscriber(subscriber, clusters) if each.key not in found}
     tolerations = tolerations_of(spec)
     staying = [each for each in found.values() if not each.is_leaving]
     fitting = [each for each in staying if first_untolerated(each.taints, tolerations) is None]
@@ -119,12 +119,12 @@ def weights_of(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> l
     weights = [0] * len(clusters)
     for subscriber in spec.get("subscribers") or ():
         weight = subscriber.get("weight") or 0
-        keys = {each.key for each in _of_subscriber(subscriber, clusters)} if weight > 0 else frozenset()
+        keys = {each.key for each in _clusters_of_subscriber(subscriber, clusters)} if weight > 0 else frozenset()
         weights = [sum_ + weight * (each.key in keys) for sum_, each in zip(weights, clusters, strict=True)]
     return weights
 
 
-def _of_subscriber(subscriber: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> list[ManagedCluster]:
+def _clusters_of_subscriber(subscriber: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> list[ManagedCluster]:
     what = "spec.subscribers.clusterAffinity"
     selector = label_selector(subscriber.get("clusterAffinity"), what)
     if selector is None:
@@ -156,7 +156,7 @@ def _clusters_by_group(spec: Mapping[str, Any], feasible: Sequence[ManagedCluste
         if subscriber.get("subGroupStrategy") is None:
             raise NotScheduled("a subscriber has no subGroupStrategy")
         least = subscriber["subGroupStrategy"].get("minClusters") or 0
-        chosen += _of_subscriber(subscriber, feasible)[:least]
+        chosen += _clusters_of_subscriber(subscriber, feasible)[:least]
     return chosen
 
 
@@ -180,7 +180,7 @@ def _dynamic(
 ) -> Targets:
     """Add the difference between wished and bound replicas to what is bound; nothing bound is ever taken away."""
     clusters = [each.key for each in chosen]
-    room = {each.key: _room(each, fleet, clusters) for each in fleet.feeds if each.replicas is not None}
+    room = {each.key: _room_by_cluster(each, fleet, clusters) for each in fleet.feeds if each.replicas is not None}
     if dividing.get("dynamicDividing") is None:
         raise NotScheduled("spec.dividingScheduling.dynamicDividing is missing")
     status = subscription.get("status") or {}
@@ -199,7 +199,7 @@ def _dynamic(
     return targets
 
 
-def _room(feed: FeedOrder, fleet: ClusternetFleet, clusters: Sequence[str]) -> list[int]:
+def _room_by_cluster(feed: FeedOrder, fleet: ClusternetFleet, clusters: Sequence[str]) -> list[int]:
     known = fleet.available.get(feed.key) or {}
     if missing := [each for each in clusters if each not in known]:
         raise NotScheduled(f"the room for {feed.key} in {missing[0]} is not known")

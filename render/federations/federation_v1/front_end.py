@@ -142,18 +142,20 @@ def _workload_of_unit(unit: Unit, document: Placed, labels: Labels) -> Unit:
     shares = scheduled(document.manifest, labels, {}).replicas
     preferences = effective_preferences(document.manifest).clusters
     if not labels:
-        weights = tuple(_guess(name, each.weight, preferences) for name, each in preferences.items() if each.weight > 0)
+        weights = tuple(
+            _guessed_weight(name, each.weight, preferences) for name, each in preferences.items() if each.weight > 0
+        )
         what = "no cluster is known, so that Karmada divides it by the same weights; its rounding differs"
-        return _with(unit, (*doubts, approximate("clusters-unknown", what)), weights=weights)
+        return _unit_with(unit, (*doubts, approximate("clusters-unknown", what)), weights=weights)
     weights = static_weights(sum(shares.values()), preferences, shares)
     if weights and all(isinstance(each, Weight) for each in weights):
-        return _with(unit, doubts, weights=weights)
+        return _unit_with(unit, doubts, weights=weights)
     what = "the replicas of each cluster are those Federation v1 gives it now; they are not divided anew"
     fields = {name: {"/spec/replicas": count} for name, count in shares.items()}
-    return _unit_with_pinned_fields(_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
+    return _unit_with_pinned_fields(_unit_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
 
 
-def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
+def _guessed_weight(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
     if name != "*":
         return Weight(weight=weight, names=(name,))
     return Weight(weight=weight, excluded=tuple(sorted(preferences.keys() - {"*"})))
@@ -164,8 +166,8 @@ def _unit_with_autoscalers(unit: Unit, document: Placed, labels: Labels, listed:
     selected = [name for name in _selected_names(document.manifest, labels) if name in listed]
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
     reach = Reach(names=tuple(selected)) if selected else Reach(is_nowhere=True)
-    found = _with(unit, (approximate("hpa-controlled", what),), reach=reach)
-    return _with(found, (), manifest=labelled(found.manifest, RETAIN_REPLICAS))
+    found = _unit_with(unit, (approximate("hpa-controlled", what),), reach=reach)
+    return _unit_with(found, (), manifest=labelled(found.manifest, RETAIN_REPLICAS))
 
 
 def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
@@ -180,7 +182,7 @@ def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
     manifest = unit.manifest
     if (manifest.get("spec") or {}).get("selector"):
         manifest = {**manifest, "spec": {**manifest["spec"], "manualSelector": True}}
-    found = _with(unit, _doubts(document), manifest=manifest, reach=Reach())
+    found = _unit_with(unit, _doubts(document), manifest=manifest, reach=Reach())
     return _unit_with_pinned_fields(found, fields, exact_for_now("job-pinned", what), labels)
 
 
@@ -190,9 +192,11 @@ def _unit_with_pinned_fields(
     """Return a unit with fields of its own in each cluster; without a known cluster it stays as it is."""
     if not labels:
         what = "no cluster is known, so that every cluster gets it as it stands: add the Clusters"
-        return _with(unit, (approximate("clusters-unknown", what),))
+        return _unit_with(unit, (approximate("clusters-unknown", what),))
     if not fields:
-        return _with(unit, (exact("nowhere", "Federation v1 sends it nowhere, so it gets no policy"),), reach=_NOWHERE)
+        return _unit_with(
+            unit, (exact("nowhere", "Federation v1 sends it nowhere, so it gets no policy"),), reach=_NOWHERE
+        )
     rules = tuple(
         Rule(
             names=(name,),
@@ -202,13 +206,13 @@ def _unit_with_pinned_fields(
         )
         for name, values in sorted(fields.items())
     )
-    return _with(unit, (remark,), rules=rules, reach=Reach(names=tuple(sorted(fields))))
+    return _unit_with(unit, (remark,), rules=rules, reach=Reach(names=tuple(sorted(fields))))
 
 
 _NOWHERE = Reach(is_nowhere=True)
 
 
-def _with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
+def _unit_with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
     return replace(unit, remarks=(*unit.remarks, *remarks), **changes)
 
 

@@ -90,7 +90,7 @@ class _Rounds:
     def give_minimums(self, ordered: Iterable[tuple[str, Preference]]) -> None:
         """Give each cluster its minimum while there is any."""
         for name, preference in ordered:
-            self._take(name, min(preference.min_replicas, self.remaining))
+            self._give_as_many_as_fit(name, min(preference.min_replicas, self.remaining))
 
     def deal(self, ordered: list[tuple[str, Preference]]) -> list[tuple[str, Preference]]:
         """Deal what remains once, and return the clusters that are not full."""
@@ -102,11 +102,11 @@ class _Rounds:
         for name, preference in ordered:
             wanted = self.replicas[name] + min(rounded_up(dealt * preference.weight, weights), self.remaining)
             bounded = wanted if preference.max_replicas is None else min(wanted, preference.max_replicas)
-            if self._take(name, bounded) == wanted:
+            if self._give_as_many_as_fit(name, bounded) == wanted:
                 following.append((name, preference))
         return following
 
-    def _take(self, name: str, wanted: int) -> int:
+    def _give_as_many_as_fit(self, name: str, wanted: int) -> int:
         """Give a cluster as many in total as it has room for, count the rest as overflow, and return how many."""
         total = _fitting(name, wanted, self._division)
         if excess := _excess(name, wanted, self._division):

@@ -52,7 +52,7 @@ def overrides_of(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     """Return the JSON patch operations by cluster; WrongShape for overrides that KubeFed refuses altogether."""
     spec = struct(entry(federated, "spec"), "spec")
     found: dict[str, list[dict[str, Any]]] = {}
-    for name, operations in sequence(entry(spec, "overrides"), "spec.overrides", _of_cluster):
+    for name, operations in sequence(entry(spec, "overrides"), "spec.overrides", _overrides_of_cluster):
         if name in found:
             raise WrongShape(f"spec.overrides: the cluster {name} stands there twice")
         paths = [operation["path"] for operation in operations]
@@ -91,7 +91,7 @@ def object_of(federated: Manifest, target: TargetType) -> SentObject:
     return SentObject(manifest, tuple(warnings))
 
 
-def _of_cluster(plain: Any, what: str) -> tuple[str, list[dict[str, Any]]]:
+def _overrides_of_cluster(plain: Any, what: str) -> tuple[str, list[dict[str, Any]]]:
     fields = struct(plain, what)
     name = text(entry(fields, "clusterName"), f"{what}.clusterName")
     return name, sequence(entry(fields, "clusterOverrides"), f"{what}.clusterOverrides", _operation)

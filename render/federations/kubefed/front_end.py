@@ -197,7 +197,7 @@ class _Fleet:
             return _reach(own), []
         if namespace is None:
             return Reach(is_nowhere=True), [_not_federated()]
-        return _within(_reach(own), _reach(placement_of(namespace.manifest))), []
+        return _common_reach(_reach(own), _reach(placement_of(namespace.manifest))), []
 
     def _doubtful(self, reach: Reach) -> list[Remark]:
         if reach.is_nowhere:
@@ -213,7 +213,7 @@ def _reach(placement: FederatedPlacement) -> Reach:
     return Reach(is_nowhere=True) if placement.selector is None else Reach(selector=placement.selector)
 
 
-def _within(own: Reach, outer: Reach) -> Reach:
+def _common_reach(own: Reach, outer: Reach) -> Reach:
     """Return the clusters that both reach."""
     if own.is_nowhere or outer.is_nowhere:
         return Reach(is_nowhere=True)
@@ -222,10 +222,10 @@ def _within(own: Reach, outer: Reach) -> Reach:
         names = tuple(name for name in own.names if name in outer.names)
         if not names:
             return Reach(is_nowhere=True)
-    return Reach(names=names, selector=_both(own.selector, outer.selector))
+    return Reach(names=names, selector=_selector_of_both(own.selector, outer.selector))
 
 
-def _both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelector | None:
+def _selector_of_both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelector | None:
     if one is None or other is None:
         return one or other
     first, second = dict(one.match_labels), dict(other.match_labels)

@@ -45,7 +45,7 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
     others = len(plain) - len(federated)
     federated += [_workspace(each) for each in own if each.kind == "WorkspaceTemplate"]
     found = KUBEFED.convert([*federated, *_types(federated)], {**known_clusters, **joined})
-    units, left = _own(own, clusters)
+    units, left = _own_units(own, clusters)
     mine = {each.key[1] for each in clusters}
     return replace(
         found,
@@ -63,7 +63,7 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
     )
 
 
-def _own(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[Unit], list[Left]]:
+def _own_units(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[Unit], list[Left]]:
     units: list[Unit] = []
     left: list[Left] = []
     repositories = repositories_of(own)

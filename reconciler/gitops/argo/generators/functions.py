@@ -198,7 +198,7 @@ def _join(separator: str, values: Any) -> str:
     return separator.join(printed_value(each) for each in values if each is not None)
 
 
-def _equal(first: Any, *others: Any) -> bool:
+def _equals_any(first: Any, *others: Any) -> bool:
     return any(first == other for other in others)
 
 
@@ -229,7 +229,7 @@ def _trunc(count: Any, text: str) -> str:
 
 _GO: Mapping[str, Callable[..., Any]] = {
     "not": lambda value: not is_true(value),
-    "eq": _equal,
+    "eq": _equals_any,
     "ne": lambda one, other: one != other,
     "lt": lambda one, other: one < other,
     "le": lambda one, other: one <= other,
