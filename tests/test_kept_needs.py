@@ -424,3 +424,26 @@ class _Unread:
 
     def readouterr(self) -> Ended:
         return Ended(0, "", "")
+
+
+def test_what_leaves_with_its_workload_by_failover_is_no_removal_that_a_guard_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The ConfigMaps leave when the task of their workload ends, in a pass that nobody attends."""
+    container = web(1)["spec"]["template"]["spec"]["containers"][0]
+    names = [f"env-{number}" for number in range(1, 13)]
+    container["envFrom"] = [{"configMapRef": {"name": name}} for name in names]
+    maps = [a_config_map(name, namespace="shop") for name in names]
+    policy = the_policy(failover={"cluster": {"purgeMode": "Gracefully"}})
+    fleet = Repository.create(tmp_path / "fleet")
+    files = {**the_source(featureGates={"Failover": True}), **policy, "other.yaml": a_config_map("unused")}
+    fleet.commit({**files, "argosy.yaml": a_fleet(featureGates={"Failover": True})})
+    fleet.commit({"web.yaml": [web(1, containers=[container]), *maps]})
+    passed(fleet, capsys, 0, "--bootstrap")
+    fleet.commit({"paris.yaml": a_cluster("paris", taints=DOWN)})
+    passed(fleet, capsys, 1)
+    assert len(fleet.files(under=f"{HELD}ConfigMap")) == len(names)
+    passed(fleet, capsys, 50)
+    assert fleet.files(under="clusters/paris") == []
+    assert fleet.git("log", "-1", "--format=%(trailers:key=Argosy-Evicted,valueonly)", "argosy/rendered") == "paris 13"
+    assert argosy(fleet, capsys, "verify", "-n", "3").code == 0

@@ -13,6 +13,7 @@ from render.binding import Binding, BindingSnapshot, Condition
 from render.bits import members
 from render.cluster_index import LabelIndex
 from render.interpreter import Interpreter, InterpreterError
+from render.layout import object_path
 from render.model import ObjectRef, Template
 from render.parsing.selectors import label_selector
 from render.policy import ConflictResolution
@@ -98,6 +99,21 @@ def _attached_binding(template: Template, snapshots: tuple[BindingSnapshot, ...]
         preserve_resources_on_deletion=any(owner.preserve_resources_on_deletion for owner in owners),
         conditions=(NOT_SCHEDULED,),
     )
+
+
+def followers_of(
+    owners: Iterable[tuple[ObjectRef, tuple[str, ...]]], before: Iterable[Binding]
+) -> dict[str, frozenset[tuple[str, ...]]]:
+    """Return the paths below clusters' folders of what owners that leave these clusters required there."""
+    clusters_by_name = {(ref.namespace, binding_name(ref)): frozenset(names) for ref, names in owners}
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for binding in before if clusters_by_name else ():
+        for snapshot in binding.required_by:
+            left = clusters_by_name.get((snapshot.namespace, snapshot.name), frozenset())
+            for target in snapshot.clusters if left else ():
+                if target.name in left:
+                    found.setdefault(target.name, set()).add(tuple(object_path(binding.ref)))
+    return {cluster: frozenset(paths) for cluster, paths in found.items()}
 
 
 class _TemplateIndex:

@@ -60,7 +60,8 @@ class FailedOver(Struct, frozen=True, kw_only=True):
 
     ``left`` are the clusters that workloads leave in this pass, ``ended`` those whose task ended. ``is_timed``: it
     asked for the time. ``waits`` has for each object when the same facts give it another outcome. ``restless`` are the
-    objects whose outcome also depends on what others do, or could not be had. ``notes`` are for people.
+    objects whose outcome also depends on what others do, or could not be had. ``notes`` are for people. ``followers``
+    are the paths of what leaves clusters because what requires it does.
     """
 
     bindings: tuple[Binding, ...]
@@ -70,6 +71,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
     waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
     restless: frozenset[ObjectRef] = frozenset()
     notes: tuple[str, ...] = ()
+    followers: Mapping[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)
 
     @property
     def flip(self) -> Flip | None:
@@ -84,10 +86,17 @@ class FailedOver(Struct, frozen=True, kw_only=True):
     def removed_paths(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
         """The paths below the folder of each cluster that may be gone because of these rules."""
         found: dict[str, set[tuple[str, ...]]] = {}
-        for ref, clusters in (*self._left_directly(), *self.ended.items()):
+        for ref, clusters in self.gone:
             for cluster in clusters:
                 found.setdefault(cluster, set()).add(tuple(object_path(ref)))
+        for cluster, paths in self.followers.items():
+            found.setdefault(cluster, set()).update(paths)
         return {cluster: frozenset(paths) for cluster, paths in found.items()}
+
+    @property
+    def gone(self) -> tuple[tuple[ObjectRef, tuple[str, ...]], ...]:
+        """The objects that are gone from clusters with this pass, each with these clusters."""
+        return (*self._left_directly(), *self.ended.items())
 
     def _left_directly(self) -> Iterator[tuple[ObjectRef, tuple[str, ...]]]:
         """Yield what leaves clusters in this pass without staying there for a while."""

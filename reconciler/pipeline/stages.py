@@ -49,7 +49,7 @@ from .binding_files import BindingWriter
 from .claims import Claims, claim_templates, unexpected_failure
 from .cluster_removals import Removal
 from .cron import Autoscaler, CronScaling, scaled_by_cron
-from .dependencies import Following, following, with_dependencies
+from .dependencies import Following, followers_of, following, with_dependencies
 from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
@@ -255,6 +255,8 @@ def _scheduling_results(
         tie_break=fleet.tie_break,
     )
     done, lowered, found = scheduled_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
+    looked_at = before if inputs.scope is None or not done.gone else inputs.scope.refs & before.keys()
+    done = replace(done, followers=followers_of(done.gone, map(before.__getitem__, looked_at)))
     return done.beside(inputs.scope.waits if inputs.scope else {}), lowered, found
 
 
