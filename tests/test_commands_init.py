@@ -1,6 +1,7 @@
 """``argosy init``: from an empty folder, or any repository, to files that are valid and propagate nothing yet."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.edit.beginning import named_contexts
+from reconciler.edit.pipelines import PIPELINES
 from render.documents import parse_documents
 
 from .build import Repository, a_config_map, a_deployment, argosy
@@ -99,11 +101,32 @@ def test_what_is_printed_is_not_written(
 def test_pipelines_are_written_on_request(
     host: str, path: str, repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(repository, capsys, "init", "--new-cluster", "eu", "--ci", host).code == 0
+    ended = argosy(repository, capsys, "init", "--new-cluster", "eu", "--ci", host)
+    assert ended.code == 0
+    assert ended.out.splitlines()[1].startswith(f"  write where you keep Argosy, and its commit, into {path}: ")
     text = (repository.path / path).read_bytes()
     assert parse_documents(text)[0].value
-    assert b"argosy diff --check" in text
     assert b"argosy reconcile\n" in text
+
+
+def test_a_pipeline_for_github_is_strict_comments_and_names_where_credentials_go() -> None:
+    (text,) = PIPELINES["github"].values()
+    jobs = parse_documents(text.encode())[0].value["jobs"]
+    check, reconcile = jobs["check"], jobs["reconcile"]
+    assert check["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert "secrets." not in json.dumps(check)
+    (render,) = (step for step in check["steps"] if "/actions/render@" in step.get("uses", ""))
+    assert render["with"] == {"strict": "true"}
+    assert (reconcile["environment"], reconcile["permissions"]) == ("argosy", {"contents": "write"})
+    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert [each.partition("@")[0] for each in used if "argosy" in each] == [
+        "__OWNER__/argosy/.github/actions/render",
+        "__OWNER__/argosy/.github/actions/install",
+    ]
+    secrets = set(re.findall(r"secrets\.(\w+)", text))
+    comments = "".join(line for line in text.splitlines() if line.startswith("#"))
+    assert secrets == {name for name in secrets if name in comments} == {"FLEET_KUBECONFIG"}
+    assert "--strict" in PIPELINES["gitlab"][".gitlab-ci.yml"]
 
 
 def test_folders_that_repeat_others_are_left_out(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from reconciler.cli import run
+from reconciler.edit.pipelines import PIPELINES
+from render.documents import parse_documents
 from tests.build import Repository
 from tests.workflows import ROOT, Runner, Step, action_steps, job_steps, parsed
 
@@ -260,6 +262,33 @@ def test_a_merge_request_is_checked(message: str, code: int, hub: Repository, tm
     assert runner.run(check, is_offline=True).returncode == code
     markdown = (runner.checkout.path / "argosy.md").read_text(encoding="utf-8")
     assert markdown.startswith("### 3 clusters change, 1 object changed, 2 of 8 replicas move\n")
+
+
+@pytest.mark.parametrize(
+    ("found", "asked"), [("[]", "POST"), ('[{"id": 3, "body": "LGTM"}, {"id": 7, "body": "<!-- argosy . -->"}]', "PUT")]
+)
+def test_a_merge_request_gets_one_comment(found: str, asked: str, hub: Repository, tmp_path: Path) -> None:
+    runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/heads/main", "main"))
+    curl = runner.home / "bin" / "curl"
+    answer = f"case \"$*\" in *--output*) ;; *) echo '{found}';; esac"
+    curl.write_text(f"#!/bin/sh\necho \"$*\" >>'{runner.home}/curl.log'\n{answer}\n")
+    curl.chmod(0o755)
+    (runner.checkout.path / "argosy.md").write_text("### No difference\n")
+    project = {"CI_API_V4_URL": "https://git.example.com/api/v4", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "9"}
+    for text in (GITLAB.read_text(encoding="utf-8"), PIPELINES["gitlab"][".gitlab-ci.yml"]):
+        (command,) = parse_documents(text.encode())[0].value["check"]["after_script"]
+        assert runner.run(Step(name="none", command=command, environment=project)).returncode == 0
+        assert runner.read("curl.log") == ""
+        done = runner.run(
+            Step(name="comment", command=command, environment={**project, "ARGOSY_COMMENT_TOKEN": "t0ken"})
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        _, written = runner.read("curl.log").splitlines()
+        notes = "https://git.example.com/api/v4/projects/5/merge_requests/9/notes" + ("/7" if asked == "PUT" else "")
+        assert written.endswith(f"--request {asked} --data-urlencode body@argosy-comment.md {notes}")
+        comment = (runner.checkout.path / "argosy-comment.md").read_text(encoding="utf-8")
+        assert comment == "<!-- argosy . -->\n### No difference\n"
+        (runner.home / "curl.log").unlink()
 
 
 def test_the_hooks_of_pre_commit_run(hub: Repository, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def write_first_files(
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source, warn_of_ignored
     from reconciler.edit.layout import layout_lines
+    from reconciler.edit.pipelines import places_to_write
     from reconciler.repository.opening import begun_repository
 
     is_by_hand = bool(clusters) and not contexts
@@ -75,6 +76,9 @@ def write_first_files(
         for path in fleet.files:
             log.info("wrote", file=path)
         is_ignored = warn_of_ignored(source.repository, fleet.files, log)
+    print_text("next:")
+    for line in places_to_write(pipelines):
+        print_text(f"  {line}")
     _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored)
     return 0
 
@@ -120,7 +124,6 @@ def _print_files(files: Mapping[str, bytes]) -> None:
 
 
 def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool, is_ignored: bool) -> None:
-    print_text("next:")
     if fleet.unlocked:
         print_text("  argosy lock")
     add = "git add -f" if is_ignored else "git add"

@@ -88,7 +88,9 @@ def test_no_step_talks_to_git_before_its_inputs_were_checked() -> None:
 def test_every_action_used_is_pinned_by_a_commit_with_its_version() -> None:
     files = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob("examples/ci/github/*.yml")]
     used = [line.strip() for path in files for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
-    pinned = re.compile(r"- uses: (?:[\w-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|OWNER/argosy/\S+@COMMIT # .+)")
+    pinned = re.compile(
+        r"- uses: (?:[\w-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|__OWNER__/argosy/\S+@__COMMIT__ # .+)"
+    )
     assert [line for line in used if not pinned.fullmatch(line)] == []
     assert len(used) > 10
 
@@ -99,6 +101,9 @@ def test_the_action_installs_itself_and_nothing_by_name() -> None:
     assert "\n    default: action\n" in action
     assert 'ARGOSY_INSTALL=$(cd -- "$GITHUB_ACTION_PATH/../../.." && pwd)' in install
     assert (ACTION / "../../../pyproject.toml").resolve() == ROOT / "pyproject.toml"
+    alone = (ACTION.parent / "install" / "action.yml").read_text(encoding="utf-8")
+    assert "        ARGOSY_INSTALL: action\n" in alone
+    assert '"$GITHUB_ACTION_PATH/../render/install"\n' in alone
 
 
 @pytest.mark.parametrize("script", ["check", "comment", "fetch", "install", "render"])
