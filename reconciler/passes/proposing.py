@@ -152,7 +152,8 @@ def _body(outcome: Outcome, commit: str, log: Log) -> str:
     """Return what merging changes in every cluster, and how it is merged."""
     end = (
         f"\nThis is the rendered commit {_mark_of_commit(commit)}. Merge it by a merge commit, by rebasing or by"
-        " fast-forwarding: its trailers have to stay. Nothing is applied before. Argosy renews this request while the source changes.\n"
+        " fast-forwarding: its trailers have to stay. Nothing is applied before. Argosy renews this request while the"
+        " source changes.\n"
     )
     return cleaned(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
 
