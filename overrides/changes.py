@@ -21,8 +21,8 @@ from render.model import Manifest
 
 from .draft import Key
 from .jsontext import json_text
-from .pointer import escaped
-from .secrecy import HIDDEN, is_secret_entry, is_secret_key, redacted
+from .pointer import escaped_pointer
+from .secrecy import HIDDEN, is_secret_entry, is_secret_key, redacted_value
 
 _SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
 _LONGEST_VALUE = 80
@@ -159,7 +159,7 @@ def _is_same(before: Any, after: Any) -> bool:
 
 
 def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
-    path = escaped(keys)
+    path = escaped_pointer(keys)
     if before is _NOTHING:
         return ChangedField(path=path, operator="add", after=_shown_value(after))
     if after is _NOTHING:
@@ -178,7 +178,7 @@ def _masked_change(change: ChangedField) -> ChangedField:
 def _shown_value(value: Any) -> Any:
     """Return a copy in which secret values are hidden, and a hole is its name in parentheses."""
     if isinstance(value, dict | list):
-        return _plain_value(redacted(value))
+        return _plain_value(redacted_value(value))
     return _plain_value(value)
 
 

@@ -32,7 +32,7 @@ def tokens_of(path: str) -> tuple[str, ...] | None:
     _, slash, rest = path.partition("/")
     if not slash:
         return None
-    return tuple(unescaped(token) for token in rest.split("/"))
+    return tuple(unescaped_token(token) for token in rest.split("/"))
 
 
 def first_field(path: str) -> Iterator[str | None]:
@@ -46,15 +46,15 @@ def first_field(path: str) -> Iterator[str | None]:
         yield tokens[0] if tokens else None
 
 
-def unescaped(token: str) -> str:
+def unescaped_token(token: str) -> str:
     """Return the decoded text of a segment."""
     return _ESCAPE.sub(lambda match: _MEANING[match[0]], token) if "~" in token else token
 
 
-def escaped(keys: Sequence[Key]) -> str:
+def escaped_pointer(keys: Sequence[Key]) -> str:
     """Return the RFC 6901 pointer of a path of keys.
 
-    >>> escaped(["metadata", "labels", "app/tier", 0])
+    >>> escaped_pointer(["metadata", "labels", "app/tier", 0])
     '/metadata/labels/app~1tier/0'
     """
     return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in keys)
@@ -84,15 +84,15 @@ def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any
     for token in tokens[:-1]:
         key = _existing(node, token)
         if key is None:
-            raise missing(keys, token, node)
+            raise refusal_of_missing(keys, token, node)
         keys.append(key)
         node = node[key]
     if not isinstance(node, dict | list):
-        raise missing(keys, tokens[-1], node)
+        raise refusal_of_missing(keys, tokens[-1], node)
     return keys, node
 
 
-def missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
+def refusal_of_missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
     """Return the refusal for a segment that leads nowhere in its container."""
     is_short = isinstance(container, dict) and len(container) <= _MOST_COMPARED
     near = nearest(token, map(str, container)) if is_short else ""
@@ -118,7 +118,7 @@ def _existing(node: Any, token: str) -> Key | None:
 
 
 def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
-    place = escaped(keys) or "the top level"
+    place = escaped_pointer(keys) or "the top level"
     if isinstance(container, dict):
         return f"{token!r} does not exist in {place}"
     if not isinstance(container, list):

@@ -29,19 +29,19 @@ def is_secret_key(key: str) -> bool:
     return key in _COPIES
 
 
-def redacted(value: Any) -> Any:
+def redacted_value(value: Any) -> Any:
     """Return a copy in which secret values read ``(hidden)``.
 
-    >>> redacted([{"name": "TOKEN", "value": "x"}])
+    >>> redacted_value([{"name": "TOKEN", "value": "x"}])
     [{'name': 'TOKEN', 'value': '(hidden)'}]
     """
     if isinstance(value, list):
-        return [redacted(item) for item in value]
+        return [redacted_value(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     is_entry = is_secret_entry(value)
     return {
-        key: HIDDEN if is_secret_key(key) or (is_entry and key == "value") else redacted(item)
+        key: HIDDEN if is_secret_key(key) or (is_entry and key == "value") else redacted_value(item)
         for key, item in value.items()
     }
 

@@ -53,7 +53,7 @@ def _recorded_completions(recorded: Completions | None, total: int) -> dict[str,
     return {each.name: each.replicas for each in recorded.clusters}
 
 
-def rescaled(targets: Sequence[TargetCluster], replicas: int, identity: str) -> tuple[TargetCluster, ...]:
+def rescaled_targets(targets: Sequence[TargetCluster], replicas: int, identity: str) -> tuple[TargetCluster, ...]:
     """Return targets with other replicas in all, in the proportions that they have."""
     held = {each.name: each.replicas for each in targets}
     if sum(held.values()) == replicas or not any(held.values()):

@@ -24,7 +24,7 @@ from .documents import Emitted, Hole, emit_together, with_number
 from .failover.eviction import preserved_labels_of, with_labels
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter
-from .interpreter.pruning import pruned
+from .interpreter.pruning import manifest_without_pruned_fields
 from .model import Manifest, TargetCluster, Template
 from .revisions import (
     REPLICAS,
@@ -176,7 +176,11 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
             elif overridden.manifest is not None:
                 made = _without_default(overridden.manifest) if revised.is_left_out else overridden.manifest
                 made = with_labels(made, preserved) if preserved else made
-                manifest, applied, runs = pruned(made), tuple(overridden.applied), (*revised.runs, *overridden.runs)
+                manifest, applied, runs = (
+                    manifest_without_pruned_fields(made),
+                    tuple(overridden.applied),
+                    (*revised.runs, *overridden.runs),
+                )
                 contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}
     texts = emit_together([content.manifest for content in contents])

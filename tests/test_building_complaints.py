@@ -1,14 +1,14 @@
 """The part of a tool's complaint that is shown, and the calls in templates that answer otherwise each time."""
 
 from reconciler.building.charts import volatile_calls
-from reconciler.building.tools import shortened
+from reconciler.building.tools import shortened_complaint
 
 
 def test_the_first_line_that_is_no_warning_is_shown() -> None:
     said = "# Warning: 'bases' is deprecated.\nWARNING: x\n\nError: no such\tfile\npassword: hidden"
-    assert shortened(said) == "no such file"
-    assert shortened("# only warnings\nsecond") == "second"
-    assert shortened("x" * 1000) == "x" * 400 + "..."
+    assert shortened_complaint(said) == "no such file"
+    assert shortened_complaint("# only warnings\nsecond") == "second"
+    assert shortened_complaint("x" * 1000) == "x" * 400 + "..."
 
 
 LOGGED = "1125 23:52:07.317628   23008 run.go:72] "
@@ -23,7 +23,7 @@ COMPLAINTS = {
 
 
 def test_what_kubectl_logs_is_shown_without_time_and_process() -> None:
-    assert {said: shortened(said) for said in COMPLAINTS} == COMPLAINTS
+    assert {said: shortened_complaint(said) for said in COMPLAINTS} == COMPLAINTS
 
 
 LITERALS = "loading KV pairs: literal sources [a=hunter2 hunter3]: invalid literal source hunter3, expected key=value"
@@ -40,7 +40,7 @@ HIDDEN = {
 
 
 def test_literals_that_a_tool_repeats_are_hidden() -> None:
-    assert {said: shortened(said) for said in HIDDEN} == HIDDEN
+    assert {said: shortened_complaint(said) for said in HIDDEN} == HIDDEN
 
 
 def test_calls_are_found_in_actions_alone_with_their_lines() -> None:

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.console.json_values import as_json
-from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed
+from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals
 from reconciler.deliver.recreation import immutable_hint, may_recreate
 from reconciler.deliver.reports import exit_code, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
@@ -150,7 +150,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
 def test_a_refused_confirmation_says_so() -> None:
     occupied = ObjectResult(ref=SHOP, action=Action.KEPT, reason="NotEmpty", message="ConfigMap shop/theirs is in it")
     report = a_report(occupied)
-    assert unconfirmed(["Namespace/shop", "Namespace/shap", "Deployment/web", "ConfigMap/old"], [report]) == (
+    assert unconfirmed_removals(["Namespace/shop", "Namespace/shap", "Deployment/web", "ConfigMap/old"], [report]) == (
         "--confirm Namespace/shop: eu keeps Namespace shop (NotEmpty): ConfigMap shop/theirs is in it",
         "--confirm Namespace/shap: no chosen cluster has such an object to delete",
         "--confirm Deployment/web: eu must hold Deployment.apps shop/web, so it is not deleted",
@@ -162,7 +162,7 @@ def test_a_confirmation_that_leaves_out_a_namespace_says_so() -> None:
     waiting = ObjectResult(ref=claim, action=Action.KEPT, reason="NeedsConfirmation", message="more goes")
     planned = PlannedObject(ref=claim, action=Action.KEPT, reason="NeedsConfirmation")
     report = replace(a_report(waiting), plan=Plan(cluster="eu", deletions=(planned,)))
-    assert unconfirmed(["PersistentVolumeClaim/disk"], [report]) == (
+    assert unconfirmed_removals(["PersistentVolumeClaim/disk"], [report]) == (
         "--confirm PersistentVolumeClaim/disk: eu keeps PersistentVolumeClaim shop/disk (NeedsConfirmation): more goes",
     )
 

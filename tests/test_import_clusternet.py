@@ -12,7 +12,7 @@ from render.federations.clusternet.scheduling import (
     FeedOrder,
     ManagedCluster,
     NotScheduled,
-    scheduled,
+    targets_of_subscription,
 )
 
 from .federations import Document, Imported, imported
@@ -422,4 +422,4 @@ def test_a_negative_number_of_replicas_is_divided_by_nobody(tmp_path: Path) -> N
         available={},
     )
     with pytest.raises(NotScheduled, match="negative number of replicas"):
-        scheduled(subscription, fleet)
+        targets_of_subscription(subscription, fleet)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.federations.kubefed.placement import RegisteredClusters
-from render.federations.kubefed.preferences import PreferenceInputs, divided, preferences_of
+from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_of
 from render.federations.planner import PlannedWorkload, plan
 
 from .federations import Document, Imported, imported
@@ -387,5 +387,5 @@ RECONCILED = [
 @each_row("case", RECONCILED, ids=lambda case: case.why)
 def test_a_pass_of_kubefeds_controller_that_writes_nothing(case: Reconciled) -> None:
     """Some of these were unchanged here where KubeFed has an error."""
-    ended = divided(kubefed_inputs(**case.changes), kind="Deployment")
+    ended = division_of_preference(kubefed_inputs(**case.changes), kind="Deployment")
     assert (ended.status, ended.federated) == (case.want, None)

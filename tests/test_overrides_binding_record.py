@@ -17,7 +17,7 @@ from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import parse_documents
 from render.interpreter import Interpreter
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.model import ObjectRef, TargetCluster, Template
 from render.works import TargetGroups, WorkContext, Works, render_works
 from tests.build import a_config_map, a_deployment
@@ -185,7 +185,7 @@ def test_replaying_a_record_on_the_template_makes_every_manifest(
     for content in works.contents:
         for index in members(content.clusters):
             there = [entry for entry in entries if INDEX.names[index] in entry.get("clusters", INDEX.names)]
-            assert pruned(replayed(manifest, there)) == content.manifest
+            assert manifest_without_pruned_fields(replayed(manifest, there)) == content.manifest
     failed = {INDEX.names[index] for failure in works.failures for index in members(failure.clusters)}
     assert not failed.intersection(name for entry in entries for name in entry.get("clusters", INDEX.names))
 

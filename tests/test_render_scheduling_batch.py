@@ -11,7 +11,7 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 from render.resources import Component, ReplicaRequirements
 from render.scheduling.batch import BatchContext, ScheduledBatch, schedule_all
-from render.scheduling.decisions import ScheduledReason, Trigger, recorded
+from render.scheduling.decisions import ScheduledReason, Trigger, binding_with_decision
 from render.scheduling.options import SchedulingOptions
 
 from .schedulable import (
@@ -37,7 +37,7 @@ def by_name(batch: ScheduledBatch) -> dict[str, dict[str, int]]:
 
 def after(bindings: Iterable[Binding], batch: ScheduledBatch) -> list[Binding]:
     decisions = {decision.ref: decision for decision in batch.decisions}
-    return [recorded(binding, decisions[binding.ref]) for binding in bindings]
+    return [binding_with_decision(binding, decisions[binding.ref]) for binding in bindings]
 
 
 def declared(**room: int) -> ClusterIndex:

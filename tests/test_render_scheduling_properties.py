@@ -16,7 +16,7 @@ from render.model import TargetCluster
 from render.placement import Placement
 from render.resources import ReplicaRequirements
 from render.scheduling.batch import schedule_all
-from render.scheduling.decisions import SchedulingDecision, recorded
+from render.scheduling.decisions import SchedulingDecision, binding_with_decision
 from render.scheduling.options import SchedulingOptions
 
 from .schedulable import (
@@ -104,7 +104,7 @@ def fleet(room: Mapping[str, int], *, is_declared: bool = True, apis: Iterable[s
 def decided(bindings: Sequence[Binding], clusters: Iterable[Cluster]) -> list[Binding]:
     """The bindings after one pass, in their order."""
     by_ref = {each.ref: each for each in schedule_all(bindings, ClusterIndex(clusters)).decisions}
-    return [recorded(binding, by_ref[binding.ref]) for binding in bindings]
+    return [binding_with_decision(binding, by_ref[binding.ref]) for binding in bindings]
 
 
 def counts(held: Iterable[TargetCluster]) -> dict[str, int]:
@@ -132,7 +132,7 @@ def test_nor_does_it_where_capacity_is_observed_and_not_yet_again(
 ) -> None:
     first = schedule_all(bindings, ClusterIndex(fleet(room, is_declared=False)))
     by_ref = {each.ref: each for each in first.decisions}
-    once = [recorded(binding, by_ref[binding.ref]) for binding in bindings]
+    once = [binding_with_decision(binding, by_ref[binding.ref]) for binding in bindings]
     later = [
         replace(each, resource_summary=replace(each.resource_summary, reserved=first.reserved()[each.name]))
         for each in fleet(room, is_declared=False)

@@ -9,7 +9,13 @@ from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, WorkloadAffinity
 from render.resources import Component, ReplicaRequirements
-from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason, SchedulingDecision, Trigger, recorded
+from render.scheduling.decisions import (
+    SUCCESS_MESSAGE,
+    ScheduledReason,
+    SchedulingDecision,
+    Trigger,
+    binding_with_decision,
+)
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 
@@ -242,7 +248,7 @@ def test_what_triggers_a_decision(case: Due) -> None:
     decision = Scheduler(case.clusters, case.options).schedule(case.binding)
     assert decision.trigger is case.want
     if case.want is Trigger.NONE:
-        assert recorded(case.binding, decision) is case.binding
+        assert binding_with_decision(case.binding, decision) is case.binding
 
 
 def test_success_is_recorded_with_the_placement_applied() -> None:
@@ -256,7 +262,7 @@ def test_success_is_recorded_with_the_placement_applied() -> None:
         condition=condition,
         applied_placement=ON_A,
     )
-    assert recorded(binding, decision) == replace(
+    assert binding_with_decision(binding, decision) == replace(
         binding, targets=targets(a=2), applied_placement=ON_A, conditions=(condition, *binding.conditions)
     )
 
@@ -320,17 +326,17 @@ def test_a_request_to_reschedule_starts_over_and_is_answered() -> None:
     index = with_room(a=99, b=9)
     decision = scheduled(asked, index)
     assert (replicas_of(decision), decision.observed_affinity) == ({"a": 6}, "g1")
-    assert scheduled(recorded(asked, decision), index).trigger is Trigger.NONE
+    assert scheduled(binding_with_decision(asked, decision), index).trigger is Trigger.NONE
 
 
 def test_a_first_request_after_a_decision_without_a_time_counts() -> None:
     first = a_binding(6, a_placement(DYNAMIC))
-    placed = recorded(first, scheduled(first, with_room(a=3, b=3)))
+    placed = binding_with_decision(first, scheduled(first, with_room(a=3, b=3)))
     asked = replace(placed, reschedule_triggered_at="2025-01-02T00:00:00Z")
     decision = scheduled(asked, with_room(a=90, b=0))
     assert decision.trigger is Trigger.RESCHEDULE_TRIGGERED
     assert replicas_of(decision) == {"a": 6}
-    assert scheduled(recorded(asked, decision), with_room(a=0, b=90)).trigger is Trigger.NONE
+    assert scheduled(binding_with_decision(asked, decision), with_room(a=0, b=90)).trigger is Trigger.NONE
 
 
 def test_when_all_groups_fail_the_first_failure_is_the_answer() -> None:
@@ -349,7 +355,7 @@ def test_unknown_capacity_is_hinted_at() -> None:
         "No capacity is known of a, b, c and 2 more: "
         "declare status.resourceSummary in the Cluster, or let it be observed."
     )
-    (condition,) = recorded(binding, decision).conditions
+    (condition,) = binding_with_decision(binding, decision).conditions
     assert decision.condition is not None
     assert condition.message == f"{decision.condition.message} {decision.hint}"
 

@@ -22,7 +22,7 @@ from reconciler.console.log import Log
 from reconciler.ledger.notices import MOST_TRIES, CommitState, Notice, NoticeRecord, SourceVerdict, Unsent
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.repository import open_repository
-from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
+from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, was_sent
 from reconciler.run.notices.conditions import (
     Message,
     conditions_after,
@@ -253,7 +253,7 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
     cluster, channel = a_cluster_with_events("argosy-system"), Channel(kind=ChannelKind.EVENTS, context="hub")
     message = replace(MESSAGE, notices=(*MESSAGE.notices, Notice(text="é" * 600)))
     for _ in range(2):
-        assert sent(channel, message, lambda *_: cluster)
+        assert was_sent(channel, message, lambda *_: cluster)
     events = cluster.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
     assert [event["metadata"]["name"] for event in events] == [f"argosy.{'e' * 40}.{index}" for index in range(3)]
     assert [(event["type"], event["reason"], event["note"]) for event in events[:2]] == [
@@ -277,7 +277,7 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
 def test_events_that_nobody_takes_are_tried_again(opened: OpenCluster, why: str, tmp_path: Path) -> None:
     clock, channel = Clock(), Channel(kind=ChannelKind.EVENTS, context="hub")
     with telling(tmp_path, channel, clock=clock) as process:
-        report = replace(process, send=partial(sent, open_cluster=opened)).report_after_sending(WEST_LOST)
+        report = replace(process, send=partial(was_sent, open_cluster=opened)).report_after_sending(WEST_LOST)
     assert isinstance(process.log.stream, io.StringIO)
     said = process.log.stream.getvalue()
     assert "no Event could be written: " in said
@@ -366,7 +366,7 @@ def telling(folder: Path, *channels: Channel, clock: Clock, remote: str = "") ->
     with open_repository(folder / "fleet") as opened:
         status = StatusBranch(publication=Publication(repository=opened), branch="argosy/status")
         log = Log(stream=io.StringIO())
-        send = partial(sent, open_cluster=nowhere)
+        send = partial(was_sent, open_cluster=nowhere)
         yield Telling(fleet="shop", status=status, remote=remote, channels=channels, log=log, send=send, clock=clock)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.source.schemas.checks import SchemaChecks
 from render.documents import parse_documents
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.schemas.rules.workloads import schedule_fault
 from tests.clusters import Member
 from tests.tables import each_row
@@ -18,7 +18,10 @@ CHECKS = SchemaChecks(lambda: ())
 
 
 def said(manifest: Any) -> list[str]:
-    return [str(problem).removeprefix(":0: ") for problem in CHECKS.findings(pruned(manifest)).problems]
+    return [
+        str(problem).removeprefix(":0: ")
+        for problem in CHECKS.findings(manifest_without_pruned_fields(manifest)).problems
+    ]
 
 
 def test_the_table_is_long() -> None:

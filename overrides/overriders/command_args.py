@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.pointer import escaped
+from overrides.pointer import escaped_pointer
 from render.admission.findings import Findings
 from render.admission.schema import Record, Text
 from render.admission.shared_schema import TEXT, TEXTS
@@ -36,7 +36,7 @@ def override_words(draft: Draft, overrider: CommandArgsOverrider, *, field: str)
             continue
         words = container.get(field)
         if words is not None and not _are_words(words):
-            raise Refused(f"{escaped((*keys, field))} is not a list of strings")
+            raise Refused(f"{escaped_pointer((*keys, field))} is not a list of strings")
         new = _words_after(words or [], overrider)
         if new != words:
             draft.writable(keys)[field] = new

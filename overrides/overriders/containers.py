@@ -9,7 +9,7 @@ from typing import Any
 
 from overrides.draft import Key
 from overrides.errors import Refused
-from overrides.pointer import escaped
+from overrides.pointer import escaped_pointer
 from render.kinds import KUBERNETES
 
 _CONTAINERS: Mapping[str, tuple[str, ...]] = {
@@ -23,18 +23,18 @@ def containers_of(manifest: Any) -> list[tuple[tuple[Key, ...], Mapping[str, Any
     node = manifest if path else None
     for depth, key in enumerate(path):
         if not isinstance(node, dict):
-            raise Refused(f"{escaped(path[:depth])} is not a mapping")
+            raise Refused(f"{escaped_pointer(path[:depth])} is not a mapping")
         node = node.get(key)
         if node is None:
             return []
     if node is None:
         return []
     if not isinstance(node, list):
-        raise Refused(f"{escaped(path)} is not a list")
+        raise Refused(f"{escaped_pointer(path)} is not a list")
     return [_container_of_keys((*path, index), item) for index, item in enumerate(node)]
 
 
 def _container_of_keys(keys: tuple[Key, ...], item: Any) -> tuple[tuple[Key, ...], Mapping[str, Any]]:
     if not isinstance(item, dict):
-        raise Refused(f"{escaped(keys)} is not a mapping")
+        raise Refused(f"{escaped_pointer(keys)} is not a mapping")
     return keys, item

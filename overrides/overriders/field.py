@@ -13,7 +13,7 @@ from msgspec import Struct
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
-from overrides.pointer import first_field, index_of, missing, tokens_of
+from overrides.pointer import first_field, index_of, refusal_of_missing, tokens_of
 from overrides.yamltext import yaml_text
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Record
@@ -83,7 +83,7 @@ def _text_at(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:
     for token in overrider.tokens:
         key = _key(node, token)
         if key is None:
-            raise missing(keys, token, node, within=".fieldPath")
+            raise refusal_of_missing(keys, token, node, within=".fieldPath")
         node = node[key]
         keys.append(key)
     if not isinstance(node, str):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import as_pointer, escaped, first_field, index_of, missing
+from overrides.pointer import as_pointer, escaped_pointer, first_field, index_of, refusal_of_missing
 from render.admission.findings import Findings
 from render.admission.schema import Record, Text
 from render.admission.shared_schema import TEXT
@@ -108,7 +108,7 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
         try:
             new = _overridden(image, overrider)
         except Refused as refusal:
-            raise Refused(f"{escaped((*keys, 'image'))} {refusal.message}") from None
+            raise Refused(f"{escaped_pointer((*keys, 'image'))} {refusal.message}") from None
         if new != image:
             draft.writable(keys)["image"] = new
 
@@ -117,7 +117,7 @@ def _selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str
     """Return the images an overrider selects, each with its path."""
     if overrider.predicate is not None:
         return [(overrider.predicate, _value_at_predicate_path(manifest, overrider.predicate))]
-    return [(escaped((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]
+    return [(escaped_pointer((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]
 
 
 def _is_tag_or_digest(version: str) -> bool:
@@ -148,7 +148,7 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
     node, keys = manifest, list[Key]()
     for step in steps:
         if not isinstance(node, dict) or step not in node:
-            raise missing(keys, step, node, within=".predicate.path")
+            raise refusal_of_missing(keys, step, node, within=".predicate.path")
         node = node[step]
         keys.append(step)
         index = next(steps, None) if isinstance(node, list) else None
@@ -162,9 +162,9 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
 def _place_of_keys(keys: list[Key], index: str, items: list[Any]) -> int:
     place = None if index.startswith("-") else index_of(index, len(items))
     if place is None:
-        raise missing(keys, index, items, within=".predicate.path")
+        raise refusal_of_missing(keys, index, items, within=".predicate.path")
     if not isinstance(items[place], dict):
-        raise Refused(f"{escaped([*keys, place])} is not a mapping", within=".predicate.path")
+        raise Refused(f"{escaped_pointer([*keys, place])} is not a mapping", within=".predicate.path")
     return place
 
 

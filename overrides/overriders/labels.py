@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from overrides.draft import Draft
-from overrides.pointer import escaped
+from overrides.pointer import escaped_pointer
 from render.admission.findings import Findings
 from render.admission.metadata import check_annotations, check_labels
 from render.admission.schema import Record
@@ -86,7 +86,7 @@ def _reached_fields(_overrider: LabelAnnotationOverrider) -> tuple[str]:
 
 def _settings_of_overrider(overrider: LabelAnnotationOverrider, *, field: Field) -> Iterator[tuple[str, Any]]:
     for key, value in overrider.value.items():
-        yield escaped(("metadata", field, key)), REMOVED if overrider.operator == "remove" else value
+        yield escaped_pointer(("metadata", field, key)), REMOVED if overrider.operator == "remove" else value
 
 
 def _check_labels(entry: Manifest, path: str, findings: Findings) -> None:

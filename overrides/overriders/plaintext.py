@@ -17,7 +17,15 @@ from msgspec import Struct
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import as_pointer, container_keys, escaped, first_field, index_of, missing, tokens_of
+from overrides.pointer import (
+    as_pointer,
+    container_keys,
+    escaped_pointer,
+    first_field,
+    index_of,
+    refusal_of_missing,
+    tokens_of,
+)
 from render.admission.findings import Findings
 from render.model import Manifest
 
@@ -88,7 +96,7 @@ def _patch_operation(overrider: PlaintextOverrider) -> PatchOperation:
 def _compile(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.PatchOperation:
     if operator == "replace" and keys[-1] == "":
         operator = "add"
-    return _KINDS[operator]({"op": operator, "path": escaped(keys), "value": value})
+    return _KINDS[operator]({"op": operator, "path": escaped_pointer(keys), "value": value})
 
 
 def _apply(draft: Draft, operation: PatchOperation) -> None:
@@ -111,12 +119,12 @@ def _last_key(operator: str, keys: Sequence[Key], token: str, container: Any) ->
             return token
         index = index_of(token, len(container) + (operator == "add"))
         if index is None:
-            raise missing(keys, token, container)
+            raise refusal_of_missing(keys, token, container)
         return index
     # Karmada's replace finds an empty key in every mapping, so that it adds it.
     is_settable = operator == "add" or (operator == "replace" and not token)
     if not is_settable and token not in container:
-        raise missing(keys, token, container)
+        raise refusal_of_missing(keys, token, container)
     return token
 
 
@@ -135,7 +143,7 @@ def _change(overriders: Sequence[PlaintextOverrider]) -> Change:
 def _settings_of_overrider(overrider: PlaintextOverrider) -> Iterator[tuple[str, Any]]:
     tokens = tokens_of(overrider.path)
     if tokens and not _is_insertion(overrider.operator, tokens[-1]):
-        yield escaped(tokens), REMOVED if overrider.operator == "remove" else overrider.value
+        yield escaped_pointer(tokens), REMOVED if overrider.operator == "remove" else overrider.value
 
 
 def _is_insertion(operator: str, last: str) -> bool:

@@ -20,7 +20,7 @@ from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, bounded_closure, closure_of
-from .folders import INSTALL, FolderBuilds, left_out_of, refused
+from .folders import INSTALL, FolderBuilds, broken_by_refusal, left_out_of
 from .post_rendering import PostRendering
 from .remote import with_locked
 from .requests import BuiltFolder, ChartRequest, FolderRequest, LockedOf
@@ -202,7 +202,7 @@ def _files_taken_over(closures: Sequence[Closure], read: Collection[str]) -> dic
 
 def _broken_by_refusal(closures: Iterable[Closure]) -> Iterator[Broken]:
     """Yield the builds that may not be run."""
-    return (refused(closure) for closure in closures if closure.refusal is not None)
+    return (broken_by_refusal(closure) for closure in closures if closure.refusal is not None)
 
 
 def _broken_by_outcomes(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:

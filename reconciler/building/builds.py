@@ -27,7 +27,7 @@ from .origins import Origins
 from .sandbox import RunLimits, run_in_copy
 from .sealed import LeftOutOfBuild, sealed_documents, with_signed_texts
 from .simple import SimpleBuilds
-from .tools import Tool, find_kustomize, shortened
+from .tools import Tool, find_kustomize, shortened_complaint
 
 _RESTRICTED = ("--load-restrictor", "LoadRestrictionsRootOnly")
 """kustomize reads no file outside the folder of the kustomization that names it."""
@@ -149,7 +149,7 @@ class Builds(Struct, kw_only=True):
         return BuildOutcome(
             closure=closure,
             output=copy.shown_output(run.output),
-            complaint=shortened(copy.shown_complaint(run.complaint)),
+            complaint=shortened_complaint(copy.shown_complaint(run.complaint)),
             is_bounded=run.is_bounded,
             is_over_limit=run.is_over_limit,
             tool=tool.version,

@@ -29,7 +29,7 @@ from .chart_schemas import checkable_chart
 from .post_rendering import PostRendering
 from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
-from .tools import Tool, shortened
+from .tools import Tool, shortened_complaint
 
 _FORM = b"helm 4"
 _LEAST = 0.01
@@ -207,7 +207,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
 def _failed_rendering(request: ChartRequest, run: Run) -> Rendering:
     """Return a rendering that failed."""
-    said = shortened(run.complaint)
+    said = shortened_complaint(run.complaint)
     return Rendering(
         request=request,
         complaint=said,

@@ -19,7 +19,7 @@ from .kustomization import (
     parsed_configuration,
     parsed_plugins,
 )
-from .tree import MOUNT, Kustomizations, is_plain, joined
+from .tree import MOUNT, Kustomizations, is_plain, path_joined_to
 
 MOST_FILES = 20_000
 """Files that one build may read."""
@@ -138,7 +138,7 @@ class Walk(Struct):
 
     def _path_of_reference(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
-        path = joined(at, reference.text)
+        path = path_joined_to(at, reference.text)
         if path is not None and _is_in_content(at) and not _is_in_content(path):
             message = f"{reference.text!r} leads out of the Source"
             raise _refusal_error(file, reference.field, message, "its content builds upon nothing of this repository")

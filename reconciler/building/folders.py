@@ -163,7 +163,7 @@ def _take_files(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
     return BuiltFolder(output=b"".join(texts), origins=tuple(origins), claimed=claimed, inputs=inputs)
 
 
-def refused(closure: Closure) -> Broken:
+def broken_by_refusal(closure: Closure) -> Broken:
     """Return a build that may not be run; what was written for it has no lines."""
     assert closure.refusal is not None
     file, problem = closure.refusal
@@ -177,7 +177,7 @@ def refused(closure: Closure) -> Broken:
 
 def _refused_in(each: _Prepared) -> Broken:
     """Return a refused build, at the file in the repository if it stands there."""
-    found = refused(each.closure)
+    found = broken_by_refusal(each.closure)
     origin = each.request.tree.origin(Origin(found.problem.path, found.problem.line))
     problem = replace(found.problem, path=origin.path)
     return Broken(problem=problem, files=tuple(sorted(each.inputs)))

@@ -20,7 +20,7 @@ from render.documents import emit, read_documents
 from .closures import Closure
 from .kustomization import Role, Slot, is_path, slots_of
 from .sandbox import ENVIRONMENT
-from .tree import joined
+from .tree import path_joined_to
 
 _MARK = b"\xef\xbb\xbf"
 _ASIDE = ".argosy-beside"
@@ -148,7 +148,7 @@ class _Layout(Struct):
         """Write what stands in a place anew, or name the place that its file is moved to."""
         if slot.is_inline and slot.role is Role.PLUGIN:
             slot.holder[slot.key] = _written_anew(slot.path.encode("utf-8", "surrogateescape")).decode()
-        path = joined(folder, slot.path) if is_path(slot.path) and not slot.is_inline else None
+        path = path_joined_to(folder, slot.path) if is_path(slot.path) and not slot.is_inline else None
         if path is None or path not in self.originals:
             return
         is_configuration = slot.role in {Role.PLUGIN, Role.CONFIGURATION} or folder in self.closure.listings

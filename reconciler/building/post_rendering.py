@@ -20,7 +20,7 @@ from .common_metadata import with_common_metadata
 from .folders import INSTALL
 from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
-from .tools import Tool, find_kustomize, shortened
+from .tools import Tool, find_kustomize, shortened_complaint
 
 _OBJECTS = "objects.yaml"
 _HEAD = f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [{_OBJECTS}]\n".encode()
@@ -77,7 +77,7 @@ class PostRendering(Struct, frozen=True, kw_only=True):
             contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _stream(changed)}
             run = self._run(self.tool, contents)
             if run.complaint:
-                complaint = f"{self.tool.version} cannot run its post-renderers: {shortened(run.complaint)}"
+                complaint = f"{self.tool.version} cannot run its post-renderers: {shortened_complaint(run.complaint)}"
                 return PostRendered(complaint=complaint, is_bounded=run.is_bounded, is_over_limit=run.is_over_limit)
             changed = _objects_recognized(run.output, changed, Origin(request.home))
         if request.common_metadata:

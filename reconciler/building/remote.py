@@ -19,7 +19,7 @@ from render.gitobjects import object_id
 
 from .kustomization import ELSEWHERE, Reference, Role
 from .source_trees import LockedContent, LockedTrees, address_of
-from .tree import MOUNT, Kustomizations, StandIn, joined
+from .tree import MOUNT, Kustomizations, StandIn, path_joined_to
 
 _NO_ARTIFACTS = "it is an artifact of a registry, which kustomize does not read"
 _WEB = re.compile(r"https?://")
@@ -99,7 +99,7 @@ def with_locked(known: Kustomizations, locked: LockedTrees, folders: Iterable[st
     while unseen:
         folder = unseen.pop()
         for file, parsed in known.at(folder):
-            found = list(_contents(known, folder, parsed.references, locked))
+            found = list(_contents_of_references(known, folder, parsed.references, locked))
             if found and not is_own:
                 known, is_own = known.copy(), True
             if found:
@@ -118,13 +118,13 @@ class _Found(NamedTuple):
     path: str
 
 
-def _contents(
+def _contents_of_references(
     known: Kustomizations, folder: str, references: Iterable[Reference], locked: LockedTrees
 ) -> Iterator[_Found]:
     for reference in references:
         if reference.text in known.unavailable or not ELSEWHERE.search(reference.text):
             continue
-        here = joined(folder, reference.text)
+        here = path_joined_to(folder, reference.text)
         if here in known.files or here in known.folders:
             continue
         try:

@@ -18,7 +18,7 @@ from render.kinds import SCOPES
 from render.model import group_of, is_opaque
 
 from .closures import Closure
-from .tree import joined
+from .tree import path_joined_to
 
 _FIELDS = frozenset({"apiVersion", "kind", "resources", "namespace"})
 _APIS = ("kustomize.config.k8s.io/v1beta1", None)
@@ -89,7 +89,7 @@ class SimpleBuilds(Struct):
         document = self._kustomization(known.ids[folder])
         objects: list[_Listed] = []
         for text in document["resources"]:
-            path = joined(folder, text)
+            path = path_joined_to(folder, text)
             if path is None or path == folder:
                 raise _NotSimpleError
             if path in known.files:

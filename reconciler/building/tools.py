@@ -125,10 +125,10 @@ def _version_in(output: bytes) -> str:
     return found[0] if found else ""
 
 
-def shortened(complaint: str) -> str:
+def shortened_complaint(complaint: str) -> str:
     r"""Return the first line of a complaint that is no warning: further ones quote what was read, which may be secret.
 
-    >>> shortened("# Warning: 'bases' is deprecated.\nError: no such file\nx: y")
+    >>> shortened_complaint("# Warning: 'bases' is deprecated.\nError: no such file\nx: y")
     'no such file'
     """
     lines = [line for line in _complaint_lines(complaint) if line.strip() and not line.startswith(_WARNINGS)]

@@ -105,7 +105,7 @@ class Kustomizations(Struct):
         """Yield the folders that a kustomization builds upon."""
         for _, parsed in self.at(folder):
             for reference in parsed.references:
-                path = joined(folder, reference.text)
+                path = path_joined_to(folder, reference.text)
                 if reference.role.may_be_folder and path is not None and path != folder and path in self._by_folder:
                     yield path
 
@@ -174,10 +174,15 @@ def is_plain(file: SourceFile) -> bool:
     return file.mode not in {SYMLINK, SUBMODULE} and bool(file.id) and 0 <= file.size <= MAX_FILE_SIZE
 
 
-def joined(folder: str, text: str) -> str | None:
+def path_joined_to(folder: str, text: str) -> str | None:
     """Return the path in the tree that a text means, seen from a folder; None where it leads out of it.
 
-    >>> joined("apps/web", "../base"), joined("apps", "."), joined("apps", "../../etc"), joined("apps", "/etc")
+    >>> (
+    ...     path_joined_to("apps/web", "../base"),
+    ...     path_joined_to("apps", "."),
+    ...     path_joined_to("apps", "../../etc"),
+    ...     path_joined_to("apps", "/etc"),
+    ... )
     ('apps/base', 'apps', None, None)
     """
     if text.startswith("/"):

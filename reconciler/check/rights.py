@@ -23,7 +23,7 @@ from render.settings.fleet import Fleet
 
 from .permissions import Need, needs_of, needs_of_object, seeing_needs
 from .recorded_kinds import guess_line, kinds_recorded_of
-from .roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
+from .roles import Account, RoleScope, needs_across_namespaces, rights_needs, role_manifests, tree_namespaces
 
 _LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")
@@ -74,7 +74,7 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
     account = Account(name=name, namespace=own, has_token=options.has_token)
     needs = frozenset(_needs(member, options) | _key_needs(member, context.fleet))
     if options.scope is RoleScope.CLUSTER:
-        return role_manifests(widened(needs, own), account, ())
+        return role_manifests(needs_across_namespaces(needs, own), account, ())
     return role_manifests(needs, account, tree_namespaces(member.desired, own))
 
 

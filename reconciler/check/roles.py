@@ -67,7 +67,7 @@ def rights_needs(desired: ClusterDesired) -> Iterator[Need]:
             yield Need(namespace, RBAC, plural, "bind", str(reference.get("name") or ""))
 
 
-def widened(needs: Iterable[Need], own_namespace: str) -> frozenset[Need]:
+def needs_across_namespaces(needs: Iterable[Need], own_namespace: str) -> frozenset[Need]:
     """Return needs for every namespace and every name; what Argosy keeps for itself stays where it is.
 
     The right to bind to a role, or to write more into one than one has, stays with that name.

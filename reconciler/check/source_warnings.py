@@ -15,7 +15,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.lines import template_problem
 from render.errors import Problem
 from render.interpretation.fields import value_at
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.kind import PrunedField
 from render.model import ObjectRef, Template, is_opaque
@@ -81,7 +81,7 @@ def _left_in(text: str, *, is_image: bool) -> tuple[str, str] | None:
 def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each field that somebody wrote on purpose and that no cluster gets."""
     for template in templates:
-        left = None if is_opaque(template.manifest) else pruned(template.manifest)
+        left = None if is_opaque(template.manifest) else manifest_without_pruned_fields(template.manifest)
         if left is None or left is template.manifest:
             continue
         for field in (*_PRUNED.get(template.ref.kind, ()), *_OF_ANY_KIND):

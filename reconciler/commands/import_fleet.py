@@ -132,11 +132,11 @@ def _refuse_idle(options: ImportOptions) -> None:
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
     """Convert, compare with clusters, write or print the files, and report; return the exit code."""
-    from reconciler.edit.importing import imported
+    from reconciler.edit.importing import imported_folder
 
     proof = None
     if options.folder is not None:
-        result = imported(options.folder, options.system)
+        result = imported_folder(options.folder, options.system)
     else:
         result, proof = _read_clusters(log, options)
     if options.output_dir is not None:

@@ -108,7 +108,7 @@ def _refuse_idle(options: RenderOptions) -> None:
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
     from reconciler.preview.outputs import Selection, check_selection, emptiness
-    from reconciler.preview.rendering import PreviewOptions, commit_here, previewed, warn_of_refusals
+    from reconciler.preview.rendering import PreviewOptions, commit_here, preview_outcome, warn_of_refusals
     from reconciler.rendering.guarded_outcome import check_removals_held_back
     from reconciler.rendering.memory import SourceMemory
     from reconciler.rendering.problems import problems_of
@@ -124,7 +124,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     revision = None if options.worktree else options.rev
     selection = Selection(clusters=options.clusters, namespace=options.namespace)
     with open_repository(log.repository, progress=log.transfer) as repository:
-        outcome = previewed(repository, revision, memory or SourceMemory(), log, preview)
+        outcome = preview_outcome(repository, revision, memory or SourceMemory(), log, preview)
         check_selection(outcome, selection)
         _show(outcome, selection, options, log)
         if nothing := emptiness(outcome, selection):

@@ -69,7 +69,7 @@ def _deviation_of_field(ref: ObjectRef, reason: str, change: FieldChange, messag
     )
 
 
-def unconfirmed(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
+def unconfirmed_removals(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
     """Return a line for each confirmation (``Namespace/shop``) that was of no use, with the reason, by cluster."""
     seen = tuple(reports)
     lines = []

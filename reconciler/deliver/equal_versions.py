@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client
 from reconciler.members.listing import read_object
-from reconciler.plans.adoption import has_leaves, is_takeable, united
+from reconciler.plans.adoption import has_leaves, is_takeable, united_fields
 from reconciler.plans.containment import is_same
 from reconciler.plans.field_paths import MISSING, Path, parse_step, value_at
 from reconciler.plans.ownership import Fields
@@ -79,7 +79,10 @@ def _add(entries: list[Entry], added: Entry) -> None:
     key = [added.get(name) for name in ("manager", "operation", "apiVersion", "subresource")]
     for number, entry in enumerate(entries):
         if [entry.get(name) for name in ("manager", "operation", "apiVersion", "subresource")] == key:
-            entries[number] = {**entry, "fieldsV1": united(entry.get("fieldsV1") or {}, added.get("fieldsV1") or {})}
+            entries[number] = {
+                **entry,
+                "fieldsV1": united_fields(entry.get("fieldsV1") or {}, added.get("fieldsV1") or {}),
+            }
             return
     entries.append(added)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reconciler.members.exchange import JSON_PATCH, Answer, Client, Expected, Failure, Request
-from reconciler.plans.adoption import takeover, united
+from reconciler.plans.adoption import takeover, united_fields
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.membership import fleet_entry, is_fleet
 from reconciler.plans.model import PlannedObject
@@ -40,7 +40,7 @@ def take_ownership(
     # Where nobody is recorded, a server would take everything for somebody else's; our label shows that it is not.
     fields = taken.fields if entries else _OUR_LABEL
     for entry in former:
-        fields = united(fields, entry.get("fieldsV1") or {})
+        fields = united_fields(fields, entry.get("fieldsV1") or {})
     mine = {
         "manager": manager,
         "operation": "Apply",

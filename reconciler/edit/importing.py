@@ -68,7 +68,7 @@ class Import(Struct, frozen=True, kw_only=True):
         return any(line.grade is Grade.REFUSED for line in self.lines)
 
 
-def imported(folder: Path, system: str | None = None) -> Import:
+def imported_folder(folder: Path, system: str | None = None) -> Import:
     """Convert the documents below a folder, or those of standard input for ``-``, from a system or the one they tell.
 
     ConfigError names every file that cannot be read, and every document that SOPS encrypted and files would be made of,

@@ -25,7 +25,7 @@ from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
 from render.federations.plain_clusters.written_form import without_filled_in
 from render.federations.policies import files_of
-from render.federations.units import Conversion, Left, Placed, exact, refused
+from render.federations.units import Conversion, Left, Placed, exact, refused_remark
 from render.interpretation.removal import take_out
 from render.model import Manifest, ObjectRef, as_mapping
 from render.words import counted
@@ -154,7 +154,7 @@ def _as_members_have_it(manifest: Manifest) -> Manifest:
 def _kinds_not_listed(read: WholeCluster) -> Iterator[Left]:
     for kind, failure in sorted(read.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {failure.message}"
-        yield Left(origin=read.name, subject=kind, remark=refused("not-listed", message))
+        yield Left(origin=read.name, subject=kind, remark=refused_remark("not-listed", message))
     yield from _kinds_left_out(read.skipped, read.name)
 
 

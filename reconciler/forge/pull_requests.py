@@ -66,7 +66,7 @@ def opened(forge: Forge, wanted: Wanted) -> PullRequest:
     return _pull_request_answered(forge, ForgeCall(method="POST", path=_folder_of_forge(forge), body=body))
 
 
-def renewed(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
+def renew_request(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
     """Give a pull request another title and body."""
     is_gitlab = forge.kind is ForgeKind.GITLAB
     return _send_change(forge, number, {"title": wanted.title, "description" if is_gitlab else "body": wanted.body})

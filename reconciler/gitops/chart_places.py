@@ -50,7 +50,7 @@ class ChartPlaces(NamedTuple):
         """Say whether a folder of the repository is a chart."""
         return (f"{folder}/Chart.yaml" if folder else "Chart.yaml") in self.paths
 
-    def seen(self, path: str) -> str:
+    def path_seen_from(self, path: str) -> str:
         """Return a path of the repository as it is seen from argosy.yaml."""
         return posixpath.relpath(posixpath.normpath(path.removeprefix("/")), self.folder or ".")
 

@@ -63,14 +63,14 @@ def checked_files(files: Files, what: str) -> Files:
     return files
 
 
-def packed(files: Files) -> bytes:
+def packed_files(files: Files) -> bytes:
     """Return the bytes that files are kept as: a line with paths and sizes, and the contents one after the other."""
     paths = sorted(files)
     head = json.dumps([[path, len(files[path])] for path in paths], ensure_ascii=True)
     return b"".join([f"{head}\n".encode(), *(files[path] for path in paths)])
 
 
-def unpacked(data: bytes) -> dict[str, bytes] | None:
+def unpacked_files(data: bytes) -> dict[str, bytes] | None:
     """Return the files in these bytes; None where they are damaged."""
     head, _, contents = data.partition(b"\n")
     sizes = value_in(head, list[tuple[str, int]])

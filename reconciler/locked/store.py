@@ -11,7 +11,7 @@ from pathlib import Path
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 
-from .content import MOST_BYTES, Files, content_digest, packed, unpacked
+from .content import MOST_BYTES, Files, content_digest, packed_files, unpacked_files
 
 _MOST_KEPT = 1 << 30
 _HEAD = 32 << 20
@@ -34,7 +34,7 @@ class ContentStore:
         """Return the files of a digest; None where they are not kept here."""
         path = self._path(digest)
         data = read_privately(path, MOST_BYTES + _HEAD)
-        files = None if data is None else unpacked(data)
+        files = None if data is None else unpacked_files(data)
         if files is None or content_digest(files) != digest:
             return None
         with suppress(OSError):
@@ -48,7 +48,7 @@ class ContentStore:
     def put(self, files: Files) -> str:
         """Keep files and return their digest; an OSError where nothing can be written."""
         digest = content_digest(files)
-        write_privately(self._path(digest), packed(files))
+        write_privately(self._path(digest), packed_files(files))
         self._forget(digest)
         return digest
 

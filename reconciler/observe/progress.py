@@ -7,7 +7,7 @@ conditions ``Reconciling`` and ``Stalled`` - then the rules of the kind, then it
 from render.interpretation.progress import (
     LiveState,
     Progress,
-    broken,
+    broken_state,
     has_condition,
     live_condition,
     status_of,
@@ -43,5 +43,5 @@ def _general(live: Manifest) -> LiveState | None:
     if has_condition(live, "Reconciling", "True"):
         return under_way(live_condition(live, "Reconciling"))
     if has_condition(live, "Stalled", "True"):
-        return broken(live_condition(live, "Stalled"))
+        return broken_state(live_condition(live, "Stalled"))
     return None

@@ -20,7 +20,7 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
-from reconciler.deliver.deviations import unconfirmed
+from reconciler.deliver.deviations import unconfirmed_removals
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, JobIfChanged, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.identities import Identities
@@ -94,7 +94,10 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
-    for line in (*unconfirmed(run.delivery.options.confirmed, reports), *_lines_of_unobserved(run.record, reports)):
+    for line in (
+        *unconfirmed_removals(run.delivery.options.confirmed, reports),
+        *_lines_of_unobserved(run.record, reports),
+    ):
         log.warning(line)
     blind = run.record.observation.blind if run.record is not None else {}
     return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports

@@ -20,7 +20,7 @@ from reconciler.diff.live import change_lines, is_difference, live_changes
 from reconciler.ledger.facts import Facts
 from reconciler.members.visits import MemberReach
 from reconciler.plans.model import Action, ObjectOutcome
-from reconciler.preview.rendering import PreviewOptions, previewed
+from reconciler.preview.rendering import PreviewOptions, preview_outcome
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import commit_outcome
 from reconciler.rendering.problems import problems_of
@@ -87,7 +87,7 @@ def proof_of(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: 
 
 def _proof_in(repository: Repository, facts: Facts, reach: MemberReach, log: Log) -> Proof:
     try:
-        outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True, facts=facts))
+        outcome = preview_outcome(repository, "", SourceMemory(), log, PreviewOptions(is_first=True, facts=facts))
     except InputError as error:
         return Proof(problems=tuple(map(str, error.problems)))
     publication, desired = Publication(repository=repository), outcome.source.desired

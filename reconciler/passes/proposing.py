@@ -23,7 +23,7 @@ from reconciler.diff.comparison import Comparison, difference_of
 from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass
 from reconciler.forge.address import Forge, forge_of
-from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
+from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renew_request
 from reconciler.rendering.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import written_commit
@@ -116,7 +116,7 @@ def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tup
     wanted = replace(wanted, title=cleaned(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
     if request is None:
         return ProposalState.OPENED, opened(forge, wanted)
-    return ProposalState.RENEWED, renewed(forge, request.number, wanted)
+    return ProposalState.RENEWED, renew_request(forge, request.number, wanted)
 
 
 def _known_request(known: tuple[PullRequest, ...], commit: str) -> tuple[ProposalState, PullRequest] | None:

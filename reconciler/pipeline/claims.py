@@ -17,7 +17,7 @@ from render.binding import Binding, Condition
 from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds.batch import counts_indexes
 from render.matching.bindings import fields_waiting_for_change, interpreted_workload, make_binding
 from render.matching.exclusions import exclusions_of
@@ -186,7 +186,9 @@ def _is_changed(template: Template, match: Match, before: Binding | None) -> boo
 
 def template_digest(template: Template) -> str:
     """Return a short hash of what a user wrote in a template."""
-    return hashlib.sha256(b"".join(emit(pruned(each)) for each in template.manifests)).hexdigest()[:16]
+    return hashlib.sha256(
+        b"".join(emit(manifest_without_pruned_fields(each)) for each in template.manifests)
+    ).hexdigest()[:16]
 
 
 def released_bindings(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> Iterator[Binding]:

@@ -104,10 +104,10 @@ def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], 
     except InterpreterError:
         return False
     works = render_works(template, replace(binding, required_by=()), work_context)
-    return not works.failures and _blobs(works.variants) != _blobs(kept)
+    return not works.failures and _clusters_by_blob(works.variants) != _clusters_by_blob(kept)
 
 
-def _blobs(variants: Iterable[Variant]) -> dict[bytes, Mask]:
+def _clusters_by_blob(variants: Iterable[Variant]) -> dict[bytes, Mask]:
     blobs: dict[bytes, Mask] = {}
     for clusters, blob_id in variants:
         blobs[blob_id] = blobs.get(blob_id, 0) | clusters

@@ -16,7 +16,7 @@ from reconciler.ledger.health import ObservedHealth
 from render.binding import Binding, Completions
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, ObjectRef, TargetCluster
-from render.runs import Runs, completions_in, rescaled
+from render.runs import Runs, completions_in, rescaled_targets
 from render.settings.switches import TieBreak
 
 from .eviction_notes import RUN_NOTES, with_run_note
@@ -78,7 +78,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         names, is_over, begun = self.index.index_by_name, self._is_over(asked), self._clusters_begun_for(asked.ref)
         targets = asked.targets
         if asked.is_divided and not is_over:
-            targets = rescaled(targets, asked.replicas, self._identity(asked))
+            targets = rescaled_targets(targets, asked.replicas, self._identity(asked))
         left = frozenset() if is_over else self._clusters_left(binding, asked)
         fixed = tuple(each for each in targets if each.name in begun and each.name not in left)
         others = () if is_over else tuple(each for each in targets if each.name not in begun and each.name in names)

@@ -10,7 +10,7 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
 from render.resources import Component
 from render.scheduling.batch import BatchContext, explanations, schedule_all
-from render.scheduling.decisions import SchedulingDecision, recorded
+from render.scheduling.decisions import SchedulingDecision, binding_with_decision
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 from render.settings.fleet import Fleet
@@ -45,7 +45,7 @@ def schedule_bindings(
     """Decide every binding in the order of ``render.scheduling.batch``."""
     batch = schedule_all(bindings, index, SchedulingOptions.of(fleet), context)
     decisions = {decision.ref: decision for decision in batch.decisions}
-    done = tuple(recorded(binding, decisions[binding.ref]) for binding in bindings)
+    done = tuple(binding_with_decision(binding, decisions[binding.ref]) for binding in bindings)
     return Schedule(
         bindings=done,
         decisions=decisions,

@@ -90,7 +90,7 @@ def takeover(
             kept.append(entry)
             continue
         ours, theirs = _fields_by_manifest(fields, want, ref, autoscaled=autoscaled)
-        taken = united(taken, ours)
+        taken = united_fields(taken, ours)
         if has_leaves(theirs):
             kept.append({**entry, "fieldsV1": theirs})
     return TakenFields(without_fields(taken, _NOTE), tuple(kept))
@@ -160,15 +160,15 @@ def without_paths(live: Manifest, paths: Iterable[Path]) -> Manifest:
     return live
 
 
-def united(one: Fields, other: Fields) -> dict[str, Any]:
+def united_fields(one: Fields, other: Fields) -> dict[str, Any]:
     """Return the fields of two sets together.
 
-    >>> united({"f:a": {}}, {"f:b": {"f:c": {}}})
+    >>> united_fields({"f:a": {}}, {"f:b": {"f:c": {}}})
     {'f:a': {}, 'f:b': {'f:c': {}}}
     """
     merged: dict[str, Any] = dict(one)
     for key, inner in other.items():
-        merged[key] = united(merged[key], inner) if key in merged else inner
+        merged[key] = united_fields(merged[key], inner) if key in merged else inner
     return merged
 
 

@@ -102,7 +102,7 @@ def with_rules(
     """
     listed = tuple(rules)
 
-    def ruled(wanted: FieldRuling, one: Manifest, other: Manifest) -> list[Path]:
+    def paths_under_rule(wanted: FieldRuling, one: Manifest, other: Manifest) -> list[Path]:
         if one is other or all(rule.rule is not wanted for rule in listed):
             return []
         paths = [each.path for each in value_differences(one, other, live)]
@@ -111,9 +111,9 @@ def with_rules(
             paths += [path for path in owned_leaves(live, ours) if _is_taken_out_of(one, live, path)]
         return [path for path in paths if ruling_for(path, owners_at(live, path, ours), listed) is wanted]
 
-    for path in ruled(FieldRuling.OWN, asked, want):
+    for path in paths_under_rule(FieldRuling.OWN, asked, want):
         want = with_value(want, path, value_at(asked, path))
-    for path in ruled(FieldRuling.IGNORE, want, live):
+    for path in paths_under_rule(FieldRuling.IGNORE, want, live):
         present = value_at(live, path)
         is_ours = any(owner.manager in ours for owner in owners_at(live, path, frozenset()))
         is_kept = is_ours and present is not MISSING

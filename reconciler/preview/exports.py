@@ -25,7 +25,7 @@ from render.model import Manifest
 from render.settings.emission import Deployer
 
 from .outputs import Selection, works
-from .rendering import PreviewOptions, previewed
+from .rendering import PreviewOptions, preview_outcome
 
 
 class EmissionRequest(Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ def exported_source(repository: Repository, revision: str) -> Emission:
 
 def exported_works(repository: Repository, revision: str, clusters: tuple[str, ...], log: Log) -> Emission:
     """Return the Works of a source, by the namespace of each cluster, and the objects that have none."""
-    outcome = previewed(repository, revision, SourceMemory(), log, PreviewOptions(is_first=True))
+    outcome = preview_outcome(repository, revision, SourceMemory(), log, PreviewOptions(is_first=True))
     found: dict[str, list[Manifest]] = {}
     for work in works(outcome, Selection(clusters=clusters)):
         found.setdefault(f"{work['metadata']['namespace']}.yaml", []).append(work)

@@ -49,7 +49,7 @@ class PreviewOptions(Struct, frozen=True, kw_only=True):
 AS_IT_IS = PreviewOptions()
 
 
-def previewed(
+def preview_outcome(
     repository: Repository,
     revision: str | None,
     memory: SourceMemory,

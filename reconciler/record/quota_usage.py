@@ -11,7 +11,7 @@ from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import Manifest, ObjectRef
 from render.quota.enforcement import QuotaUsage, quota, quota_usage
-from render.quota.shares import ReportedQuota, reported, resource_quotas
+from render.quota.shares import ReportedQuota, reported_quota, resource_quotas
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_status import APPLIED
@@ -59,7 +59,7 @@ def _shares_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterato
     """Yield what the clusters of a quota's assignments report, by name."""
     for cluster, work in _works_of_manifest(manifest, recorded):
         status = _reported_status(work) if work else None
-        share = result_or_failure(partial(reported, cluster, status)) if status is not None else None
+        share = result_or_failure(partial(reported_quota, cluster, status)) if status is not None else None
         if isinstance(share, ReportedQuota):
             yield share
 

@@ -160,7 +160,7 @@ def _outputs() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=tuple(entries)),)
 
 
-def _always(sections: tuple[TopicSection, ...]) -> Callable[[], tuple[TopicSection, ...]]:
+def _loader_of(sections: tuple[TopicSection, ...]) -> Callable[[], tuple[TopicSection, ...]]:
     return lambda: sections
 
 
@@ -170,20 +170,20 @@ class _TopicPage(NamedTuple):
 
 
 _PAGES: Mapping[str, _TopicPage] = {
-    "words": _TopicPage("What the words of Argosy mean.", _always(WORDS)),
-    "files": _TopicPage("Which files of a repository are read.", _always(FILES)),
+    "words": _TopicPage("What the words of Argosy mean.", _loader_of(WORDS)),
+    "files": _TopicPage("Which files of a repository are read.", _loader_of(FILES)),
     "argosy.yaml": _TopicPage("The settings of a fleet.", _fleet_fields),
     "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
     "sources": _TopicPage("Other repositories and charts.", _source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _helm_chart_fields),
     "run-settings": _TopicPage("The settings of a controller.", _run_settings_fields),
-    "annotations": _TopicPage("Annotations, labels and taints that mean something.", _always(ANNOTATIONS)),
-    "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _always(BRANCHES)),
-    "trailers": _TopicPage("Lines at the end of commit messages.", _always(TRAILERS)),
-    "environment": _TopicPage("Variables of the environment.", _always(ENVIRONMENT)),
-    "names": _TopicPage("How objects, clusters and revisions are named.", _always(NAMES)),
+    "annotations": _TopicPage("Annotations, labels and taints that mean something.", _loader_of(ANNOTATIONS)),
+    "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _loader_of(BRANCHES)),
+    "trailers": _TopicPage("Lines at the end of commit messages.", _loader_of(TRAILERS)),
+    "environment": _TopicPage("Variables of the environment.", _loader_of(ENVIRONMENT)),
+    "names": _TopicPage("How objects, clusters and revisions are named.", _loader_of(NAMES)),
     "output": _TopicPage("The documents that -o json prints.", _outputs),
-    "leaving": _TopicPage("What stays without Argosy, and how something else takes over.", _always(LEAVING)),
+    "leaving": _TopicPage("What stays without Argosy, and how something else takes over.", _loader_of(LEAVING)),
     "exit-codes": _TopicPage("How a command can end.", _exit_codes),
 }
 

@@ -11,7 +11,7 @@ from reconciler.source.schemas.checks import NO_MINOR, SchemaChecks
 from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.errors import Problem
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template
 from render.template_annotations import CONFLICT_RESOLUTION
 from render.works import Content
@@ -59,7 +59,7 @@ class CheckedTemplate:
 
     def right_minors(self, content: Content) -> range:
         """Return the versions for which what rules made of the template is known to be right."""
-        if not _is_harmed(content):
+        if not _is_made_worse(content):
             return self._right
         verdict = self._checks.verdict(content.manifest, known=self._ids_left_unchanged(content.manifest))
         if verdict.findings.problems or not self._right:
@@ -87,12 +87,12 @@ class CheckedTemplate:
 
     def after(self, content: Content, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template after its rules."""
-        return self.findings(content.manifest, edition) if _is_harmed(content) else self.own(edition)
+        return self.findings(content.manifest, edition) if _is_made_worse(content) else self.own(edition)
 
     def own(self, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template itself."""
         if edition not in self._known:
-            self._known[edition] = self.findings(pruned(self._manifest), edition)
+            self._known[edition] = self.findings(manifest_without_pruned_fields(self._manifest), edition)
         return self._known[edition]
 
     def own_at(self, edition: Edition) -> tuple[Problem, ...]:
@@ -106,7 +106,7 @@ class CheckedTemplate:
 
     def causes(self, content: Content, edition: Edition) -> Iterator[AttributedFinding]:
         """Yield what is wrong with an object in clusters of an edition, each finding with the rule that causes it."""
-        if not _is_harmed(content):
+        if not _is_made_worse(content):
             findings = self.findings(content.manifest, edition) if self._is_new else self.own_at(edition)
             yield from (AttributedFinding(finding, is_left=self._is_left(finding)) for finding in findings)
             return
@@ -115,7 +115,9 @@ class CheckedTemplate:
             return
         own, late = _keys(self.own(edition)), _keys(self.own_at(edition))
         runs = [run for run in cast("list[RuleRun]", content.runs) if run.applied.overriders.may_harm]
-        after = [(run.applied, _keys(self.findings(pruned(run.after), edition))) for run in runs]
+        after = [
+            (run.applied, _keys(self.findings(manifest_without_pruned_fields(run.after), edition))) for run in runs
+        ]
         for finding in findings:
             key = _key(finding)
             if key not in own:
@@ -169,7 +171,7 @@ def _annotation_findings(manifest: Manifest) -> list[tuple[Problem, bool]]:
     return [*((each, True) for each in findings.problems), *((each, False) for each in findings.warnings)]
 
 
-def _is_harmed(content: Content) -> bool:
+def _is_made_worse(content: Content) -> bool:
     """Say whether a rule may have made an object wrong."""
     return any(rule.overriders.may_harm for rule in cast("tuple[AppliedRule, ...]", content.applied))
 

@@ -19,7 +19,7 @@ from render.gitobjects import Blob, TreeEntry, parse_tree
 
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
-from .failures import unreached
+from .failures import ancestor_not_reached
 from .history import near_history, resolve_revision
 from .location import GitFolder
 from .objects import WHOLE_ID, Snapshot, list_files, read_objects
@@ -174,7 +174,7 @@ class Repository:
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:
-            raise unreached(ancestor, commit)
+            raise ancestor_not_reached(ancestor, commit)
         return not answer.returncode
 
     def _near_ancestors(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:

@@ -95,7 +95,7 @@ def not_installed() -> GitError:
     return GitError("git is not installed", hint="install git 2.32 or newer and put it on PATH")
 
 
-def unreached(ancestor: str, commit: str) -> GitError:
+def ancestor_not_reached(ancestor: str, commit: str) -> GitError:
     """Return the error for a history that was cut off before it answered."""
     return GitError(
         f"this shallow clone does not reach from {commit[:12]} back to {ancestor[:12]}",

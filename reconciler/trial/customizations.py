@@ -73,7 +73,7 @@ def _documents_of_path(path: Path, content: bytes) -> Iterable[Document]:
         raise InputError(problems) from errors
 
 
-def answered(interpreter: Interpreter, call: OperationCall) -> tuple[Layer, Any]:
+def layer_and_answer(interpreter: Interpreter, call: OperationCall) -> tuple[Layer, Any]:
     """Execute an operation; return the layer of the interpreter that answered, and the answer as plain data."""
     workload = _workload_of_call(call)
     return interpreter.layer(call.operation, workload), _answer_of_interpreter(interpreter, workload, call)

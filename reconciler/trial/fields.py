@@ -52,7 +52,7 @@ def field_of(manifest: Manifest | None, path: str) -> Any:
         return MISSING
 
 
-def displayed(value: Any, path: str, ref: ObjectRef) -> str:
+def displayed_value(value: Any, path: str, ref: ObjectRef) -> str:
     """Return a field's value for a message."""
     if value is MISSING:
         return "nothing"

@@ -19,7 +19,7 @@ from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
 from render.words import nearest
 
-from .fields import MISSING, WITHHELD, displayed, field_of, held_objects
+from .fields import MISSING, WITHHELD, displayed_value, field_of, held_objects
 from .stepping import rendered_at
 
 NO_ANSWERS: Answers = {}
@@ -124,8 +124,8 @@ def _mismatches(
         got = field_of(manifests.get(each.cluster), each.path)
         is_so = got is MISSING if each.is_absent else got is not MISSING and got == each.value
         if not is_so:
-            want = "nothing" if each.is_absent else displayed(each.value, each.path, expected.ref)
-            text = displayed(got, each.path, expected.ref)
+            want = "nothing" if each.is_absent else displayed_value(each.value, each.path, expected.ref)
+            text = displayed_value(got, each.path, expected.ref)
             message = f"{each.path} in {each.cluster}: want {want}, got {text}"
             open_value = WITHHELD if text == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)

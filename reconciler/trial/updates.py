@@ -44,7 +44,7 @@ def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceB
             unwritable = [mismatch for mismatch in trial.mismatches if not is_writable(mismatch)]
             left += unwritable
             try:
-                content = updated(content, places[path, trial.test.document], trial)
+                content = file_with_expectations(content, places[path, trial.test.document], trial)
                 written += len(trial.mismatches) - len(unwritable)
             except UneditableError as error:
                 problem = error.error
@@ -71,7 +71,7 @@ def is_writable(mismatch: Mismatch) -> bool:
     )
 
 
-def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
+def file_with_expectations(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
     """Return the file of a test with what is so in place of what did not come true.
 
     ``place`` is where the test stands. UneditableError says what cannot be changed where.

@@ -13,7 +13,7 @@ from render.model import Manifest
 
 from .decoding import WrongShape
 from .shapes import Shape
-from .units import Conversion, Labels, Left, Placed, refused
+from .units import Conversion, Labels, Left, Placed, refused_remark
 
 
 class Documents(NamedTuple):
@@ -61,7 +61,7 @@ def convert_documents(
         shape = front_end.shape_of(each) if is_own else front_end.plain
         fault = "" if shape is None else _fault(each, shape)
         if is_own and fault:
-            left.append(each.left(refused("unreadable", fault)))
+            left.append(each.left(refused_remark("unreadable", fault)))
         elif shape is None or fault:
             others += 1
         else:

@@ -8,7 +8,7 @@ from render.model import CLUSTER_API_VERSION, Manifest
 SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation"
 
 
-def labelled(manifest: Manifest, label: str) -> dict[str, Any]:
+def manifest_with_label(manifest: Manifest, label: str) -> dict[str, Any]:
     """Return an object with a label that is true."""
     metadata = manifest["metadata"]
     return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), label: "true"}}}

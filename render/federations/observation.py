@@ -69,7 +69,7 @@ def _count(workload: Mapping[str, Any], part: str, field: str) -> int:
     return count
 
 
-def observed(
+def observed_division(
     members: Mapping[str, Mapping[str, Any]],
     clusters: Sequence[str],
     pods_of: Callable[[Mapping[str, Any]], Selects] = by_match_labels,

@@ -265,7 +265,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
         yield {"operator": "replace", "path": path, "value": after}
 
 
-def changed(manifest: Any, operations: tuple[Operation, ...]) -> Any:
+def manifest_after_operations(manifest: Any, operations: tuple[Operation, ...]) -> Any:
     """Return an object with such operations applied; PatchFailed where one does not apply."""
     return JsonPatch.V5.apply(manifest, [{**each, "op": each["operator"]} for each in operations])
 

@@ -56,7 +56,7 @@ def approximate(code: str, message: str) -> Remark:
     return Remark(code=code, grade=Grade.APPROXIMATE, message=message)
 
 
-def refused(code: str, message: str) -> Remark:
+def refused_remark(code: str, message: str) -> Remark:
     """Return what has no counterpart."""
     return Remark(code=code, grade=Grade.REFUSED, message=message)
 
@@ -190,7 +190,7 @@ class Conversion(Struct, frozen=True, kw_only=True):
 
     def without_secrets(self) -> "Conversion":
         """Return it without Secrets, whose values are not to be copied: each is listed with what to do."""
-        remark = refused("secret-left-out", _LEFT_TO_PEOPLE)
+        remark = refused_remark("secret-left-out", _LEFT_TO_PEOPLE)
         units = [unit for unit in self.units if unit.manifest.get("kind") != "Secret"]
         kept = [each for each in self.kept if each.kind != "Secret"]
         gone = {(each.origin, each.subject) for each in self.kept if each.kind == "Secret"}

@@ -37,7 +37,7 @@ def replicas_missing(counter: str, count: int, wanted: int) -> LiveState:
     return LiveState(Progress.IN_PROGRESS, "ReplicasMissing", f"{counter}: {count} of {wanted}")
 
 
-def broken(cause: Mapping[str, Any]) -> LiveState:
+def broken_state(cause: Mapping[str, Any]) -> LiveState:
     """Return the progress of an object that a condition says has failed."""
     return LiveState(Progress.FAILED, str(cause.get("reason") or ""), str(cause.get("message") or ""))
 

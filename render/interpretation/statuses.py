@@ -11,7 +11,7 @@ from .operations import InterpreterError, Items
 GENERATION_ANNOTATION = "resourcetemplate.karmada.io/generation"
 
 
-def collected(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def statuses_by_cluster(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield member and status of every item that has one."""
     for item in items or ():
         if item.get("status") is not None:
@@ -21,7 +21,7 @@ def collected(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def summed(items: Items, counters: Iterable[str]) -> dict[str, int]:
     """Return the sums of these counters over the members."""
     sums = dict.fromkeys(counters, 0)
-    for _, status in collected(items):
+    for _, status in statuses_by_cluster(items):
         for counter in sums:
             sums[counter] += count_at(status, counter)
     return sums

@@ -24,7 +24,7 @@ from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, requirements_of
 from .customization_keys import FUNCTION, KIND, RULES
-from .lua.conversion import restored, without_empty
+from .lua.conversion import value_with_references, without_empty
 from .lua.sandbox import Limits, ScriptExhausted, call_script
 
 LIMITS = Limits()
@@ -68,11 +68,11 @@ class Script(Struct, frozen=True):
 
     def revised(self, workload: Manifest, replicas: int) -> Manifest:
         """Ask ReviseReplica: the object."""
-        return self._object(restored(self.table(workload, replicas), (workload,)))
+        return self._object(value_with_references(self.table(workload, replicas), (workload,)))
 
     def retained(self, desired: Manifest, observed: Manifest) -> Manifest:
         """Ask Retain: the object."""
-        return self._object(restored(self.table(desired, observed), (desired, observed)))
+        return self._object(value_with_references(self.table(desired, observed), (desired, observed)))
 
     def aggregated(self, template: Manifest, items: Items) -> Any:
         """Ask AggregateStatus: the object, of which the status counts."""

@@ -24,7 +24,7 @@ _PRUNE_BY_KIND: Mapping[str, Callable[[Manifest], Manifest]] = {
 }
 
 
-def pruned(manifest: Manifest) -> Manifest:
+def manifest_without_pruned_fields(manifest: Manifest) -> Manifest:
     """Return the manifest as Karmada stores it in a Work; unchanged parts are shared with the input.
 
     Some kinds lose more than every object does - by kind alone, whatever their group, as in Karmada. One whose fields

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from render.interpretation.fields import INT32, value_at, with_value
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest, as_mapping
 
 Path = tuple[str, ...]
@@ -65,7 +65,7 @@ class ScaleSubresource(Struct, frozen=True, kw_only=True):
     def aggregated(self, template: Manifest, items: Items) -> Any:
         """Return the status of a template: the sum of its members' replicas, and the selector if all have the same."""
         status: Any = template.get("status")
-        statuses = [{"status": reported} for _, reported in collected(items)]
+        statuses = [{"status": reported} for _, reported in statuses_by_cluster(items)]
         counts = [value for value in _values(statuses, self.status_replicas) if type(value) is int]
         if counts:
             status = with_value(as_mapping(status), sum(counts), *self.status_replicas[1:])

@@ -14,12 +14,12 @@ from render.interpretation.fields import (
     without_value,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
-from render.interpretation.progress import LiveState, Progress, broken, has_condition, live_condition
+from render.interpretation.progress import LiveState, Progress, broken_state, has_condition, live_condition
 from render.interpretation.references import pod_dependencies
 from render.interpretation.removal import Path, take_out
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
-from render.interpretation.statuses import collected, reflected, summed, without_zeros
+from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -72,8 +72,8 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
 
 
 def _conditions(items: Items) -> Iterable[dict[str, str]]:
-    statuses = dict(collected(items))
-    finishes = [(member, _finish(status)) for member, status in collected(items)]
+    statuses = dict(statuses_by_cluster(items))
+    finishes = [(member, _finish(status)) for member, status in statuses_by_cluster(items)]
     failed = [member for member, finish in finishes if finish == "Failed"]
     since = max(filter(None, map(_finish_time, statuses.values())), default="")
     if failed:
@@ -82,7 +82,7 @@ def _conditions(items: Items) -> Iterable[dict[str, str]]:
     if not total or sum(finish == "Complete" for _, finish in finishes) < total:
         return
     yield _condition("Complete", "Completed", "the job is complete in every cluster", since)
-    if sum(_is_true(status, "SuccessCriteriaMet") for _, status in collected(items)) == total:
+    if sum(_is_true(status, "SuccessCriteriaMet") for _, status in statuses_by_cluster(items)) == total:
         yield _condition("SuccessCriteriaMet", "CompletionsReached", "every cluster met its success criteria", since)
 
 
@@ -114,7 +114,7 @@ def _is_true(status: Mapping[str, Any], kind: str) -> bool:
 
 def _time(items: Items, field: str, pick: Any) -> str:
     """Return the earliest or latest of the members' times, empty unless every item has one."""
-    times = [text_at(status, field) for _, status in collected(items)]
+    times = [text_at(status, field) for _, status in statuses_by_cluster(items)]
     return pick(times) if times and all(times) and len(times) == len(items or ()) else ""
 
 
@@ -143,10 +143,12 @@ def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
 def aggregated_cron_job(_template: Manifest, items: Items) -> Any:
     """Chain the members' active jobs; the latest times win."""
     status = {
-        "active": [job for _, member in collected(items) for job in list_at(member, "active")],
-        "lastScheduleTime": max((text_at(member, "lastScheduleTime") for _, member in collected(items)), default=""),
+        "active": [job for _, member in statuses_by_cluster(items) for job in list_at(member, "active")],
+        "lastScheduleTime": max(
+            (text_at(member, "lastScheduleTime") for _, member in statuses_by_cluster(items)), default=""
+        ),
         "lastSuccessfulTime": max(
-            (text_at(member, "lastSuccessfulTime") for _, member in collected(items)), default=""
+            (text_at(member, "lastSuccessfulTime") for _, member in statuses_by_cluster(items)), default=""
         ),
     }
     return {field: value for field, value in status.items() if value}
@@ -156,7 +158,7 @@ def job_progress(live: Manifest) -> LiveState | None:
     """Return how far a job is."""
     # To kstatus a running Job is current; here only a completed one is done, or suspended ones would wait for ever.
     if has_condition(live, "Failed", "True"):
-        return broken(live_condition(live, "Failed"))
+        return broken_state(live_condition(live, "Failed"))
     if has_condition(live, "Complete", "True") or has_condition(live, "Suspended", "True"):
         return None
     return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")

@@ -7,7 +7,7 @@ from render.interpretation.fields import count_at, mapping_at, objects_at, text_
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -47,7 +47,7 @@ def aggregated_ingress(template: Manifest, items: Items) -> Any:
 
 def _status_of_members(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
     merged: dict[tuple[str, ...], dict[str, Any]] = {}
-    for _, status in collected(items):
+    for _, status in statuses_by_cluster(items):
         for address in objects_at(status, "loadBalancer", "ingress"):
             key = tuple(text_at(address, field) for field in identity)
             known = merged.setdefault(key, {field: value for field, value in address.items() if value})

@@ -10,7 +10,7 @@ from render.interpretation.progress import LiveState, Progress, has_condition, s
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import EACH, Retained
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -46,7 +46,9 @@ def aggregated_pod(template: Manifest, items: Items) -> Any:
     status: dict[str, Any] = {"phase": next((phase for phase in PHASES if phase in phases), "")}
     for field in CONTAINER_STATUSES:
         status[field] = [
-            _container_status(container) for _, member in collected(items) for container in objects_at(member, field)
+            _container_status(container)
+            for _, member in statuses_by_cluster(items)
+            for container in objects_at(member, field)
         ]
     return {field: value for field, value in status.items() if value}
 

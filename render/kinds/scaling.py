@@ -5,7 +5,7 @@ from typing import Any
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, has_condition, live_condition, under_way
-from render.interpretation.statuses import collected, reflected, summed, without_zeros
+from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
 from render.model import Manifest
 
 from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, BuiltInKind
@@ -23,7 +23,7 @@ def aggregated_budget(_template: Manifest, items: Items) -> Any:
     """Add up the counters; a disrupted pod is named with its member."""
     disrupted = {
         f"{member}/{pod}": since
-        for member, status in collected(items)
+        for member, status in statuses_by_cluster(items)
         for pod, since in mapping_at(status, "disruptedPods").items()
     }
     counters = summed(items, BUDGET_COUNTERS)

@@ -8,7 +8,7 @@ from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.removal import Path
 from render.interpretation.retention import Retained
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 
 from .kind import COMMON_MAPS, NO_LIVE_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind, Default, plain_kinds
@@ -28,7 +28,7 @@ VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
 def aggregated_claim(_template: Manifest, items: Items) -> Any:
     """Return Lost if any is lost, else the last phase that is not Bound, else Bound - even with nothing collected."""
     phase = "Bound"
-    for _, status in collected(items):
+    for _, status in statuses_by_cluster(items):
         member = text_at(status, "phase")
         if member == "Lost":
             return {"phase": member}

@@ -18,7 +18,7 @@ from render.interpretation.operations import Interpretation, InterpreterError, I
 from render.interpretation.progress import (
     LiveState,
     Progress,
-    broken,
+    broken_state,
     counted_in,
     live_condition,
     replicas_missing,
@@ -28,7 +28,14 @@ from render.interpretation.progress import (
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
-from render.interpretation.statuses import collected, generation, reflected, summed, template_generation, without_zeros
+from render.interpretation.statuses import (
+    generation,
+    reflected,
+    statuses_by_cluster,
+    summed,
+    template_generation,
+    without_zeros,
+)
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -128,7 +135,9 @@ def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Man
             integer_at(template, *REPLICA_FIELD)
         wanted, current = generation(template), mapping_at(template, "status")
         new = summed(items, counters.summed)
-        caught_up = sum(_has_caught_up(status, None if by_member else wanted) for _, status in collected(items))
+        caught_up = sum(
+            _has_caught_up(status, None if by_member else wanted) for _, status in statuses_by_cluster(items)
+        )
         if caught_up == len(items or ()):
             new["observedGeneration"] = wanted
         if all(count_at(current, counter) == count for counter, count in new.items()):
@@ -184,10 +193,10 @@ def deployment_progress(live: Manifest) -> LiveState | None:
     """Return how far a deployment is rolled out."""
     progressing = live_condition(live, "Progressing")
     if progressing.get("reason") == "ProgressDeadlineExceeded":
-        return broken(progressing)
+        return broken_state(progressing)
     failure = live_condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
-        return broken(failure)
+        return broken_state(failure)
     state = _rollout(live)
     is_paused = (live.get("spec") or {}).get("paused") is True
     if state is not None and is_paused and state.reason != "NotObserved":
@@ -211,7 +220,7 @@ def replica_set_progress(live: Manifest) -> LiveState | None:
     """Return how far a replica set has its pods."""
     failure = live_condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
-        return broken(failure)
+        return broken_state(failure)
     status, wanted = status_of(live), wanted_replicas(live)
     ready = counted_in(status, "availableReplicas")
     return None if ready >= wanted else replicas_missing("availableReplicas", ready, wanted)

@@ -20,7 +20,7 @@ from render.model import Manifest, TargetCluster
 from render.quantity import Amount
 
 from .shares import ReportedQuota, overall_used
-from .sums import Amounts, amounts, difference, summed, total, usage, written_amount, written_amounts
+from .sums import Amounts, amounts, difference, sum_of_amounts, total, usage, written_amount, written_amounts
 
 
 class FederatedQuota(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class QuotaLedger:
         for binding in bindings:
             if binding.ref.namespace in used:
                 used[binding.ref.namespace].append(usage(binding))
-        self._used: dict[str, Amounts] = {namespace: summed(each) for namespace, each in used.items()}
+        self._used: dict[str, Amounts] = {namespace: sum_of_amounts(each) for namespace, each in used.items()}
 
     def refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
         """Return why other targets of a binding would exceed a quota; an empty text where they would not.
@@ -113,7 +113,7 @@ class QuotaLedger:
         """Let a binding have other targets, or components, from now on."""
         namespace = binding.ref.namespace
         if namespace in self._used and (targets is not binding.targets or before is not binding):
-            self._used[namespace] = summed((self._used[namespace], self._change(before, binding, targets)))
+            self._used[namespace] = sum_of_amounts((self._used[namespace], self._change(before, binding, targets)))
 
     def _change(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
         return difference(usage(replace(binding, targets=targets)), usage(before))
@@ -185,7 +185,7 @@ def quota_usage(
     reports = tuple(shares)
     if not is_enforced:
         return QuotaUsage(quota=quota, used=overall_used(reports), shares=reports)
-    placed = summed(usage(binding) for binding in bindings if binding.ref.namespace == quota.namespace)
+    placed = sum_of_amounts(usage(binding) for binding in bindings if binding.ref.namespace == quota.namespace)
     return QuotaUsage(
         quota=quota, used={name: placed.get(name, 0) for name in quota.overall if name in placed}, shares=reports
     )

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from render.model import Manifest
 from render.quantity import Amount
 
-from .sums import amounts, summed
+from .sums import amounts, sum_of_amounts
 
 Plain = dict[str, Any]
 
@@ -43,11 +43,11 @@ def resource_quota(quota: Manifest, hard: Mapping[str, Any]) -> Plain:
     }
 
 
-def reported(cluster: str, status: Manifest) -> ReportedQuota:
+def reported_quota(cluster: str, status: Manifest) -> ReportedQuota:
     """Return what a cluster reports in the status of its ResourceQuota."""
     return ReportedQuota(cluster=cluster, hard=amounts(status.get("hard")), used=amounts(status.get("used")))
 
 
 def overall_used(reports: Iterable[ReportedQuota]) -> dict[str, Amount]:
     """Return the sum of what clusters report as used, of all resources."""
-    return summed(report.used for report in reports)
+    return sum_of_amounts(report.used for report in reports)

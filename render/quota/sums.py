@@ -22,7 +22,7 @@ _BINARY = frozenset({"memory", "ephemeral-storage"})
 def usage(binding: Binding) -> dict[str, Amount]:
     """Return what the placed replicas of a workload request; of one with components, all of them in each cluster."""
     if binding.components:
-        each = summed(_times(component.requirements, component.replicas) for component in binding.components)
+        each = sum_of_amounts(_times(component.requirements, component.replicas) for component in binding.components)
         return _nonzero({name: amount * len(binding.targets) for name, amount in each.items()})
     return _nonzero(_times(binding.requirements, sum(target.replicas for target in binding.targets)))
 
@@ -32,7 +32,7 @@ def difference(after: Amounts, before: Amounts) -> dict[str, Amount]:
     return _nonzero({name: after.get(name, 0) - before.get(name, 0) for name in after.keys() | before.keys()})
 
 
-def summed(addends: Iterable[Amounts]) -> dict[str, Amount]:
+def sum_of_amounts(addends: Iterable[Amounts]) -> dict[str, Amount]:
     """Return the exact sum of amounts."""
     sums: dict[str, Amount] = {}
     for addend in addends:

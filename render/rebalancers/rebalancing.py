@@ -89,7 +89,9 @@ def workload(plain: Manifest) -> NamedWorkload:
     return NamedWorkload(api_version, kind, namespace, name)
 
 
-def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger) -> RebalancerPass:
+def rebalancer_pass(
+    rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger
+) -> RebalancerPass:
     """Carry out one pass over a rebalancer."""
     observed = tuple(
         _try_workload(each, rebalancer, trigger) if each.outcome is RequestOutcome.PENDING else each

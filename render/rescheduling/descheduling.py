@@ -86,7 +86,7 @@ def unschedulable(pending: Iterable[PendingPods], now: datetime, threshold: floa
     return Timed(count, earliest(flips))
 
 
-def considered(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:
+def considered_clusters(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:
     """Return the targets of which not all replicas are known to be ready."""
     return tuple(target for target in targets if ready.get(target.name, UNKNOWN) < target.replicas)
 
@@ -99,7 +99,7 @@ def descheduled(
     ``unschedulable`` counts those replicas by cluster. A count above what the cluster has is not believed.
     """
     kept: dict[str, int] = {}
-    for target in considered(targets, ready):
+    for target in considered_clusters(targets, ready):
         if not 0 < unschedulable.get(target.name, 0) <= target.replicas:
             continue
         remaining, running = target.replicas - unschedulable[target.name], ready.get(target.name, UNKNOWN)

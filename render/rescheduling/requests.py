@@ -21,7 +21,7 @@ from render.rebalancers.rebalancing import (
     RebalancerStatus,
     RequestOutcome,
     in_order,
-    rebalanced,
+    rebalancer_pass,
     workload,
 )
 from render.timing import FIRST
@@ -99,7 +99,7 @@ def answered(
     observed = in_order((*known, *done.values()))
     status = replace(status, observed=observed, finished=status.finished or request.recorded.finished)
     rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
-    return rebalanced(rebalancer, status, now, outcome)
+    return rebalancer_pass(rebalancer, status, now, outcome)
 
 
 def with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:

@@ -28,9 +28,9 @@ from .decisions import (
     ScheduledReason,
     SchedulingDecision,
     Trigger,
-    refused,
-    succeeded,
-    unchanged,
+    decision_of_refusal,
+    decision_of_success,
+    decision_without_change,
 )
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
@@ -154,7 +154,7 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
 
 def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     if not is_schedulable(binding):
-        return DecidedBinding(binding, None, unchanged(binding))
+        return DecidedBinding(binding, None, decision_without_change(binding))
     if binding.begun:
         return _step_beside_begun(scheduler, binding)
     cycle = scheduler.cycle(binding)
@@ -167,7 +167,7 @@ def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding
     stay = tuple(each for each in binding.begun if each.name in known)
     rest = binding.replicas - sum(each.replicas for each in binding.begun)
     if rest <= 0 or not binding.is_divided:
-        return DecidedBinding(binding, None, replace(unchanged(binding), targets=stay))
+        return DecidedBinding(binding, None, replace(decision_without_change(binding), targets=stay))
     others = tuple(each for each in binding.targets if each.name not in names)
     absent = binding.absent_in | names
     cycle = scheduler.cycle(replace(binding, replicas=rest, begun=(), targets=others, absent_in=absent))
@@ -186,12 +186,14 @@ def _within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Binding) -
     if exceeded:
         refusal = Refusal(ScheduledReason.QUOTA_EXCEEDED, exceeded)
         kept = before.components if before is not binding and binding.targets else ()
-        decided = replace(refused(binding, decision.trigger, refusal), kept_components=kept)
+        decided = replace(decision_of_refusal(binding, decision.trigger, refusal), kept_components=kept)
         return DecidedBinding(binding, cycle, decided)
     ledger.take(before, binding, decision.targets)
     if cycle is not None and decision.condition is None and binding.components and _was_beyond_quota(binding):
         # Nothing asks for a new decision about components, so the refusal of an earlier pass would stay.
-        return step._replace(decision=succeeded(binding, decision.trigger, decision.targets, binding.observed_affinity))
+        return step._replace(
+            decision=decision_of_success(binding, decision.trigger, decision.targets, binding.observed_affinity)
+        )
     return step
 
 

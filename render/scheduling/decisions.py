@@ -77,7 +77,7 @@ class SchedulingDecision(Struct, frozen=True, kw_only=True):
         return self.condition is not None and self.condition.status == "True"
 
 
-def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
+def binding_with_decision(binding: Binding, decision: SchedulingDecision) -> Binding:
     """Return the binding with a decision and its hint written into it, ready for the next pass."""
     condition = decision.condition
     if condition is None:
@@ -97,7 +97,7 @@ def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
     )
 
 
-def unchanged(binding: Binding) -> SchedulingDecision:
+def decision_without_change(binding: Binding) -> SchedulingDecision:
     """Return the decision to leave a binding as it is, without a condition."""
     return SchedulingDecision(
         ref=binding.ref,
@@ -110,7 +110,7 @@ def unchanged(binding: Binding) -> SchedulingDecision:
     )
 
 
-def succeeded(
+def decision_of_success(
     binding: Binding, trigger: Trigger, targets: tuple[TargetCluster, ...], affinity: str
 ) -> SchedulingDecision:
     """Return the decision that a binding is propagated to these clusters by this affinity group.
@@ -129,7 +129,7 @@ def succeeded(
     )
 
 
-def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> SchedulingDecision:
+def decision_of_refusal(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> SchedulingDecision:
     """Return the decision that a binding keeps its targets, or loses them all when no cluster fits it."""
     fits_nowhere = refusal.reason is ScheduledReason.NO_CLUSTER_FIT
     return SchedulingDecision(

@@ -17,7 +17,15 @@ from render.bits import members
 from render.cluster_index import ClusterIndex
 
 from .attempts import Attempt, attempt, is_set_in_one_cluster
-from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, succeeded, unchanged
+from .decisions import (
+    Refusal,
+    ScheduledReason,
+    SchedulingDecision,
+    Trigger,
+    decision_of_refusal,
+    decision_of_success,
+    decision_without_change,
+)
 from .filtering import filter_clusters
 from .options import SchedulingOptions
 from .replicas import Shares
@@ -58,7 +66,7 @@ class Scheduler:
 
     def schedule(self, binding: Binding) -> SchedulingDecision:
         """Decide the targets of a binding."""
-        return self.decision(self.cycle(binding)) if is_schedulable(binding) else unchanged(binding)
+        return self.decision(self.cycle(binding)) if is_schedulable(binding) else decision_without_change(binding)
 
     def cycle(self, binding: Binding) -> SchedulingCycle:
         """Return the trigger of a binding and the attempts made for it; it must be schedulable."""
@@ -87,14 +95,14 @@ class Scheduler:
         if success is not None and not isinstance(success.outcome, Refusal):
             targets = self._target_clusters(task, success, success.outcome)
             affinity = success.group.name if task.rules.is_grouped else ""
-            decision = succeeded(task.binding, trigger, targets, affinity)
+            decision = decision_of_success(task.binding, trigger, targets, affinity)
             # Read by `explain -o json`.
             return replace(decision, has_components=True) if is_set_in_one_cluster(task) else decision
         refusal = cycle.refusal
         if refusal is None:
-            return unchanged(task.binding)
+            return decision_without_change(task.binding)
         hint = self._hint(cycle) if refusal.reason is ScheduledReason.UNSCHEDULABLE else ""
-        return refused(task.binding, trigger, refusal, hint)
+        return decision_of_refusal(task.binding, trigger, refusal, hint)
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
         targets_now = task.binding.targets

@@ -20,7 +20,7 @@ from render.placement import Placement
 from render.policy import PropagationPolicy
 from render.resources import ReplicaRequirements
 from render.scheduling.batch import schedule_all
-from render.scheduling.decisions import recorded
+from render.scheduling.decisions import binding_with_decision
 from render.selectors import ResourceSelector
 
 Answer = TypeVar("Answer")
@@ -154,7 +154,7 @@ def measured(strategy: str, clusters: list[Cluster], count: int, policies: int, 
     matching, bindings = cpu_seconds(lambda: some_bindings(templates, made, own=own))
     first, batch = cpu_seconds(lambda: schedule_all(bindings, ClusterIndex(clusters)))
     by_ref = {decision.ref: decision for decision in batch.decisions}
-    done = [recorded(each, by_ref[each.ref]) for each in bindings]
+    done = [binding_with_decision(each, by_ref[each.ref]) for each in bindings]
     again, repeated = cpu_seconds(lambda: schedule_all(done, ClusterIndex(clusters)))
     assert all(each.targets is by_ref[each.ref].targets for each in repeated.decisions)
     placed = sum(each.is_scheduled for each in batch.decisions)

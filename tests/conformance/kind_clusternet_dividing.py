@@ -9,7 +9,7 @@ from render.federations.clusternet.scheduling import (
     NotScheduled,
     feed_key,
     managed_cluster,
-    scheduled,
+    targets_of_subscription,
 )
 
 from . import Case
@@ -45,7 +45,7 @@ def _scheduled(given: dict[str, Any]) -> dict[str, Any]:
         available=given.get("available") or {},
     )
     try:
-        found = scheduled(given["subscription"], fleet)
+        found = targets_of_subscription(given["subscription"], fleet)
     except NotScheduled:
         return {"error": True}
     bound = found.in_order()

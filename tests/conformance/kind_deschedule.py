@@ -5,7 +5,7 @@ from typing import Any
 
 from render.model import TargetCluster
 from render.parsing import binding
-from render.rescheduling.descheduling import considered, descheduled, is_deschedulable
+from render.rescheduling.descheduling import considered_clusters, descheduled, is_deschedulable
 
 from . import Case
 
@@ -20,7 +20,7 @@ def check(case: Case) -> str | None:
     try:
         if selected:
             ready = _ready_replicas((given["binding"].get("status") or {}).get("aggregatedStatus") or ())
-            unschedulable = _unschedulable(given["estimators"] or (), considered(targets, ready))
+            unschedulable = _unschedulable(given["estimators"] or (), considered_clusters(targets, ready))
             if result := descheduled(targets, ready=ready, unschedulable=unschedulable):
                 targets, message = result.targets, result.message
     except TypeError as error:

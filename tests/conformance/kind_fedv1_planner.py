@@ -15,7 +15,12 @@ from render.federations.federation_v1.annotations import (
     is_sent_to,
     preferences_of,
 )
-from render.federations.federation_v1.scheduling import Scheduled, job_shares, scheduled, selected_clusters
+from render.federations.federation_v1.scheduling import (
+    Scheduled,
+    divided_as_federation_v1,
+    job_shares,
+    selected_clusters,
+)
 from tests.kubefed import labels_by_name
 
 from . import Case
@@ -70,7 +75,7 @@ def _workload(given: dict[str, Any]) -> dict[str, Any]:
     except WrongShape:
         return {"error": True, "stage": "selector"}
     try:
-        found = scheduled(given["object"], labels, members)
+        found = divided_as_federation_v1(given["object"], labels, members)
     except WrongShape:
         return {"error": True, "stage": "schedule"}
     live = {name for name, member in members.items() if member.get("object")}

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from render.federations.kubefed.placement import RegisteredClusters
-from render.federations.kubefed.preferences import PreferenceInputs, divided, preferences_of
+from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_of
 from render.federations.planner import PlannedWorkload, plan
 from tests.kubefed import labels_by_name
 
@@ -31,7 +31,7 @@ def _reconciled(given: dict[str, Any], expected: dict[str, Any]) -> str | None:
         ),
         members=given.get("members") or {},
     )
-    result = divided(inputs, kind=given["typeConfig"])
+    result = division_of_preference(inputs, kind=given["typeConfig"])
     got: dict[str, Any] = {"status": result.status, "updated": result.federated is not None}
     if "result" in expected:
         got["result"] = result.replicas

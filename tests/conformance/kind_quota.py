@@ -6,8 +6,8 @@ from typing import Any
 from render.parsing import binding
 from render.quantity import Amount
 from render.quota.enforcement import ask_quotas, quota
-from render.quota.shares import overall_used, reported, resource_quotas
-from render.quota.sums import amounts, difference, summed, usage
+from render.quota.shares import overall_used, reported_quota, resource_quotas
+from render.quota.sums import amounts, difference, sum_of_amounts, usage
 
 from . import Case
 
@@ -22,7 +22,7 @@ def check(case: Case) -> str | None:
 
 def _usage(given: Plain, expected: Plain) -> tuple[Any, Any]:
     each = [usage(binding(plain)) for plain in given["bindings"] or ()]
-    overall = {name: amount for name, amount in summed(each).items() if name in given["overall"]}
+    overall = {name: amount for name, amount in sum_of_amounts(each).items() if name in given["overall"]}
     return (each, overall), ([amounts(plain) for plain in expected["usage"] or ()], amounts(expected["overallUsed"]))
 
 
@@ -52,7 +52,7 @@ def _hard(manifest: Plain) -> tuple[str, str, Mapping[str, Amount]]:
 
 def _status(given: Plain, expected: Plain) -> tuple[Any, Any]:
     reports = [
-        reported(work["cluster"], work["status"]["manifestStatuses"][0].get("status") or {})
+        reported_quota(work["cluster"], work["status"]["manifestStatuses"][0].get("status") or {})
         for work in sorted(given["works"] or (), key=lambda each: str(each["cluster"]))
         if _is_applied(work) and work["status"].get("manifestStatuses")
     ]

@@ -13,7 +13,7 @@ from render.rebalancers.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
     RequestOutcome,
-    rebalanced,
+    rebalancer_pass,
     workload,
 )
 from render.timing import parse_instant, written
@@ -61,7 +61,7 @@ def check(case: Case) -> str | None:
             workloads = tuple(map(workload, step["workloads"]))
             rebalancer = replace(rebalancer, workloads=workloads, generation=step["generation"])
         now = _instant(step["now"])
-        result = rebalanced(rebalancer, status, now, bindings.trigger)
+        result = rebalancer_pass(rebalancer, status, now, bindings.trigger)
         is_deleted = is_deleted or (result.is_expired and not result.is_changed)
         found = _found(result, now, bindings, is_deleted=is_deleted)
         if found != _wanted(expected):

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.console.log import Log
-from reconciler.edit.importing import imported
+from reconciler.edit.importing import imported_folder
 from reconciler.forge import calls, pull_requests
 from reconciler.forge.address import Forge
 from reconciler.gitops.tools import GitOpsTools
@@ -333,7 +333,7 @@ class Outsides:
         (self.folder / "a.yaml").write_bytes(
             mutated(b"---\n".join(map(emit, rng.sample(made, min(8, len(made))))), rng)
         )
-        imported(self.folder, rng.choice((None, chosen)))
+        imported_folder(self.folder, rng.choice((None, chosen)))
         return None
 
 

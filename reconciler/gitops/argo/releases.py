@@ -63,7 +63,7 @@ class ApplicationCharts(NamedTuple):
             wanted = chart_place(oci, str(source["chart"]), str(source.get("targetRevision") or ""))
             place: dict[str, Any] = {"source": self.places.source_of(f"{field}.chart", *wanted).name}
         else:
-            place = {"path": self.places.seen(_folder(source))}
+            place = {"path": self.places.path_seen_from(_folder(source))}
         parameters = [as_mapping(each) for each in as_list(helm.get("parameters"))]
         chart = {
             "chart": place,
@@ -95,7 +95,7 @@ class ApplicationCharts(NamedTuple):
                 where = text.removeprefix("/") if text.startswith("/") else posixpath.join(folder, text)
             where = posixpath.normpath(where)
             if where in self.places.paths or not helm.get("ignoreMissingValueFiles"):
-                yield self.places.seen(where)
+                yield self.places.path_seen_from(where)
 
     def _path_of_reference(self, path: str, spec: Mapping[str, Any], text: str) -> str:
         """Return the path of a file that is in the repository of another source of its Application."""

@@ -85,8 +85,8 @@ class HelmReleases(NamedTuple):
         files = list(map(str, as_list(wanted.get("valuesFiles"))))
         if reference.get("kind") in _IN_GIT and self._is_here(reference, namespace, name):
             return {
-                "chart": {"path": self.places.seen(name)},
-                "valuesFiles": [self.places.seen(each) for each in files],
+                "chart": {"path": self.places.path_seen_from(name)},
+                "valuesFiles": [self.places.path_seen_from(each) for each in files],
             }
         if files:
             raise UnusableRequest(_field(path, "valuesFiles"), "the files are not in this repository")

@@ -130,7 +130,7 @@ OpenCluster = Callable[[str, float], Client | Failure]
 """Open a client of the cluster of a context, which gives up at a time of the monotonic clock."""
 
 
-def sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
+def was_sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
     """Send a message, and return whether it was taken; a ReconcileError says why it was not."""
     if message.verdict is not None:
         name, verdict = f"argosy/{message.fleet}", message.verdict

@@ -20,7 +20,7 @@ from reconciler.source.scopes.definitions import defined_scopes
 from render.admission.findings import Findings
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
@@ -172,7 +172,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             self.known.put_many(fresh)
 
     def _verdict_of(self, place: LocatedManifest) -> SchemaVerdict:
-        return self.verdict(pruned(place.manifest))
+        return self.verdict(manifest_without_pruned_fields(place.manifest))
 
     def _key(self, place: LocatedManifest) -> bytes:
         """Return what a manifest is known by; nothing for one that other files than its own decide about."""
@@ -228,7 +228,11 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     def _custom(self) -> DefinitionSchemas:
         """The definitions among the templates that are right themselves."""
         definitions = (each for each in self.templates if each.ref.group_kind == _DEFINITION)
-        usable = [each for each in definitions if not self._verdict(pruned(each.manifest)).findings.problems]
+        usable = [
+            each
+            for each in definitions
+            if not self._verdict(manifest_without_pruned_fields(each.manifest)).findings.problems
+        ]
         return DefinitionSchemas(usable, self.schemas.metadata)
 
     @cached_property

@@ -17,7 +17,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
 )
 from render.placement import Toleration
 from render.selectors import LabelSelector
@@ -29,7 +29,7 @@ from .scheduling import (
     ManagedCluster,
     NotScheduled,
     feasible_clusters,
-    scheduled,
+    targets_of_subscription,
     tolerations_of,
     weights_of,
 )
@@ -104,11 +104,11 @@ def _frozen(route: Way, subscription: Placed, clusters: Sequence[ManagedCluster]
     """Return a route to the clusters that several subscribers, or sub-groups, choose today."""
     if not clusters:
         what = "several subscribers are met one or another, by clusters that are not known: add the ManagedClusters"
-        return replace(route, reach=Reach(is_nowhere=True), remarks=(refused("union-needs-clusters", what),))
+        return replace(route, reach=Reach(is_nowhere=True), remarks=(refused_remark("union-needs-clusters", what),))
     is_grouped = bool(subscription.spec.get("schedulingBySubGroup"))
     copied = {**subscription.manifest, "spec": {**subscription.spec, "schedulingStrategy": "Replication"}}
     try:
-        targets = scheduled(copied, ClusternetFleet(clusters=clusters, available={}))
+        targets = targets_of_subscription(copied, ClusternetFleet(clusters=clusters, available={}))
     except NotScheduled as error:
         what = f"Clusternet binds it nowhere ({error}); what it was bound to stays there"
         return replace(route, reach=Reach(is_nowhere=True), remarks=(exact_for_now("binds-nowhere", what),))
@@ -124,7 +124,7 @@ def _static(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Map
         what = "no cluster is known, so that replicas are divided evenly: add the ManagedClusters"
         return replace(route, weights=(Weight(weight=1),), remarks=(approximate("clusters-unknown", what),))
     try:
-        targets = scheduled(subscription.manifest, fleet)
+        targets = targets_of_subscription(subscription.manifest, fleet)
     except NotScheduled as error:
         what = f"Clusternet binds it nowhere ({error}); what it was bound to stays there"
         return replace(route, reach=Reach(is_nowhere=True), remarks=(exact_for_now("binds-nowhere", what),))
@@ -154,7 +154,7 @@ def _dynamic(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Ma
     bound = (subscription.manifest.get("status") or {}).get("replicas") or {}
     fixed = replace(fleet, available=_no_room_needed(bound, fleet))
     try:
-        targets = scheduled(subscription.manifest, fixed)
+        targets = targets_of_subscription(subscription.manifest, fixed)
     except NotScheduled:
         targets = None
     if targets is not None and targets.replicas and bound:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
-from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster, without_server_fields
 from render.federations.patches import PatchFailed
 from render.federations.shapes import document, fields, list_of, map_of, texts
 from render.federations.units import (
@@ -22,7 +22,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
     units_and_left,
 )
 from render.model import Manifest
@@ -115,7 +115,7 @@ class _Subscriptions:
             divided = [replace(each, replicas=None) if (each.replicas or 0) < 0 else each for each in orders]
             route = route_of(document, self._clusters, divided, self._names)
         except WrongShape as error:
-            return [], [document.left(refused("unreadable", str(error)))]
+            return [], [document.left(refused_remark("unreadable", str(error)))]
         units: list[Unit] = []
         left = [document.left(each) for each in (*route.remarks, *_doubts(document))]
         if not left:
@@ -124,10 +124,12 @@ class _Subscriptions:
         for feed, one in fed:
             order = order_by_key.get(feed_key(feed))
             if one is None:
-                left.append(document.left(refused("feed-missing", f"{feed_key(feed)} is not among the documents")))
+                left.append(
+                    document.left(refused_remark("feed-missing", f"{feed_key(feed)} is not among the documents"))
+                )
                 continue
             if order is not None and (order.replicas or 0) < 0:
-                left.append(one.left(refused("negative-replicas", f"it {NEGATIVE}")))
+                left.append(one.left(refused_remark("negative-replicas", f"it {NEGATIVE}")))
                 continue
             found = self._units(one, document, route, order)
             more, missing = units_and_left(found)
@@ -143,7 +145,7 @@ class _Subscriptions:
             if self._ways[place] == route.reach and order is None:
                 return []
             what = f"{first} feeds it already: an object has one policy, so put the subscribers into one Subscription"
-            return [one.left(refused("fed-twice", what))]
+            return [one.left(refused_remark("fed-twice", what))]
         members = Reached(clusters=route.reached, names=self._names)
         if one.kind == CHART_KIND:
             return self._chart(one, route, members)
@@ -152,7 +154,7 @@ class _Subscriptions:
     def _unit_of_one(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
         manifest = without_server_fields(one.manifest)
         if one.kind == "Namespace":
-            manifest = labelled(manifest, SKIP_NAMESPACE)
+            manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
         overriding = [each for each in self._overriding if is_of_feed(one.manifest, each["spec"].get("feed") or {})]
         shares = route.shares.get(order.key, {}) if order else {}
         made: Made = lambda documents: object_for(manifest, documents)
@@ -243,7 +245,7 @@ def _rules(source: Manifest, overriding: Sequence[Manifest], members: Reached, m
     try:
         return rules_of(source, overriding, members, made)
     except (WrongShape, PatchFailed) as error:
-        return OverriddenFeed(remarks=(refused("clusternet-override-fails", str(error)),))
+        return OverriddenFeed(remarks=(refused_remark("clusternet-override-fails", str(error)),))
 
 
 def _sets_replicas(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> bool:

@@ -86,7 +86,7 @@ def chart_for(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForClu
     return ChartForCluster(chart=_value_without(chart, _REMOVED), values=None if values is BLANK else values)
 
 
-def applied(current: Any, config: Mapping[str, Any]) -> Any:
+def manifest_with_config(current: Any, config: Mapping[str, Any]) -> Any:
     """Return a value with one override that is not of a chart itself; PatchFailed where it cannot be applied."""
     value, kind = override_value(config), config.get("type") or ""
     if value is BLANK:
@@ -101,11 +101,11 @@ def _value_after(current: Any, config: Mapping[str, Any], value: Any) -> Any:
         case "Helm":
             return as_floats(_values_over(_values(value), _values(current)))
         case "JSONPatch":
-            return patched(current, value)
+            return manifest_with_operations(current, value)
         case "MergePatch":
             return merge_patched(current, value)
         case "FieldJSONPatch":
-            return with_field(current, config, lambda text: patched(text, value))
+            return with_field(current, config, lambda text: manifest_with_operations(text, value))
         case "FieldMergePatch":
             return with_field(current, config, lambda text: merge_patched(text, value))
     raise PatchFailed(f"the type {kind!r} is not known")
@@ -123,7 +123,7 @@ def override_value(config: Mapping[str, Any]) -> Any:
     return documents[0].value if documents else None
 
 
-def patched(current: Any, operations: Any) -> Any:
+def manifest_with_operations(current: Any, operations: Any) -> Any:
     """Return a value with a JSON patch, unchanged where a place that the patch needs is not there."""
     if current is BLANK:
         return current
@@ -163,7 +163,7 @@ def _with_patch_and_configs(current: Any, chart_patch: Any, configs: Iterable[Ma
         elif is_of_chart and current is BLANK and config.get("type") != "JSONPatch":
             raise PatchFailed(f"the override {config.get('name', '')} finds no values to change")
         else:
-            current = applied(current, config)
+            current = manifest_with_config(current, config)
     return (current if current is BLANK else _value_without(current, _REMOVED)), chart_patch
 
 
@@ -174,7 +174,7 @@ def _configs(overriding: Sequence[Manifest]) -> list[Mapping[str, Any]]:
 def _value_without(value: Any, paths: Iterable[tuple[str, ...]]) -> Any:
     """Return a value without these fields; a value that has no fields cannot be sent."""
     for path in paths:
-        value = patched(value, [{"op": "remove", "path": "/" + "/".join(path)}])
+        value = manifest_with_operations(value, [{"op": "remove", "path": "/" + "/".join(path)}])
     return value
 
 

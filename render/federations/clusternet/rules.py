@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.federations.decoding import WrongShape, label_selector
-from render.federations.patches import PatchFailed, changed, differences
-from render.federations.units import Operation, Remark, Rule, exact_for_now, refused
+from render.federations.patches import PatchFailed, differences, manifest_after_operations
+from render.federations.units import Operation, Remark, Rule, exact_for_now, refused_remark
 from render.model import Manifest
 from render.selectors import matches
 
@@ -57,12 +57,12 @@ def rules_of(source: Manifest, overriding: Sequence[Manifest], members: Reached,
             what = (
                 f"{members.names[cluster.key]}: Clusternet cannot apply its overrides ({error}), and sends it nothing"
             )
-            remarks.append(refused("clusternet-override-fails", what))
+            remarks.append(refused_remark("clusternet-override-fails", what))
     try:
         rules = _by_document(source, overriding, members, made)
     except (WrongShape, PatchFailed) as error:
         if not members.clusters:
-            return OverriddenFeed(remarks=(refused("clusternet-override-fails", str(error)),))
+            return OverriddenFeed(remarks=(refused_remark("clusternet-override-fails", str(error)),))
         rules = ()
     if not _has_same_result(base, rules, members, wanted):
         rules = _by_cluster(base, members, wanted)
@@ -102,7 +102,7 @@ def _has_same_result(base: Any, rules: Sequence[Rule], members: Reached, wanted:
             is_named = not rule.names or members.names[cluster.key] in rule.names
             if is_named and (rule.selector is None or matches(rule.selector, cluster.labels)):
                 try:
-                    current = changed(current, rule.operations)
+                    current = manifest_after_operations(current, rule.operations)
                 except PatchFailed:
                     return False
         if current != wanted[cluster.key]:
@@ -130,7 +130,10 @@ def _without_identity(rules: Sequence[Rule], remarks: tuple[Remark, ...]) -> Ove
     for rule in rules:
         operations = tuple(each for each in rule.operations if each["path"] not in _IDENTITY)
         if len(operations) < len(rule.operations):
-            remarks = (*remarks, refused("override-identity", "an override of what the object is has no counterpart"))
+            remarks = (
+                *remarks,
+                refused_remark("override-identity", "an override of what the object is has no counterpart"),
+            )
         if operations:
             kept.append(replace(rule, operations=operations))
     return OverriddenFeed(rules=tuple(kept), remarks=tuple(dict.fromkeys(remarks)))

@@ -68,7 +68,7 @@ def managed_cluster(manifest: Manifest, *, is_leaving: bool = False) -> ManagedC
     return ManagedCluster(key=key, labels=metadata.get("labels") or {}, taints=taints, is_leaving=is_leaving)
 
 
-def scheduled(subscription: Manifest, fleet: ClusternetFleet) -> Targets:
+def targets_of_subscription(subscription: Manifest, fleet: ClusternetFleet) -> Targets:
     """Return what a subscription is bound to, in the order of score; NotScheduled where nothing is bound anew."""
     spec = subscription.get("spec") or {}
     if not fleet.clusters:

@@ -10,7 +10,7 @@ from render.federations.decoding import WrongShape, integer, struct, text
 from render.federations.ingresses import upgraded_ingress
 from render.federations.manifests import (
     SKIP_NAMESPACE,
-    labelled,
+    manifest_with_label,
     member_cluster,
     without_server_fields,
 )
@@ -30,7 +30,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
     units_and_left,
 )
 from render.kinds.workloads import RETAIN_REPLICAS
@@ -39,7 +39,7 @@ from render.selectors import LabelSelector
 
 from . import ANNOTATIONS
 from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
-from .scheduling import divided_bounds, effective_preferences, job_shares, scheduled, selected_clusters
+from .scheduling import divided_as_federation_v1, divided_bounds, effective_preferences, job_shares, selected_clusters
 
 _GLOBAL_IP = "kubernetes.io/ingress.global-static-ip-name"
 _KINDS = frozenset(
@@ -97,11 +97,13 @@ def _unit_of_document(document: Placed, labels: Labels, scaled: _Scaled) -> Unit
     try:
         reach, remarks = _reach_of_manifest(document.manifest, labels)
     except WrongShape as error:
-        return document.left(refused("cluster-selector-unreadable", f"Federation v1 syncs nothing of it: {error}"))
-    manifest, changes = upgraded(document.manifest)
+        return document.left(
+            refused_remark("cluster-selector-unreadable", f"Federation v1 syncs nothing of it: {error}")
+        )
+    manifest, changes = manifest_of_current_version(document.manifest)
     if document.kind == "Namespace":
         manifest["metadata"].pop("namespace", None)
-        manifest = labelled(manifest, SKIP_NAMESPACE)
+        manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
     unit = Unit(
         manifest=manifest,
         reach=reach,
@@ -113,7 +115,7 @@ def _unit_of_document(document: Placed, labels: Labels, scaled: _Scaled) -> Unit
     try:
         return _unit_with_division(unit, document, labels, scaled)
     except WrongShape as error:
-        return document.left(refused("unreadable", str(error)))
+        return document.left(refused_remark("unreadable", str(error)))
 
 
 def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:
@@ -139,7 +141,7 @@ def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _S
 
 def _workload_of_unit(unit: Unit, document: Placed, labels: Labels) -> Unit:
     doubts = _doubts(document)
-    shares = scheduled(document.manifest, labels, {}).replicas
+    shares = divided_as_federation_v1(document.manifest, labels, {}).replicas
     preferences = effective_preferences(document.manifest).clusters
     if not labels:
         weights = tuple(
@@ -167,7 +169,7 @@ def _unit_with_autoscalers(unit: Unit, document: Placed, labels: Labels, listed:
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
     reach = Reach(names=tuple(selected)) if selected else Reach(is_nowhere=True)
     found = _unit_with(unit, (approximate("hpa-controlled", what),), reach=reach)
-    return _unit_with(found, (), manifest=labelled(found.manifest, RETAIN_REPLICAS))
+    return _unit_with(found, (), manifest=manifest_with_label(found.manifest, RETAIN_REPLICAS))
 
 
 def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
@@ -250,7 +252,7 @@ def _remarks_on_unserved(document: Placed) -> list[Remark]:
         what = "Federation v1 wrote its addresses into DNS; external-dns in the members can do that"
         return [approximate("service-dns", what)]
     if document.kind == "Ingress" and _GLOBAL_IP in annotations_of(document.manifest):
-        return [refused("gce-global-ip", "one address for the Ingresses of all clusters has no counterpart")]
+        return [refused_remark("gce-global-ip", "one address for the Ingresses of all clusters has no counterpart")]
     return []
 
 
@@ -275,7 +277,7 @@ def _credentials(document: Placed) -> Remark:
     return exact("credentials-left-out", what)
 
 
-def upgraded(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
+def manifest_of_current_version(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
     """Return an object of today without annotations and finalizers of Federation v1, and what had to be made up."""
     clean = without_server_fields(manifest)
     metadata = dict(clean["metadata"])

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from render.federations.decoding import WrongShape, checked_selector, label_selector
-from render.federations.observation import Selects, observed
+from render.federations.observation import Selects, observed_division
 from render.federations.planner import PlannedWorkload, plan
 from render.model import Manifest
 from render.selectors import matches
@@ -53,7 +53,7 @@ def selected_clusters(
     return tuple(each for each in names if each in chosen), tuple(each for each in names if each not in chosen)
 
 
-def scheduled(
+def divided_as_federation_v1(
     workload: Manifest, labels_by_cluster: Mapping[str, Mapping[str, str]], members: Mapping[str, Mapping[str, Any]]
 ) -> Scheduled:
     """Divide a Deployment or ReplicaSet; ``members`` are ``{object, pods}`` by cluster. WrongShape as above."""
@@ -75,7 +75,7 @@ def scheduled(
 
 def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return the replicas of each cluster, those with none included."""
-    seen = observed(members, clusters, _pods_of)
+    seen = observed_division(members, clusters, _pods_of)
     preferences = effective_preferences(workload)
     planned = PlannedWorkload(
         replicas=_number_of_workload(workload, "replicas"),

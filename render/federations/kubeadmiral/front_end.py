@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, requirement_of, sequence, struct, text
 from render.federations.kubefed.preferences import preferences_of
-from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster, without_server_fields
 from render.federations.planner import Preference, static_weights
 from render.federations.requirements import checked_requirement, is_met
 from render.federations.shapes import document, fields, list_of, map_of, texts
@@ -24,7 +24,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
     units_and_left,
 )
 from render.model import Manifest
@@ -32,7 +32,7 @@ from render.placement import Toleration
 from render.selectors import LabelSelector, Requirement
 
 from .labels import OVERRIDE_LABELS, POLICY_LABELS
-from .planner import AdmiralWorkload, planned
+from .planner import AdmiralWorkload, replica_plan
 
 _GROUP = "core.kubeadmiral.io"
 _COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
@@ -63,20 +63,20 @@ def _converted_document(
     try:
         return _unit_of_document(document, policies, labels)
     except WrongShape as error:
-        return document.left(refused("unreadable", str(error)))
+        return document.left(refused_remark("unreadable", str(error)))
 
 
 def _unit_of_document(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
     named = _policies_named_by(document, POLICY_LABELS, policies)
     if not named:
-        return document.left(refused("policy-missing", "the policy that it names is not among the documents"))
+        return document.left(refused_remark("policy-missing", "the policy that it names is not among the documents"))
     policy, own_labels = named[0], document.metadata.get("labels") or {}
     manifest = without_server_fields(document.manifest)
     kept = {key: value for key, value in own_labels.items() if key not in {**POLICY_LABELS, **OVERRIDE_LABELS}}
     metadata = {key: value for key, value in manifest["metadata"].items() if key != "labels"}
     manifest["metadata"] = metadata | ({"labels": kept} if kept else {})
     if document.kind == "Namespace":
-        manifest = labelled(manifest, SKIP_NAMESPACE)
+        manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
     reach, remarks = _reach_of_policy(policy, labels)
     rules: list[Rule] = []
     for overriding in _policies_named_by(document, OVERRIDE_LABELS, policies):
@@ -105,7 +105,7 @@ def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: La
         return replace(unit, remarks=(*unit.remarks, approximate("clusters-unknown", what)))
     replicas = document.spec.get("replicas")
     total = 1 if replicas is None else replicas
-    shares = planned(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
+    shares = replica_plan(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
     if weights := static_weights(total, preferences, shares):
         return replace(unit, weights=weights)
     chosen = {name: count for name, count in sorted(shares.items()) if count > 0}
@@ -156,7 +156,7 @@ def _rules_of_policy(policy: Placed, labels: Labels) -> tuple[list[Rule], list[R
         others = sorted(overriders.keys() - {"jsonpatch"})
         if others or any(str(patch.get("operator", "replace")) not in _OPERATORS for patch in patches):
             what = f"{policy.subject}: {', '.join(others) or 'an operator'} has no counterpart; write it as jsonpatch"
-            remarks.append(refused("overrider-unknown", what))
+            remarks.append(refused_remark("overrider-unknown", what))
             continue
         operations = tuple(
             {"operator": patch.get("operator", "replace"), "path": patch["path"]}

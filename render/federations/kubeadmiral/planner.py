@@ -28,13 +28,15 @@ class AdmiralWorkload(Struct, frozen=True, kw_only=True):
     keeps_unschedulable: bool = False
 
 
-def planned(division: AdmiralWorkload, preferences: Mapping[str, Preference], clusters: Iterable[str]) -> ReplicaPlan:
+def replica_plan(
+    division: AdmiralWorkload, preferences: Mapping[str, Preference], clusters: Iterable[str]
+) -> ReplicaPlan:
     """Divide replicas over the clusters that have a preference, their own or that of ``*``."""
     ordered = by_weight(preferences, clusters, division.key)
     wish = _wish(division, ordered, is_kept=division.keeps_unschedulable or not division.avoids_moves)
     if not division.avoids_moves:
         return wish
-    current = {name: _fitting(name, division.current.get(name, 0), division) for name, _ in ordered}
+    current = {name: _replicas_that_fit(name, division.current.get(name, 0), division) for name, _ in ordered}
     change = sum(wish.replicas.values()) - sum(current.values())
     if change:
         added = _difference(division.key, preferences, current, wish.replicas, change)
@@ -108,7 +110,7 @@ class _Rounds:
 
     def _give_as_many_as_fit(self, name: str, wanted: int) -> int:
         """Give a cluster as many in total as it has room for, count the rest as overflow, and return how many."""
-        total = _fitting(name, wanted, self._division)
+        total = _replicas_that_fit(name, wanted, self._division)
         if excess := _excess(name, wanted, self._division):
             self.overflow[name] = self.overflow.get(name, 0) + excess
         start = self.replicas.get(name, 0)
@@ -118,7 +120,7 @@ class _Rounds:
         return total
 
 
-def _fitting(name: str, count: int, division: AdmiralWorkload) -> int:
+def _replicas_that_fit(name: str, count: int, division: AdmiralWorkload) -> int:
     count = min(count, division.limited.get(name, count))
     return min(count, division.estimated.get(name, count))
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from render.federations.decoding import WrongShape, entry, sequence, struct, text
 from render.federations.patches import JsonPatch, PatchFailed, exact_path
-from render.federations.units import Remark, Rule, refused
+from render.federations.units import Remark, Rule, refused_remark
 from render.kinds import KUBERNETES
 from render.model import Manifest
 
@@ -163,13 +163,13 @@ def _plain_operations(
     for operation in operations:
         if operation["path"] in _IDENTITY:
             message = f"{name}: the override of {operation['path'] or 'the whole object'} has no counterpart"
-            return refused("override-identity", message)
+            return refused_remark("override-identity", message)
         try:
             path, is_there = exact_path(current, operation["path"])
             current = JsonPatch.V4.apply(current, [operation])
         except PatchFailed as error:
             message = f"{name}: KubeFed cannot apply its overrides ({error}), and sends it nothing"
-            return refused("override-fails", message)
+            return refused_remark("override-fails", message)
         if operation["op"] == "test":
             continue
         operator = "add" if operation["op"] == "replace" and not is_there else operation["op"]

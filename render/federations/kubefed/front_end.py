@@ -6,7 +6,7 @@ from typing import Any
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
-from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster
 from render.federations.patches import PatchFailed
 from render.federations.planner import ANY_CLUSTER, Preference, static_weights
 from render.federations.shapes import METADATA, document, fields, map_of, texts
@@ -22,7 +22,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
 )
 from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
@@ -30,7 +30,7 @@ from render.selectors import LabelSelector, Requirement
 
 from .federated_objects import PlainPatches, TargetType, default_target, object_of, overrides_of, plain_patches
 from .placement import FederatedPlacement, RegisteredClusters, placement_of
-from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided, preferences_of
+from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, division_of_preference, preferences_of
 
 _ORPHAN = "kubefed.io/orphan"
 _CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
@@ -80,7 +80,9 @@ class _Fleet:
         if document.kind == "ReplicaSchedulingPreference":
             spec = document.manifest.get("spec") or {}
             if spec.get("targetKind") not in SERVED_KINDS:
-                return refused("rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone")
+                return refused_remark(
+                    "rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone"
+                )
             return exact("rsp-read", "it became part of the object of its name")
         return exact("setting", "a setting of KubeFed's own controllers")
 
@@ -88,11 +90,13 @@ class _Fleet:
         target = self._target(document)
         if target is None:
             hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
-            return document.left(refused("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}"))
+            return document.left(
+                refused_remark("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}")
+            )
         try:
             return self._converted_unit(document, target)
         except (WrongShape, PatchFailed) as error:
-            return document.left(refused("unreadable", str(error)))
+            return document.left(refused_remark("unreadable", str(error)))
 
     def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
         federated = document.manifest
@@ -104,9 +108,9 @@ class _Fleet:
             remarks += changes
         patches, reach, weights, divided_notes = self._patches_reach_and_weights(document, target, manifest)
         if (federated.get("spec") or {}).get("retainReplicas"):
-            manifest = labelled(manifest, RETAIN_REPLICAS)
+            manifest = manifest_with_label(manifest, RETAIN_REPLICAS)
         if target.kind == "Namespace":
-            manifest = labelled(manifest, SKIP_NAMESPACE)
+            manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
         annotations = (federated.get("metadata") or {}).get("annotations") or {}
         config = self._types.get(document.kind)
         is_suspended = config is not None and (config.manifest.get("spec") or {}).get("propagation") == "Disabled"
@@ -166,7 +170,7 @@ class _Fleet:
             federation=self._federation,
             members={},
         )
-        found = divided(inputs, kind=SERVED_KINDS[preference["spec"]["targetKind"]])
+        found = division_of_preference(inputs, kind=SERVED_KINDS[preference["spec"]["targetKind"]])
         if not found.replicas:
             return None
         written = found.federated or federated

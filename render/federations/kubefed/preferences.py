@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from render.federations.decoding import WrongShape
-from render.federations.observation import Observed, observed
+from render.federations.observation import Observed, observed_division
 from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference, plan
 from render.model import Manifest
 
@@ -56,7 +56,7 @@ class PreferenceInputs(Struct, frozen=True, kw_only=True):
     members: Mapping[str, Mapping[str, Any]]
 
 
-def divided(inputs: PreferenceInputs, *, kind: str) -> Divided:
+def division_of_preference(inputs: PreferenceInputs, *, kind: str) -> Divided:
     """Divide one workload as a pass of KubeFed's controller for a kind does."""
     spec, federated = inputs.preference.get("spec") or {}, inputs.federated
     clusters, target = tuple(inputs.federation.labels_by_cluster), spec.get("targetKind", "")
@@ -65,7 +65,9 @@ def divided(inputs: PreferenceInputs, *, kind: str) -> Divided:
     if SERVED_KINDS.get(target) != kind:
         # A kind that there is no controller for is looked at again and again; one of another controller is its own.
         is_known, is_chosen = target in SERVED_KINDS, spec.get("intersectWithClusterSelector")
-        replicas = None if federated is None or is_chosen else shares(inputs.preference, clusters, observed({}, ()))
+        replicas = (
+            None if federated is None or is_chosen else shares(inputs.preference, clusters, observed_division({}, ()))
+        )
         return Divided(status="ok" if is_known else "recheck", replicas=replicas)
     if federated is None:
         return Divided(status="ok")
@@ -81,7 +83,7 @@ def _divided(inputs: PreferenceInputs, federated: Manifest, clusters: Sequence[s
         clusters = _intersection(inputs, federated)
     if not clusters:
         return Divided(status="ok", replicas={})
-    seen = observed(inputs.members, clusters)
+    seen = observed_division(inputs.members, clusters)
     replicas = shares(inputs.preference, clusters, seen)
     placement_of(federated)  # a placement that cannot be read is an error, whether it is written anew or not
     written = written_to(federated, replicas)

@@ -8,7 +8,7 @@ from typing import Any
 from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.federations.patches import differences
-from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused
+from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused_remark
 from render.selectors import matches
 
 _CLUSTER = "kubesphere.io/cluster"
@@ -26,13 +26,17 @@ def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] 
     labels, spec = document.metadata.get("labels") or {}, document.spec
     url, cluster = repositories.get(str(spec.get("repoId"))), labels.get(_CLUSTER)
     if not url:
-        return document.left(refused("repository-unknown", f"the HelmRepo {spec.get('repoId')} is not among them"))
+        return document.left(
+            refused_remark("repository-unknown", f"the HelmRepo {spec.get('repoId')} is not among them")
+        )
     if not cluster:
-        return document.left(refused("release-without-cluster", f"the label {_CLUSTER} does not say where it goes"))
+        return document.left(
+            refused_remark("release-without-cluster", f"the label {_CLUSTER} does not say where it goes")
+        )
     try:
         values = _yaml(base64.b64decode(spec.get("values") or "", validate=True))
     except (binascii.Error, WrongShape) as error:
-        return document.left(refused("unreadable", f"its values cannot be read: {error}"))
+        return document.left(refused_remark("unreadable", f"its values cannot be read: {error}"))
     namespace, name = str(labels.get("kubesphere.io/namespace") or "default"), str(spec.get("name") or document.key[1])
     chart = {"chart": spec.get("chartName"), "version": spec.get("chartVersion"), "sourceRef": _source(name)}
     repository = {
@@ -69,7 +73,7 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
             if (operations := tuple(differences(base, other)))
         )
     except WrongShape as error:
-        return document.left(refused("unreadable", str(error)))
+        return document.left(refused_remark("unreadable", str(error)))
     if document.spec.get("enabled") is False:
         reach = Reach(is_nowhere=True)
     return [_unit_of_document(document, base, reach, rules)]

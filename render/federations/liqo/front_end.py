@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, entry, requirement_of, sequence, struct, text
-from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster, without_server_fields
 from render.federations.patches import differences
 from render.federations.requirements import checked_requirement, is_met
 from render.federations.shapes import document, fields, list_of, map_of
@@ -28,7 +28,7 @@ from render.federations.units import (
     approximate,
     exact,
     exact_for_now,
-    refused,
+    refused_remark,
     units_and_left,
 )
 from render.model import Manifest
@@ -95,16 +95,16 @@ class _Peering:
     def _offloading_of(self, document: Placed) -> _Offloaded | Remark:
         strategy = document.spec.get("namespaceMappingStrategy") or "DefaultName"
         if document.key[1] != _NAME:
-            return refused("must-be-named-offloading", f"Liqo takes no notice of it: it must be named {_NAME}")
+            return refused_remark("must-be-named-offloading", f"Liqo takes no notice of it: it must be named {_NAME}")
         if strategy == "SelectedName" and not document.spec.get("remoteNamespaceName"):
-            return refused("remote-namespace-name-required", "SelectedName needs a remoteNamespaceName")
+            return refused_remark("remote-namespace-name-required", "SelectedName needs a remoteNamespaceName")
         if strategy != "EnforceSameName":
             what = f"{strategy} gives the namespace another name in each peer, and objects keep theirs here"
-            return refused("namespace-renamed", what)
+            return refused_remark("namespace-renamed", what)
         try:
             terms = _terms(document.spec.get("clusterSelector"))
         except WrongShape as error:
-            return refused("unreadable", str(error))
+            return refused_remark("unreadable", str(error))
         peers = tuple(sorted(name for name, labels in self._labels.items() if not terms or _meets_any(terms, labels)))
         pods = document.spec.get("podOffloadingStrategy") or "LocalAndRemote"
         what = "the clusters are its peers, or those of them whose labels its terms select, as they are now"
@@ -121,7 +121,7 @@ class _Peering:
         for each in within:
             if each.kind == "Pod":
                 what = "a Pod that the scheduler of the home cluster sends to a peer has no counterpart"
-                made.append(each.left(refused("bare-pod", what)))
+                made.append(each.left(refused_remark("bare-pod", what)))
             else:
                 made.append(self._unit(each, offloaded))
         return made
@@ -131,7 +131,7 @@ class _Peering:
         is_workload = document.kind in _WORKLOADS
         names = self._workload_clusters(offloaded) if is_workload else self._clusters(document, offloaded)
         if document.kind == "Namespace":
-            manifest = labelled(manifest, SKIP_NAMESPACE)
+            manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
         remarks: tuple[Remark, ...] = ()
         by_room = None
         if document.kind in _DIVIDED and len(names) > 1:

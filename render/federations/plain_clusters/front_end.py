@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from render.federations.manifests import member_cluster
 from render.federations.patches import differences
-from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact, refused
+from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact, refused_remark
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 from render.words import counted
@@ -124,7 +124,7 @@ def _left_by_reason(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> 
 def _left_unlisted(cluster: LiveCluster) -> Iterator[Left]:
     for kind, why in sorted(cluster.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {why}"
-        yield Left(origin=cluster.name, subject=kind, remark=refused("not-listed", message))
+        yield Left(origin=cluster.name, subject=kind, remark=refused_remark("not-listed", message))
 
 
 def _together(left: Sequence[Left]) -> Iterator[Left]:
@@ -143,7 +143,7 @@ def _units_of_forms(forms: Mapping[ObjectRef, Mapping[str, Manifest]]) -> tuple[
         versions = sorted({str(each["apiVersion"]) for each in manifests.values()})
         if len(versions) > 1:
             message = f"the clusters serve no version of it in common ({', '.join(versions)})"
-            left.append(Left(origin=origin, subject=str(ref), remark=refused("no-common-version", message)))
+            left.append(Left(origin=origin, subject=str(ref), remark=refused_remark("no-common-version", message)))
             continue
         template, rules = split(manifests)
         reach = Reach(names=tuple(sorted(manifests)))

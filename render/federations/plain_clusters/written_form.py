@@ -9,7 +9,7 @@ from typing import Any
 
 from render.federations.manifests import without_server_fields
 from render.interpretation.removal import Goes, Path, take_out
-from render.interpreter.pruning import pruned
+from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN
 from render.kinds.kind import Default
 from render.model import Manifest, group_of
@@ -36,7 +36,7 @@ def as_written(manifest: Manifest, *, is_scaled: bool = False) -> dict[str, Any]
 
 def without_filled_in(manifest: Manifest) -> dict[str, Any]:
     """Return a copy of a live object without what servers, controllers and the cluster filled in."""
-    kept = without_defaults(without_server_fields(pruned(manifest)))
+    kept = without_defaults(without_server_fields(manifest_without_pruned_fields(manifest)))
     for path in _EMPTY_TEMPLATES:
         take_out(kept, path)
     kind = BUILT_IN.get((group_of(str(manifest["apiVersion"])), str(manifest["kind"])))

@@ -45,10 +45,10 @@ def _lua_literal(text: str) -> bytes:
 
 def without_empty(value: Any) -> Any:
     """Leave out every empty list and object, at any depth."""
-    return restored(value, ())
+    return value_with_references(value, ())
 
 
-def restored(value: Any, references: Iterable[Any]) -> Any:
+def value_with_references(value: Any, references: Iterable[Any]) -> Any:
     """Give every empty table inside a value the form it has in the references, or leave it out."""
     lists: set[Path] = set()
     objects: set[Path] = set()

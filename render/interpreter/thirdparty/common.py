@@ -6,7 +6,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at, with_value
 from render.interpretation.operations import InterpreterError, Items
-from render.interpretation.statuses import GENERATION_ANNOTATION, collected, generation
+from render.interpretation.statuses import GENERATION_ANNOTATION, generation, statuses_by_cluster
 from render.model import Manifest
 
 PARALLELISM = ("spec", "parallelism")
@@ -43,7 +43,7 @@ def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
     """Return, for each field that any member has a value in, the value of the last such member."""
     return {
         field: status[field]
-        for _, status in collected(items)
+        for _, status in statuses_by_cluster(items)
         for field in fields
         if status.get(field) is not None and status[field] != ""
     }
@@ -60,7 +60,7 @@ def observed_generation(template: Manifest, items: Items) -> int:
     caught_up = sum(
         count_at(status, "resourceTemplateGeneration") == wanted
         and count_at(status, "generation") == count_at(status, "observedGeneration")
-        for _, status in collected(items)
+        for _, status in statuses_by_cluster(items)
     )
     return wanted if caught_up == len(items or ()) else count_at(template, "status", "observedGeneration")
 
@@ -84,7 +84,7 @@ def reported(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
 
 def conditions_of(items: Items) -> Iterable[ClusterCondition]:
     """Yield every member's conditions with the member's name."""
-    for member, status in collected(items):
+    for member, status in statuses_by_cluster(items):
         for condition in objects_at(status, "conditions"):
             yield member, condition
 

@@ -7,7 +7,7 @@ from typing import Any
 from render.interpretation.fields import mapping_at, text_at, value_at
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.requirements import node_claim
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.quantity import parse_quantity
 from render.resources import Component, ReplicaRequirements
@@ -95,7 +95,7 @@ def aggregated_deployment(template: Manifest, items: Items) -> Any:
     status = mapping_at(template, "status")
     if not items:
         return {**status, **dict.fromkeys(WORDS, ""), "observedGeneration": 0}
-    for _, member in collected(items):
+    for _, member in statuses_by_cluster(items):
         others = {field: value for field, value in status.items() if field not in REPORTED}
         status = {**others, **reported_fields({"status": member}, REPORTED)}
     return status

@@ -8,7 +8,7 @@ from msgspec import Struct
 from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.references import Reference, dependents
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -114,7 +114,9 @@ def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
         status = {**mapping_at(template, "status"), **words, **values}
         for field in rules.failures:
             if status.get(field) is not None:
-                status[field] = count_at(status, field) + sum(count_at(member, field) for _, member in collected(items))
+                status[field] = count_at(status, field) + sum(
+                    count_at(member, field) for _, member in statuses_by_cluster(items)
+                )
         if conditions := merged_conditions(conditions_of(items)):
             status["conditions"] = conditions
         return {**status, "observedGeneration": observed_generation(template, items)}

@@ -8,7 +8,7 @@ from render.interpretation.finishing import COMPLETE, FAILED, finish_by_conditio
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import container_references, dependents
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import collected, summed
+from render.interpretation.statuses import statuses_by_cluster, summed
 from render.kinds.workloads import template_dependencies
 from render.model import Manifest
 from render.resources import DependentObject
@@ -170,7 +170,7 @@ def _finishes(items: Items) -> tuple[list[str], int]:
     A member that has not finished counts like the one before it: Karmada's rule.
     """
     failed, complete, finish = [], 0, ""
-    for member, status in collected(items):
+    for member, status in statuses_by_cluster(items):
         for condition in objects_at(status, "conditions"):
             if condition.get("type") in FINISHED and condition.get("status") == "True":
                 finish = text_at(condition, "type")
@@ -203,7 +203,7 @@ def cron_dependencies(cron_job: Manifest) -> Any:
 
 def aggregated_cron(_template: Manifest, items: Items) -> Any:
     """Chain the active jobs; the last type and time win."""
-    active = [job for _, status in collected(items) for job in list_at(status, "active")]
+    active = [job for _, status in statuses_by_cluster(items) for job in list_at(status, "active")]
     status = {"active": active, **last_words(items, ["type", "lastScheduleTime"])}
     return {field: value for field, value in status.items() if value or field == "type"}
 

@@ -8,7 +8,7 @@ from render.interpretation.finishing import COMPLETE, FAILED, finish_by_conditio
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import Component, DependentObject
 
@@ -76,7 +76,7 @@ def aggregated_pytorch(_template: Manifest, items: Items) -> Any:
     """Add up the replicas; created, running, failed or succeeded as the members' conditions say."""
     started, completed = _time(items, "startTime", min), _time(items, "completionTime", max)
     conditions = []
-    if any(has_condition(status, "Created") for _, status in collected(items)):
+    if any(has_condition(status, "Created") for _, status in statuses_by_cluster(items)):
         conditions.append(_condition("Created", "the job is created", started))
     failed, succeeded = _failed_members(items), _all_succeeded(items)
     running = [condition for _, condition in conditions_of(items) if condition.get("type") == "Running"]
@@ -158,7 +158,7 @@ def _status(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, 
 def _replica_statuses(items: Items) -> dict[str, dict[str, int]]:
     """Add up the counters of each role."""
     roles: dict[str, dict[str, int]] = {}
-    for _, status in collected(items):
+    for _, status in statuses_by_cluster(items):
         for role, replicas in mapping_at(status, "replicaStatuses").items():
             sums = roles.setdefault(role, dict.fromkeys(COUNTERS, 0))
             for counter in COUNTERS:
@@ -167,16 +167,18 @@ def _replica_statuses(items: Items) -> dict[str, dict[str, int]]:
 
 
 def _failed_members(items: Items) -> list[str]:
-    return [member for member, status in collected(items) if has_condition(status, "Failed")]
+    return [member for member, status in statuses_by_cluster(items) if has_condition(status, "Failed")]
 
 
 def _all_succeeded(items: Items) -> bool:
-    return bool(items) and sum(has_condition(status, "Succeeded") for _, status in collected(items)) == len(items or ())
+    return bool(items) and sum(has_condition(status, "Succeeded") for _, status in statuses_by_cluster(items)) == len(
+        items or ()
+    )
 
 
 def _time(items: Items, field: str, pick: Any) -> str:
     """Return the earliest or latest of the times that members have; empty when none has one."""
-    return str(pick(filter(None, (text_at(status, field) for _, status in collected(items))), default=""))
+    return str(pick(filter(None, (text_at(status, field) for _, status in statuses_by_cluster(items))), default=""))
 
 
 def job_finish(job: Manifest) -> str:

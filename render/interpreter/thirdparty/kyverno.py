@@ -5,7 +5,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
-from render.interpretation.statuses import collected
+from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 
 from .common import conditions_of, has_condition, last_values, merged_conditions, reported_fields
@@ -16,7 +16,9 @@ REPORTED = ("autogen", "conditions", "ready", "rulecount")
 
 def aggregated_policy(template: Manifest, items: Items) -> Any:
     """Count the rules of all members, merge their conditions, and take the last word about the rest."""
-    counts = {rule: sum(count_at(status, "rulecount", rule) for _, status in collected(items)) for rule in RULES}
+    counts = {
+        rule: sum(count_at(status, "rulecount", rule) for _, status in statuses_by_cluster(items)) for rule in RULES
+    }
     status = {
         **mapping_at(template, "status"),
         **last_values(items, ("ready", "autogen")),

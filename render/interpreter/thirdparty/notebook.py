@@ -6,7 +6,7 @@ from typing import Any
 from render.interpretation.fields import count_at, list_at, mapping_at, text_at
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import collected, summed
+from render.interpretation.statuses import statuses_by_cluster, summed
 from render.model import Manifest
 
 from .common import made_condition
@@ -24,7 +24,7 @@ def aggregated_notebook(template: Manifest, items: Items) -> Any:
     if items and len(items) == 1:
         return items[0].get("status")
     status: dict[str, Any] = {**mapping_at(template, "status"), **summed(items, ["readyReplicas"])}
-    states = [(member, mapping_at(each, "containerState")) for member, each in collected(items)]
+    states = [(member, mapping_at(each, "containerState")) for member, each in statuses_by_cluster(items)]
     failed = [(member, state) for member, state in states if not _runs(state)]
     if failed:
         condition = made_condition("Failed", "NotebookFailed", "the notebook failed", [member for member, _ in failed])

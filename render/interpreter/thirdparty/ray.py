@@ -12,7 +12,7 @@ from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import collected, summed
+from render.interpretation.statuses import statuses_by_cluster, summed
 from render.interpreter.lua.kube_library import resource_add
 from render.model import Manifest
 from render.quantity import parse_quantity
@@ -53,7 +53,7 @@ def aggregated_cluster(template: Manifest, items: Items) -> Any:
     """Add up workers and resources, chain the conditions; state and addresses are those of the first that has one."""
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
-    statuses = [status for _, status in collected(items)]
+    statuses = [status for _, status in statuses_by_cluster(items)]
     leader = next((status for status in statuses if status.get("state") is not None), {})
     status: dict[str, Any] = {
         **summed(items, COUNTERS),
@@ -72,7 +72,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     """Take the state of the job and of its deployment that counts most, with the reason the latter gives."""
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
-    statuses = [status for _, status in collected(items)]
+    statuses = [status for _, status in statuses_by_cluster(items)]
     job = _leading((status for status in statuses if status.get("jobStatus") != ""), "jobStatus", JOB_STATES)
     deployment = _leading(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES)
     return _without_nulls(
@@ -87,7 +87,7 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
     """Add up the endpoints, chain the conditions, and take of each application the state that counts most."""
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
-    statuses = [status for _, status in collected(items)]
+    statuses = [status for _, status in statuses_by_cluster(items)]
     return _without_nulls(
         {
             **summed(items, ["numServeEndpoints"]),

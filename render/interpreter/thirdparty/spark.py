@@ -9,7 +9,7 @@ from render.interpretation.fields import mapping_at, text_at, value_at
 from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, InterpreterError, Items
 from render.interpretation.requirements import node_claim
-from render.interpretation.statuses import collected, summed
+from render.interpretation.statuses import statuses_by_cluster, summed
 from render.model import Manifest
 from render.quantity import QuantityFormat, format_quantity
 from render.resources import Component, ReplicaRequirements
@@ -99,7 +99,7 @@ def aggregated_application(_template: Manifest, items: Items) -> Any:
     """Take a lone member's status as it is; of several, the worst state, all executors and the latest times."""
     if items and len(items) == 1:
         return items[0].get("status")
-    statuses = [status for _, status in collected(items)]
+    statuses = [status for _, status in statuses_by_cluster(items)]
     has_state = [status for status in statuses if value_at(status, "applicationState", "state") is not None]
     states = [text_at(status, "applicationState", "state") for status in has_state]
     rank = {state: index for index, state in enumerate(STATES)}

@@ -8,7 +8,7 @@ from render.interpretation.fields import count_at, list_at, mapping_at, objects_
 from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import collected, summed
+from render.interpretation.statuses import statuses_by_cluster, summed
 from render.model import Manifest
 from render.resources import Component
 
@@ -74,7 +74,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     """Take the status of a lone member as it is; add up several: counters, tasks, resources, the longest run."""
     if not items:
         return template.get("status")
-    statuses = [status for _, status in collected(items)]
+    statuses = [status for _, status in statuses_by_cluster(items)]
     if len(items) == 1:
         return items[0].get("status")
     status: dict[str, Any] = {
