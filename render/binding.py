@@ -104,7 +104,7 @@ class KeptTargets(Struct, frozen=True, kw_only=True):
 
 
 class OverriddenReplicas(Struct, frozen=True, kw_only=True):
-    """Target clusters in which an override sets the replicas of an object, and not what its policy assigns."""
+    """Target clusters with other replicas of an object than its policy assigns: by an override, or with all of them."""
 
     clusters: tuple[str, ...]
     replicas: int

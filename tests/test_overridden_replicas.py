@@ -11,7 +11,7 @@ from .memory_fleet import MemoryFleet
 
 ROOM = (1, {"cpu": "8", "memory": "16Gi", "pods": "110"})
 BINDING = "bindings/default/Deployment.apps/nginx.yaml"
-NOTE = "* replicas that an override sets, and not the policy"
+NOTE = "* other replicas than the policy assigns: an override sets them, or nothing writes a share"
 
 
 def setting(replicas: Any, *names: str, path: str = "/spec/replicas", kind: str = "Deployment") -> dict[str, Any]:

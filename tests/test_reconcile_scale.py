@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from render.documents import parse_documents
 from tests.build import NGINX, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.stories import a_fleet, settings
 from tests.test_render_interpreter_scale import a_definition, a_widget
@@ -112,3 +113,23 @@ def test_diff_and_explain_say_what_a_change_divides_in_vain(tmp_path: Path, caps
         "its policy divides it, but nothing tells how many replicas Widget.example.io has: every cluster gets all of it"
     ]
     assert "layers" not in about_widget
+
+
+FLINK = ("flink.apache.org/v1beta1", "FlinkDeployment")
+
+
+def test_where_nothing_writes_shares_all_replicas_are_counted_in_each_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were said to be two in each cluster, which had four."""
+    fleet = a_fleet(tmp_path, members=2)
+    flink = {**a_widget(*FLINK, taskManager={"replicas": 3}), "metadata": {"name": "f", "namespace": "default"}}
+    selector = {"apiVersion": FLINK[0], "kind": FLINK[1]}
+    fleet.commit({"flink.yaml": flink, "policy.yaml": a_policy("flink", selectors=[selector], placement=ONE_TO_ONE)})
+    argosy(fleet, capsys, "reconcile", "--bootstrap")
+    table = argosy(fleet, capsys, "render").out
+    assert "member1:4* member2:4*" in table
+    (binding,) = parse_documents(fleet.show("bindings/default/FlinkDeployment.flink.apache.org/f.yaml").encode())
+    assert [each["replicas"] for each in binding.value["spec"]["clusters"]] == [2, 2]
+    assert binding.value["status"]["overriddenReplicas"] == [{"clusters": ["member1", "member2"], "replicas": 4}]
+    assert argosy(fleet, capsys, "verify").code == 0

@@ -7,7 +7,7 @@ MOST_NAMED = 12
 
 _SHOWN = 6
 OVERRIDDEN = "*"
-"""The mark of replicas that an override sets in a cluster, where its policy assigns others."""
+"""The mark of replicas that a cluster gets where its policy assigns others: by an override, or for want of a writer."""
 
 
 def cluster_words(names: Sequence[str], every: Collection[str], most: int = _SHOWN) -> str:
@@ -31,7 +31,9 @@ def _first_names(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-OVERRIDDEN_NOTE = f"{OVERRIDDEN} replicas that an override sets, and not the policy"
+OVERRIDDEN_NOTE = (
+    f"{OVERRIDDEN} other replicas than the policy assigns: an override sets them, or nothing writes a share"
+)
 
 
 def cluster_cell(

@@ -82,7 +82,12 @@ class BindingPart(DocumentPart, frozen=True, kw_only=True):
     reason: Reason
     clusters: Annotated[Mapping[str, int], meaning("Its clusters with their replicas; 0 if it has none to count.")]
     overridden: (
-        Annotated[tuple[str, ...], meaning("The clusters in which an override sets the replicas, and not the policy.")]
+        Annotated[
+            tuple[str, ...],
+            meaning(
+                "The clusters with other replicas than the policy assigns, by an override or as nothing writes shares."
+            ),
+        ]
         | UnsetType
     ) = UNSET
     required_by: Annotated[tuple[str, ...], meaning("The objects it follows.")] | UnsetType = UNSET

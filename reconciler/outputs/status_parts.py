@@ -40,7 +40,10 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
     object: ObjectName | UnsetType = UNSET
     replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
     overridden: (
-        Annotated[bool, meaning("Present if an override sets these replicas, and not the policy.")] | UnsetType
+        Annotated[
+            bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
+        ]
+        | UnsetType
     ) = UNSET
     applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
     health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET

@@ -43,9 +43,19 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
                 yield binding
                 continue
             text = writer.text_of(built, kept=suspended_mask(binding, fleet))
-            overridden = tuple(self._overridden(binding, built)) if text or built.failures else ()
+            overridden = tuple(self._overridden(binding, built)) if text or built.failures else self._unshared(binding)
             is_same = text == binding.applied_overrides and overridden == binding.overridden
             yield binding if is_same else replace(binding, applied_overrides=text, overridden=overridden)
+
+    def _unshared(self, binding: Binding) -> tuple[OverriddenReplicas, ...]:
+        """Return the clusters that get all replicas because nothing writes the share that is assigned to them."""
+        template = self.templates.get(binding.ref)
+        if template is None or not binding.is_divided or not binding.is_workload or binding.components:
+            return ()
+        if self.interpreter.has(Operation.REVISE_REPLICA, template.manifest):
+            return ()
+        found = sorted(name for name, share in binding.target_replicas.items() if share != binding.replicas)
+        return (OverriddenReplicas(clusters=tuple(found), replicas=binding.replicas),) if found else ()
 
     def _overridden(self, binding: Binding, works: Works) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""

@@ -58,9 +58,14 @@ def tally_of(clusters_by_object: Iterable[Mask], bindings: Collection[Binding], 
     return Tally(
         objects={names[index]: count for index, count in objects_by_index(clusters_by_object).items()},
         replicas=replicas_by_cluster(bindings),
-        overridden=Counter(name for each in bindings if each.overridden for name in each.overridden_replicas),
+        overridden=Counter(name for each in bindings if _is_by_override(each) for name in each.overridden_replicas),
         reasons=Counter(map(binding_state, bindings)),
     )
+
+
+def _is_by_override(binding: Binding) -> bool:
+    """Say whether overrides set replicas: other bindings have some that nothing could write a share of."""
+    return bool(binding.overridden and binding.applied_overrides)
 
 
 def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
