@@ -29,7 +29,7 @@ class RememberedMember(DiscreetStruct, frozen=True, kw_only=True):
     written ("": never). ``unchanged`` counts its objects without a deviation, ``deviating`` are the others.
     """
 
-    UNSHOWN = ("told",)
+    UNSHOWN = ("deviating",)
 
     answers: IdleMember
     commit: str

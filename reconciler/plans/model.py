@@ -195,7 +195,7 @@ class Plan(DiscreetStruct, frozen=True, kw_only=True):
     ``answered``, ``admission`` and ``options`` let a single object be planned again when it changed meanwhile.
     """
 
-    UNSHOWN = ("held",)
+    UNSHOWN = ("held_objects",)
 
     cluster: str
     commit: str = ""
