@@ -273,7 +273,10 @@ def test_capacity_is_what_it_adds_up_to(repository: Repository, capsys: pytest.C
         ({}, f"member1 observed 0 0 {resources}"),
         (
             {"allocatableModelings": [{"grade": 0, "count": 0}, {"grade": 1, "count": 1}]},
-            f"member1 observed 4 4 {resources}, but 4 by the grades of its nodes",
+            (
+                f"member1 observed 4 4 {resources}, but 4 by its resource model, in which a node has the least of its"
+                " grade (argosy explain cluster/member1)"
+            ),
         ),
     ):
         facts = {
@@ -292,6 +295,11 @@ def test_capacity_is_what_it_adds_up_to(repository: Repository, capsys: pytest.C
         lines = told(explain(repository, capsys, "deploy/nginx"), "Capacity")
         assert lines[1] == f"What was observed is as recorded in commit {status[:12]}, seen at 2026-03-01T09:18:00Z."
         assert " ".join(lines[-1].split()) == row
+    grades = told(explain(repository, capsys, "cluster/member1"), "Resource model")
+    assert [line.split() for line in grades[-2:]] == [
+        ["GRADE", "NODES", "EACH", "HAS", "AT", "LEAST"],
+        ["1", "1", "cpu", "2,", "memory", "2"],
+    ]
 
 
 def test_a_cluster_that_nothing_is_known_of_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

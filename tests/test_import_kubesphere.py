@@ -140,6 +140,11 @@ def test_a_cluster_behind_a_tunnel_pulls(fleet: Imported) -> None:
     """KS-03."""
     assert fleet.object("Cluster", "", "b-us")["spec"]["syncMode"] == "Pull"
     assert fleet.told("Cluster b-us") == {"tunnel-left-out": "approximate"}
+    (said,) = [each["message"] for each in fleet.report["documents"] if each["document"] == "Cluster b-us"]
+    assert said == (
+        "the token of its tunnel is not copied: let an agent in it apply its folder"
+        " (argosy cluster agent b-us prints one), or Argo CD or Flux"
+    )
 
 
 def test_no_credential_is_written(fleet: Imported) -> None:

@@ -1,5 +1,6 @@
 """One cluster explained, as values: the objects it holds, those it does not hold, and the reasons for both."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from render.cluster import Cluster
 from render.model import ObjectRef
 from render.scheduling.decisions import Trigger
 from render.scheduling.explanation import Candidate, Explanation
+from render.scheduling.resource_models import modelled_nodes
 
 from .capacity import CapacityOrigin, origin_of
 
@@ -43,8 +45,19 @@ class CapacityLine(Struct, frozen=True, kw_only=True):
     reserved: str
 
 
+class GradeLine(Struct, frozen=True, kw_only=True):
+    """A grade of a cluster's resource model: how many nodes it has, and the least of each resource that one has."""
+
+    grade: int
+    nodes: int
+    least: Mapping[str, str]
+
+
 class ClusterExplanation(Struct, frozen=True, kw_only=True):
-    """A cluster as the scheduler sees it, with the objects it holds and does not. ``served`` counts recorded APIs."""
+    """A cluster as the scheduler sees it, with the objects it holds and does not. ``served`` counts recorded APIs.
+
+    ``grades`` are those of its resource model by which its room is counted: none where the sums above count.
+    """
 
     name: str
     path: str
@@ -57,6 +70,7 @@ class ClusterExplanation(Struct, frozen=True, kw_only=True):
     served: int | None
     origin: CapacityOrigin
     capacity: tuple[CapacityLine, ...]
+    grades: tuple[GradeLine, ...]
     held: tuple[ClusterObject, ...]
     absent: tuple[AbsentObject, ...]
 
@@ -82,6 +96,7 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
         served=None if cluster.api_enablements is None else len(cluster.api_enablements),
         origin=origin_of(cluster.resource_summary),
         capacity=tuple(_capacity(cluster)),
+        grades=tuple(_grades(cluster)) if built.schedule.scheduler.state.options.uses_resource_models else (),
         held=held,
         absent=tuple(sorted(absent, key=lambda each: each.ref)),
     )
@@ -99,6 +114,19 @@ def _capacity(cluster: Cluster) -> Iterator[CapacityLine]:
             allocating=allocating,
             reserved=reserved,
         )
+
+
+def _grades(cluster: Cluster) -> Iterator[GradeLine]:
+    """Yield the grades that have nodes, of a cluster whose room is counted by them."""
+    if modelled_nodes(cluster) is None or cluster.resource_summary is None:
+        return
+    nodes: Counter[int] = Counter()
+    for grade, count in cluster.resource_summary.modelings:
+        nodes[grade] += count
+    for model in sorted(cluster.resource_models, key=lambda each: each.grade):
+        if nodes[model.grade]:
+            least = {each.name: each.min for each in model.ranges}
+            yield GradeLine(grade=model.grade, nodes=nodes[model.grade], least=least)
 
 
 def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject]:

@@ -43,7 +43,7 @@ _MODE = {
     Mode.WHOLE: "all of them in one cluster, where the indexes of its pods are counted from 0",
     Mode.STEADY: "kept: the clusters hold as many as are asked for",
 }
-_GRADES = ", but {} by the grades of its nodes"
+_GRADES = ", but {} by its resource model, in which a node has the least of its grade (argosy explain cluster/{})"
 _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
 
 
@@ -166,7 +166,8 @@ def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Sect
             str(each.taken or ""),
             str(each.held or ""),
             str(each.room),
-            ", ".join(map(_resource, each.resources)) + (_GRADES.format(each.by_summary) if each.by_grades else ""),
+            ", ".join(map(_resource, each.resources))
+            + (_GRADES.format(each.by_summary, each.cluster) if each.by_grades else ""),
         )
         for each in rooms
     ]

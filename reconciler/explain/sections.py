@@ -198,12 +198,21 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
             for each in explanation.capacity
         ]
         yield section(f"Capacity, {explanation.origin}", header, rows)
+    if explanation.grades:
+        grades = [
+            (str(each.grade), str(each.nodes), ", ".join(f"{name} {amount}" for name, amount in each.least.items()))
+            for each in explanation.grades
+        ]
+        yield section("Resource model", ("GRADE", "NODES", "EACH HAS AT LEAST"), grades, before=(_BY_MODEL,))
     if explanation.held:
         held = [(str(each.ref), str(each.replicas or ""), each.why) for each in explanation.held]
         yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held)
     if explanation.absent:
         absent = [row for each in explanation.absent for row in _absent_rows(each)]
         yield section("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
+
+
+_BY_MODEL = "What fits is counted node by node, and of a node only the least of its grade counts (spec.resourceModels)."
 
 
 def _traits(explanation: ClusterExplanation) -> Iterator[str]:

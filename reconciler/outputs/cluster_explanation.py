@@ -19,6 +19,14 @@ class CapacityLinePart(DocumentPart, frozen=True, kw_only=True):
     reserved: str | UnsetType = UNSET
 
 
+class GradePart(DocumentPart, frozen=True, kw_only=True):
+    """A grade of the resource model of a cluster."""
+
+    grade: int
+    nodes: Annotated[int, meaning("How many nodes of the cluster are of the grade.")]
+    least: Annotated[Mapping[str, str], meaning("The least of each resource that a node of it has: that counts.")]
+
+
 class HeldObjectPart(DocumentPart, frozen=True, kw_only=True):
     """An object that a cluster holds."""
 
@@ -63,5 +71,8 @@ class ClusterExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[str, meaning("Where its capacity comes from: `declared`, `observed` or `unknown`.")] | UnsetType
     ) = UNSET
     capacity: Annotated[tuple[CapacityLinePart, ...], meaning("Its capacity.")] | UnsetType = UNSET
+    grades: (
+        Annotated[tuple[GradePart, ...], meaning("The resource model by which its room is counted.")] | UnsetType
+    ) = UNSET
     held: Annotated[tuple[HeldObjectPart, ...], meaning("What it holds, and why.")] | UnsetType = UNSET
     absent: Annotated[tuple[AbsentObjectPart, ...], meaning("What goes elsewhere, and why.")] | UnsetType = UNSET

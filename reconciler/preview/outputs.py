@@ -1,6 +1,6 @@
 """The outcome of a pass, or the part that is asked for: a table, manifests, Work objects or bindings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,12 +15,16 @@ from reconciler.plans.rendered_object import object_in
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import write_directory
 from render.binding import Binding
+from render.bits import members
 from render.documents import emit
-from render.model import Manifest, TargetCluster
+from render.model import Manifest, TargetCluster, Template
 from render.parsing import binding_manifest
 from render.words import nearest
 
 _LEAST_ROOM = 16
+_ALONG = "with the objects in it"
+Namespaces = Sequence[tuple[Template, tuple[str, ...]]]
+"""Namespaces that go along with the objects in them, each with its clusters."""
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -63,8 +67,10 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
     ``width`` is that of the terminal (0: none). The wide table names every cluster, and the file of each template.
     """
     chosen = [each for each in outcome.rendered.built.bindings if selection.has_binding(each)]
-    if chosen:
-        yield _wide_table(chosen, outcome) if is_wide else _table(chosen, outcome, width)
+    namespaces = tuple(_namespaces(outcome, selection))
+    if chosen or namespaces:
+        wide = _wide_table(chosen, namespaces, outcome) if is_wide else ""
+        yield wide or _table(chosen, namespaces, outcome, width)
     unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
     if unmatched and not selection.clusters:
         most = len(unmatched) if is_wide else 10
@@ -76,7 +82,7 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
         yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
 
 
-def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
+def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome, width: int) -> str:
     """Return a table in which the clusters of an object take what the other columns leave of the width."""
     every = outcome.rendered.built.index.names
     rows = sorted(
@@ -88,6 +94,9 @@ def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
         )
         for each in bindings
     )
+    for namespace, there in namespaces:
+        rows.append(("-", f"Namespace/{namespace.ref.name}", _ALONG, tuple((name, 0) for name in there), ()))
+    rows.sort(key=lambda row: row[:3])
     header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
     taken = table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
     room = max(width - taken, _LEAST_ROOM) if width else 0
@@ -95,7 +104,22 @@ def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
     return table(header, cells, width=width)
 
 
-def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
+def _namespaces(outcome: Outcome, selection: Selection) -> Iterator[tuple[Template, tuple[str, ...]]]:
+    """Yield the Namespaces of the source that go along with objects in them, each with its clusters.
+
+    No policy claims them, so that they have no binding.
+    """
+    if selection.namespace:
+        return
+    paths, names = {each.ref for each in outcome.source.desired.templates}, outcome.rendered.built.index.names
+    for template, works in outcome.rendered.namespaces:
+        there = sorted({names[index] for variant in works.variants for index in members(variant.clusters)})
+        chosen = tuple(name for name in there if selection.has_cluster(name))
+        if template.ref in paths and chosen:
+            yield template, tuple(there)
+
+
+def _wide_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome) -> str:
     """Return a table with all there is to say of each object, however wide that is."""
     path_by_ref = {template.ref: template.path for template in outcome.source.desired.templates}
     rows = [
@@ -107,6 +131,10 @@ def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
             path_by_ref.get(each.ref, "-"),
         )
         for each in bindings
+    ]
+    rows += [
+        ("-", f"Namespace/{each.ref.name}", "-", full_cluster_cell(dict.fromkeys(there, 0)), _ALONG, each.path or "-")
+        for each, there in namespaces
     ]
     header = ("NAMESPACE", "OBJECT", "REPLICAS", "CLUSTERS", "POLICY", "FILE")
     return table(header, sorted(rows), width=0)

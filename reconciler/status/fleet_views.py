@@ -164,7 +164,11 @@ def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] =
 def _binding_row(binding: Binding) -> tuple[str, str, str]:
     state = binding_state(binding)
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
-    return str(binding.ref), state, messages[0] if messages else placed_words(binding)
+    placed = placed_words(binding)
+    if not messages:
+        return str(binding.ref), state, placed
+    is_released = not binding.policy  # a reason of its own, and clusters in which it stays
+    return str(binding.ref), state, f"{messages[0]}; it stays in {placed}" if is_released and placed else messages[0]
 
 
 def placed_words(binding: Binding) -> str:

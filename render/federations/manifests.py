@@ -25,6 +25,17 @@ def member_cluster(name: str, labels: Mapping[str, str], spec: Mapping[str, Any]
     }
 
 
+def way_into(name: str, *, is_pulling: bool) -> str:
+    """Return how passes reach a member, or what applies its folder in one that they cannot reach.
+
+    >>> way_into("eu", is_pulling=False)
+    'give the cluster a context in a kubeconfig'
+    """
+    if not is_pulling:
+        return "give the cluster a context in a kubeconfig"
+    return f"let an agent in it apply its folder (argosy cluster agent {name} prints one), or Argo CD or Flux"
+
+
 def without_server_fields(manifest: Manifest) -> dict[str, Any]:
     """Return an object as a person would write it: without status, and without what an API server adds."""
     kept = {key: value for key, value in manifest.items() if key != "status"}

@@ -8,7 +8,13 @@ from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import WrongShape, integer, struct, text, truth
-from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster, without_server_fields
+from render.federations.manifests import (
+    SKIP_NAMESPACE,
+    manifest_with_label,
+    member_cluster,
+    way_into,
+    without_server_fields,
+)
 from render.federations.patches import PatchFailed
 from render.federations.shapes import document, fields, list_of, map_of, texts
 from render.federations.units import (
@@ -100,7 +106,8 @@ class _Subscriptions:
         if document.kind in _READ:
             return exact(f"{document.kind.lower()}-read", _READ[document.kind])
         if document.kind == "ManagedCluster":
-            what = "its agent holds the credentials; give the cluster a context in a kubeconfig"
+            way = way_into(document.key[1], is_pulling=document.spec.get("syncMode") == "Pull")
+            what = f"its agent holds the credentials; {way}"
             if document.spec.get("syncMode") == "Dual":
                 return approximate("dual-sync", f"Dual has become Push; {what}")
             return exact("credentials-left-out", what)

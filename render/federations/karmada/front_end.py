@@ -7,7 +7,7 @@ from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import integer, struct, text
-from render.federations.manifests import member_cluster, without_server_fields
+from render.federations.manifests import member_cluster, way_into, without_server_fields
 from render.federations.shapes import document, fields, list_of
 from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate, exact
 from render.matching.match import PolicyIndex
@@ -83,7 +83,8 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
             left.append(each.left(_about_rebalancer(each)))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
             members.append((each.origin, _member(each)))
-            left.append(each.left(exact("credentials-left-out", _CREDENTIALS)))
+            way = way_into(each.key[1], is_pulling=each.spec.get("syncMode") == "Pull")
+            left.append(each.left(exact("credentials-left-out", f"its Secrets are not copied; {way}")))
         else:
             manifest = _without_server_fields(each.manifest)
             gone = sorted(_removed_fields(each.manifest, manifest))
@@ -91,9 +92,6 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
             left.append(each.left(exact("cleaned" if gone else "kept", what)))
             kept.append(Placed(manifest=manifest, origin=each.origin))
     return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
-
-
-_CREDENTIALS = "its Secrets are not copied; give the cluster a context in a kubeconfig"
 
 
 def _starting_binding(document: Placed) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from render.federations.conversion import Documents, FrontEnd
 from render.federations.decoding import struct, text, truth
 from render.federations.kubefed import KUBEFED
-from render.federations.manifests import member_cluster
+from render.federations.manifests import member_cluster, way_into
 from render.federations.shapes import document, fields, map_of, texts
 from render.federations.units import Conversion, Labels, Left, Placed, Remark, Unit, approximate, exact
 from render.model import Manifest
@@ -155,7 +155,7 @@ def _member_of_cluster(cluster: Placed) -> Manifest:
 
 def _credentials(cluster: Placed) -> Remark:
     if (cluster.spec.get("connection") or {}).get("type") == "proxy":
-        what = "the token of its tunnel is not copied: let Argo CD or Flux in it apply its folder"
+        what = f"the token of its tunnel is not copied: {way_into(cluster.key[1], is_pulling=True)}"
         return approximate("tunnel-left-out", what)
     return exact("credentials-left-out", "its kubeconfig is not copied; give the cluster a context in a kubeconfig")
 
