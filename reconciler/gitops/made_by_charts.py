@@ -105,7 +105,7 @@ def _files_without_charts(found: ReadFiles, made: _Made, readers: Readers, readi
     """Return manifests without those that are read, and a problem for each that cannot be."""
     manifests = found.contents.manifests
     others = tuple(place for place in manifests if not (is_of_chart(place.file) and readers.deploys(place)))
-    message = "is not the same for all clusters, so that what it deploys cannot be told"
+    message = "is not the same for all clusters, so that what it deploys is not known"
     broken = tuple(_broken_charts(made.unequal, message, reading))
     return replace(
         found,

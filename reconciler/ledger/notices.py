@@ -78,7 +78,7 @@ class NoticeRecord(BranchFile, frozen=True, kw_only=True):
     PATH: ClassVar[str] = "told.yaml"
     KIND: ClassVar[str] = "Told"
     ABOUT: ClassVar[str] = (
-        "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet."
+        "What `argosy run --notify` sent to people and is not over yet, and messages that no channel took yet."
     )
 
     conditions: dict[str, str] = field(default_factory=dict)

@@ -127,7 +127,8 @@ ANNOTATIONS = (
             ),
             Entry("argosy.dev/refused-hint", "In clusters of an agent's and the status branch: what to do about that."),
             Entry(
-                "argosy.dev/deployer", "In clusters of the status branch: the tool that told all this, such as `Flux`."
+                "argosy.dev/deployer",
+                "In clusters of the status branch: the tool that reported all this, such as `Flux`.",
             ),
             Entry(
                 "argosy.dev/member",

@@ -48,7 +48,7 @@ class Telling(Struct, frozen=True, kw_only=True):
                 record = self._recorded_as_sent(mine, faults)
                 report = replace(report, notified=self._count_by_result(mine, faults))
         except ReconcileError as error:
-            self.log.warning(f"nobody was told what changed: {error.message}")
+            self.log.warning(f"nobody was notified of what changed: {error.message}")
             return report
         return replace(report, next_notice=record.next_try)
 

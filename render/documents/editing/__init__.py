@@ -70,5 +70,5 @@ def without_document(data: bytes, index: int) -> bytes:
     result = page.mark + "\n".join([*page.lines[:start], *page.lines[end:]]).encode()
     left = [replace(each, line=0, index=0) for each in parse_documents(result)]
     if left != [replace(each, line=0, index=0) for each in before if each.index != index]:
-        raise page.refusal(page.root.start, "the documents of this file cannot be told apart", BY_HAND)
+        raise page.refusal(page.root.start, "the documents of this file cannot be distinguished", BY_HAND)
     return result

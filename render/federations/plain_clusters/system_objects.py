@@ -46,7 +46,7 @@ _SECRET = approximate(
 )
 _POD = approximate(
     "pod-left-out",
-    "what the cluster wrote into a Pod cannot be told from what a person wrote; it stays there as it is",
+    "what the cluster wrote into a Pod cannot be distinguished from what a person wrote; it stays there as it is",
 )
 
 

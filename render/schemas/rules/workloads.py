@@ -110,7 +110,7 @@ def _check_job(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> Non
     pod, place = (spec.get("template") or {}).get("spec") or {}, ((steps, "template"), "spec")
     if pod.get("restartPolicy") not in {"Never", "OnFailure"}:
         hint = f"write {alternatives(['Never', 'OnFailure'])}"
-        findings.problem(path_of((place, "restartPolicy")), "must be told for a Job", hint=hint, kind="Required")
+        findings.problem(path_of((place, "restartPolicy")), "must be set for a Job", hint=hint, kind="Required")
     check_at_least(0, spec, _JOB_COUNTS, (steps, findings))
     if spec.get("selector") is not None and not spec.get("manualSelector"):
         hint = "leave it out: Kubernetes writes it"
