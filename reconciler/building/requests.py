@@ -175,10 +175,10 @@ class Build(Protocol):
         """Return the outcome of the build."""
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
-        """Return what came of these folders, in order."""
+        """Return the outcome of these folders, in order."""
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
-        """Return what came of these charts."""
+        """Return the outcome of these charts."""
 
     def without_cache(self) -> "Build":
         """Return what builds all of it anew."""

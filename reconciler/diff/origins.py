@@ -1,6 +1,6 @@
 """The origins of what differs: which files objects were built from, and which parts of a build are others.
 
-A chart of another version is told apart from other values: each part of a build is compared by itself.
+A chart of another version is distinguished from other values: each part of a build is compared by itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -77,7 +77,7 @@ def _workload_of_plan(plan: AgentPlan) -> Manifest:
         spec = {**schedule, "jobTemplate": {"spec": job}}
         return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": _metadata(), "spec": spec}
     selector = {"matchLabels": {LABEL: plan.cluster}}
-    # Two at once would be told apart by Git alone.
+    # Two at once would be distinguished by Git alone.
     spec = {"replicas": 1, "strategy": {"type": "Recreate"}, "selector": selector, "template": template}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(), "spec": spec}
 

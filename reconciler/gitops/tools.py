@@ -59,11 +59,11 @@ class LaterBuild(Struct):
         return self._builder()(files, selection, read, locked) if selection.kustomizations else BuiltSource()
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
-        """Return what came of these folders, in order."""
+        """Return the outcome of these folders, in order."""
         return self._builder().build_folders(requests, locked) if requests else ()
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
-        """Return what came of these charts."""
+        """Return the outcome of these charts."""
         return self._builder().render_charts(requests) if requests else BuiltSource()
 
     def without_cache(self) -> Build:

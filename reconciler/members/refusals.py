@@ -1,6 +1,6 @@
 """Refusals of an API server: status, reason and causes are read into a ``Failure``, and secrets are left out.
 
-Conflicts are told apart by their causes alone: a 409 naming field managers is about ownership, any other is a race
+Conflicts are distinguished by their causes alone: a 409 naming field managers is about ownership, any other is a race
 and worth another attempt. A 500 about a typed patch is the manifest's fault, however transient a 500 sounds: the API
 server answers so when its schema does not know a field that server-side apply sends.
 """

@@ -19,7 +19,7 @@ class FileDifferencePart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VerdictPart(DocumentPart, frozen=True, kw_only=True):
-    """A rendered commit, and what came of making it again."""
+    """A rendered commit, and the outcome of making it again."""
 
     commit: Rendered
     source: Annotated[str, meaning("The source commit; empty if the commit names none.")]

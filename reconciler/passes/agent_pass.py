@@ -85,7 +85,7 @@ class AgentPass(Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """The exit code: that of the refusal, of what came of the cluster, or of Git."""
+        """The exit code: that of the refusal, of the outcome of the cluster, or of Git."""
         if self.refusal is not None:
             return self.refusal.exit_code
         code = exit_code((self.report,)) if self.report is not None else 0

@@ -81,7 +81,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
 
 
 def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
-    """Carry out a run, saying what changes as it happens; return what came of each member, by name."""
+    """Carry out a run, saying what changes as it happens; return the outcome of each member, by name."""
     done = Counter[str]()
 
     def tell(report: ClusterReport) -> None:
@@ -161,7 +161,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return SopsDecryption(fleet.decryption.secret, services=frozenset(fleet.decryption.key_services))
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
-        """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
+        """Apply the commit to every chosen member and return each outcome, by name; ``tell`` gets each at once."""
         repository = self.context.publication.repository
         # An agent has one cluster, and looks for another agent of it before each first write.
         fresh = FRESH_SECONDS if self.commits is None else 0.0

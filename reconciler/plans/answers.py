@@ -200,7 +200,7 @@ def _is_reordered(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) ->
 
 
 def _is_named(items: Any) -> bool:
-    """Return whether the items of a list are told apart by their names."""
+    """Return whether the items of a list are distinguished by their names."""
     if not isinstance(items, list) or not items:
         return False
     return all(isinstance(item, Mapping) and "name" in item for item in items) and len(_by_name(items)) == len(items)

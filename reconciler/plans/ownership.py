@@ -272,7 +272,7 @@ def _within(fields: Fields, step: Step) -> Fields | None:
 def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tuple[Key | Member, Any], ...] | None:
     """Return the items of a wanted list, each with the step that leads to it; None for a list that is one piece.
 
-    Whoever owns an item of the live list shows by which keys its items are told apart. The server merges such a list,
+    Whoever owns an item of the live list shows by which keys its items differ. The server merges such a list,
     so that two managers who want different items of it are not in conflict.
     """
     steps = dict.fromkeys(

@@ -1,6 +1,6 @@
 """The changes of a Work's status that are worth a commit; equal objects of many clusters are compared once.
 
-Two things are told apart: its *state* (applied, healthy, a finding) and its *numbers* (the status that it reports,
+Two things are distinguished: its *state* (applied, healthy, a finding) and its *numbers* (the status that it reports,
 without times that only say that somebody looked). Either is written at once where it changes, and after pauses where it
 changes again and again (``streaks``): a commit in which anything of the kind is written takes all of it along.
 """
@@ -46,7 +46,7 @@ _TELLING_TIMES = frozenset({"lastScaleTime", "lastScheduleTime", "lastSuccessful
 _NAMES = (("metadata", "name"), ("status", "manifestStatuses", 0, "identifier", "name"))
 """The paths of the names by which the Works of most objects differ alone."""
 MOST_CASES = 8
-"""The number of different objects of one identity that are told apart; a fleet rarely has more."""
+"""The number of different objects of one identity that are distinguished; a fleet rarely has more."""
 
 
 class Occasion(Struct, frozen=True, kw_only=True):
@@ -178,7 +178,7 @@ def _flapping_work(observed: Manifest, turns: Streak) -> Manifest:
 
 
 def _comparable_health(work: Manifest) -> dict[str, str]:
-    """Return the health that was seen, as far as it is told apart."""
+    """Return the health that was seen, as far as it is distinguished."""
     healthy = condition_of_type(work["status"]["conditions"], HEALTHY)
     return {
         "health": str(_entry_of_status(work["status"]).get("health")),
@@ -235,7 +235,7 @@ def lasting(text: str) -> str:
 
 
 def _without_volatile(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Return all conditions but that of health as far as they are told apart."""
+    """Return all conditions but that of health as far as they are distinguished."""
     return [
         (
             each["type"],

@@ -28,7 +28,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     ``condition``: asked of the desired object. ``read``: returns the field of a live object, an error where it has the
     wrong type. ``is_fixed``: no server changes it, but for a few exceptions. ``is_injected``: somebody writes it after
     us, so that one that is still ours is for the manifest to change. ``is_exact``: where the member has none, nor does
-    what is sent. ``is_united``: a list to which the member adds items, told apart by their names; ``is_map``: others'
+    what is sent. ``is_united``: a list to which the member adds items, known by their names; ``is_map``: others'
     items stay there whatever is sent. ``is_karmadas``: Karmada's interpreter keeps the field, and not only Argosy.
     """
 

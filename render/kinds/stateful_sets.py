@@ -74,4 +74,4 @@ KINDS = (
         has_no="retained clean prune stage takes_others_along maps is_transient pruned_fields",
     ),
 )
-"""The kind of workloads whose pods are told apart."""
+"""The kind of workloads whose pods are distinguished."""

@@ -251,7 +251,7 @@ def _check_set(check: Check, value: Any, steps: Steps, findings: SchemaFindings)
 def _check_entries(
     check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: SchemaFindings
 ) -> None:
-    """Check a list whose entries are told apart by some of their fields, which no two may share."""
+    """Check a list whose entries are distinguished by some of their fields, which no two may share."""
     check(value, steps, findings)
     if type(value) is not list or len(value) < 2:
         return
