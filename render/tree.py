@@ -70,6 +70,7 @@ def merged(variants: Iterable[Variant]) -> tuple[Variant, ...]:
     for clusters, blob_id in variants:
         if clusters:
             clusters_by_id[blob_id] = clusters_by_id.get(blob_id, 0) | clusters
+    # The lowest bit that is set is the first cluster of a mask.
     pairs = sorted(clusters_by_id.items(), key=lambda item: item[1] & -item[1])
     return tuple(Variant(clusters, blob_id) for blob_id, clusters in pairs)
 
@@ -120,6 +121,7 @@ def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iter
         kept_by_index.update((index, kept) for index in members(clusters))
         rest &= ~clusters
     for clusters, lines in _refined_partition(children, every, [*(mask for mask, _ in base.variants), rest]).classes():
+        # No class reaches across two folders of the base, so that what one of its clusters keeps, all of them keep.
         both: list[bytes] = sorted([*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_sort_key)
         if both:
             yield clusters, b"".join(both)

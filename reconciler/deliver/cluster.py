@@ -50,9 +50,11 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         failure = _identity_failure(context)
         if failure:
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
+    # A context may lead elsewhere from one connection to the next: from here on each is asked before it may write.
     client.pin(plan.uid)
     gone = _deleted_first(context)
     context = _context_without(context, {result.ref for result in gone})
+    # Before anything is written: an object whose kind the parent does not name is one that nothing finds again.
     unnamed = _failure_to_widen_parent(context, has_waited=not gone)
     parent_hold = plan.parent_refusal or ("" if names_all(plan) else _parent_hold(unnamed))
     results = _apply_stages(context)
@@ -67,6 +69,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         hold.message if isinstance(hold, Failure) else hold,
         unnamed,
     )
+    # Only a cluster that has converged forgets kinds: what still is to leave has to stay in what the parent names.
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
         _close(replace(context, plan=plan), plan.members.containing(_remaining_members(applied)).united(plan.unseen))
     return applied

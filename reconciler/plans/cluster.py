@@ -45,6 +45,7 @@ def make_plan(
         return plan
     wanted = tuple(_with_scope_of_cluster(item, observed.discovery) for item in desired.objects)
     context = _cluster_context(wanted, desired, observed, inventory, options)
+    # One object that no rule expected fails alone: the others are planned, and applied, all the same.
     made = (
         result_or_substitute(partial(_plan_desired, item, context), partial(_failed_plan_of, item)) for item in wanted
     )

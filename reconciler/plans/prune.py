@@ -65,8 +65,8 @@ def plan_deletions(
     hint = _allowing_hint(candidates, observed.cluster) if guard and options.prune else ""
     candidates = [_held_back(item, hold.reason_for(item.ref), guard, hint) for item in candidates]
     unknown = (
-        _kept_as_unknown(held_objects, observed)
-        for ref, held_objects in inventory.held_objects.items()
+        _kept_as_unknown(held_object, observed)
+        for ref, held_object in inventory.held_objects.items()
         if _is_unknown(ref, wanted, observed)
     )
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
@@ -93,15 +93,15 @@ def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: Observed
     return ref not in wanted and observed.failure_to_see(ref) is not None
 
 
-def _kept_as_unknown(held_objects: HeldObject, observed: ObservedCluster) -> PlannedObject:
-    failure = observed.failure_to_see(held_objects.ref)
+def _kept_as_unknown(held_object: HeldObject, observed: ObservedCluster) -> PlannedObject:
+    failure = observed.failure_to_see(held_object.ref)
     assert failure is not None
     return PlannedObject(
-        ref=held_objects.ref, action=Action.KEPT, reason=UNKNOWN, message=failure.message, hint=failure.hint
+        ref=held_object.ref, action=Action.KEPT, reason=UNKNOWN, message=failure.message, hint=failure.hint
     )
 
 
-def _candidate(ref: ObjectRef, live: Manifest, held_objects: HeldObject | None, options: PlanOptions) -> PlannedObject:
+def _candidate(ref: ObjectRef, live: Manifest, held_object: HeldObject | None, options: PlanOptions) -> PlannedObject:
     metadata = live["metadata"]
     base = PlannedObject(
         ref=ref,
@@ -110,44 +110,44 @@ def _candidate(ref: ObjectRef, live: Manifest, held_objects: HeldObject | None, 
         uid=metadata["uid"],
         resource_version=metadata["resourceVersion"],
     )
-    if not is_labelled(live, options.applyset, is_held=held_objects is not None):
-        claim = other_claim(live, options.applyset, is_held=held_objects is not None)
+    if not is_labelled(live, options.applyset, is_held=held_object is not None):
+        claim = other_claim(live, options.applyset, is_held=held_object is not None)
         message = f"it belongs to {claim} now" if claim else "it no longer carries our set's label"
         return replace(base, action=Action.KEPT, reason="LabelLost", message=message)
-    if fleet_entry(live, options.applyset, is_held=held_objects is not None) is None:
+    if fleet_entry(live, options.applyset, is_held=held_object is not None) is None:
         return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
     if metadata.get("deletionTimestamp"):
         return replace(base, action=Action.KEPT, reason="Terminating", message=deletion_message(live))
-    protection = _protection(ref, live, held_objects, options)
+    protection = _protection(ref, live, held_object, options)
     if protection:
         reason, message, hint = protection
         return replace(base, action=Action.KEPT, reason=reason, message=message, hint=hint)
-    if held_objects is not None and held_objects.preserve:
+    if held_object is not None and held_object.preserve:
         return replace(base, action=Action.HAND_OFF, reason="PreserveResourcesOnDeletion")
     return base
 
 
 def _protection(
-    ref: ObjectRef, live: Manifest, held_objects: HeldObject | None, options: PlanOptions
+    ref: ObjectRef, live: Manifest, held_object: HeldObject | None, options: PlanOptions
 ) -> tuple[str, str, str] | None:
     """Return reason, message and hint for keeping an object; None when nothing protects it.
 
     The annotation counts where the live object or the last manifest has it: whoever removes it from one of them may
     not know of the other.
     """
-    if keeps_itself(live) or (held_objects is not None and held_objects.keep):
+    if keeps_itself(live) or (held_object is not None and held_object.keep):
         return "PruneDisabled", "an annotation of its own forbids pruning it", "delete it by hand if it should go"
     owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
     if owner:
         return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
     word = confirmation_of(ref)
     is_unconfirmed = needs_confirmation(ref) and not (options.confirm_all or word in options.confirmed)
-    if held_objects is None and ref not in options.orphans:
+    if held_object is None and ref not in options.orphans:
         means = f"--orphans --confirm {word}" if is_unconfirmed else "--orphans"
         hint = f"{means} deletes it if this fleet once rendered it here; otherwise delete it by hand"
         return "Orphan", "no commit this cluster was given names it", hint
     # What is preserved stays in any case, and only leaves our set.
-    if is_unconfirmed and not (held_objects is not None and held_objects.preserve):
+    if is_unconfirmed and not (held_object is not None and held_object.preserve):
         return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
     return None
 

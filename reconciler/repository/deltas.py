@@ -138,6 +138,8 @@ def _by_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
 def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Insert what differs between two contents of equal length and copy the rest."""
     size = len(data)
+    # One operation on two large integers finds every byte that differs; a loop over the bytes would cost more than the
+    # delta saves.
     different = (int.from_bytes(base, "little") ^ int.from_bytes(data, "little")).to_bytes(size, "little")
     if different.count(0) * _SMALLEST_SAVING < size:
         return None
@@ -148,7 +150,7 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     position = 0
     for start, end in spans:
         if start == end:
-            break
+            break  # the expression matches once more, nothing, behind the last difference
         instructions += (copy_range(position, start - position), insert_bytes(data[start:end]))
         position = end
     instructions.append(copy_range(position, size - position))

@@ -222,6 +222,7 @@ def _distance(distance: int) -> bytes:
     """Return how far before an object its base starts."""
     encoded = [distance & 0x7F]
     while distance := distance >> 7:
+        # In Git's notation each further byte counts from where shorter ones end, so that a distance has one form alone.
         distance -= 1
         encoded.append(0x80 | distance & 0x7F)
     encoded.reverse()

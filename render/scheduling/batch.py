@@ -220,6 +220,7 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
             current = state.targets.indexed(binding.targets)
             shares_now = current.replicas
+            # An observation has counted what runs already; only what the source declares knows nothing of it.
             if current.clusters & ~declared:
                 shares_now = {position: count for position, count in shares_now.items() if declared >> position & 1}
             _take_room(scheduler, binding, shares_now)

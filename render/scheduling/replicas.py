@@ -133,6 +133,7 @@ def _in_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
         return Refusal(ScheduledReason.UNSCHEDULABLE, message)
     tiers = division.tiers or (-1,)
     among = next(found for tier in (*tiers, -1) if (found := [each for each in fitting if tier >> each & 1]))
+    # Of equals max takes the first, so that the order of candidates decides.
     best = max(among, key=votes.__getitem__)
     return (Apportionment(mode=Mode.WHOLE, base={best: division.replicas}),)
 

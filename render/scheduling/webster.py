@@ -71,6 +71,8 @@ def seats_by_votes(
         parties = _best_starters(replicas, votes, parties, descending)
     left = replicas - _give_at_once(replicas, votes, parties, seats)
     sign = -1 if descending else 1
+    # As doubles, because Karmada's averages are: two that differ as fractions may tie there. The order of the tuple is
+    # the rule for ties: fewer seats, then the name.
     heap = [(-float(votes[party]) / (2 * seats[party] + 1), seats[party], sign * party) for party in parties]
     heapify(heap)
     for _ in range(left if heap else 0):
