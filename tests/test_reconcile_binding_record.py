@@ -145,6 +145,10 @@ status:
     reason: Success
     status: "True"
     type: Scheduled
+  overriddenReplicas:
+  - clusters:
+    - eu-1
+    replicas: 1
 """
 
 
