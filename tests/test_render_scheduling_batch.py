@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.binding import Binding
+from render.binding import Binding, Condition
 from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
@@ -46,6 +46,16 @@ def declared(**room: int) -> ClusterIndex:
         a_cluster(name, resource_summary=ResourceSummary(allocatable={"pods": str(pods)}, is_declared=True))
         for name, pods in room.items()
     )
+
+
+def test_what_has_begun_as_a_whole_is_refused_no_more() -> None:
+    """Nothing of it is scheduled any more, so nothing else would end the refusal."""
+    refusal = Condition(type="Scheduled", status="False", reason=ScheduledReason.UNSCHEDULABLE, message="no room")
+    begun = a_binding(4, a_placement(DYNAMIC), targets(a=3, b=1), begun=targets(a=3, b=1), conditions=(refusal,))
+    for options, trigger in ((None, Trigger.REFUSAL_OUTDATED), (KARMADA, Trigger.NONE)):
+        (decision,) = schedule_all([begun], with_room(a=0, b=0, c=9), options).decisions
+        assert (decision.trigger, decision.targets) == (trigger, begun.targets)
+        assert decision.is_scheduled is (trigger is Trigger.REFUSAL_OUTDATED)
 
 
 def fifty() -> list[Binding]:

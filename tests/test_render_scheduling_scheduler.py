@@ -152,6 +152,12 @@ HELD_ON_A = a_binding(2, ON_A, targets(a=2))
 GROUPS = [{"affinityName": "g1", "clusterNames": ["a"]}, {"affinityName": "g2", "clusterNames": ["b"]}]
 GROUPED = a_placement(EQUAL, clusterAffinities=GROUPS)
 OTHER_EDITED = a_placement(EQUAL, clusterAffinities=[{**GROUPS[0], "exclude": ["c"]}, GROUPS[1]])
+
+
+def refused_on_a(reason: ScheduledReason = ScheduledReason.UNSCHEDULABLE) -> Binding:
+    return replace(HELD_ON_A, conditions=(Condition(type="Scheduled", status="False", reason=reason, message="no"),))
+
+
 DUE = [
     Due("never placed", a_binding(2, ON_A), Trigger.PLACEMENT_CHANGED),
     Due("nothing happened", HELD_ON_A, Trigger.NONE),
@@ -237,6 +243,23 @@ DUE = [
         a_binding(0, ON_A, requirements=None, components=(Component(name="c", replicas=1),), applied_placement=ON_A),
         Trigger.REPLICAS_CHANGED,
     ),
+    Due("what it was refused for is gone", refused_on_a(), Trigger.REFUSAL_OUTDATED, ARGOSY),
+    Due("Karmada keeps a refusal", refused_on_a(), Trigger.NONE),
+    Due("it was refused and is asked for still", replace(refused_on_a(), replicas=9), Trigger.REPLICAS_CHANGED, ARGOSY),
+    Due(
+        "it was refused for a cluster that is still drained",
+        refused_on_a(),
+        Trigger.TARGET_NOT_ALLOWED,
+        ARGOSY,
+        ClusterIndex((a_cluster("a", taints=(DRAIN,)),)),
+    ),
+    Due(
+        "it was refused, and stays for want of another cluster",
+        replace(refused_on_a(), staying=frozenset("a")),
+        Trigger.NONE,
+        ARGOSY,
+        ClusterIndex((a_cluster("a", taints=(DRAIN,)),)),
+    ),
     Due("another scheduler's", replace(HELD_ON_A, replicas=3, scheduler_name="mine"), Trigger.NONE),
     Due("suspended", replace(HELD_ON_A, replicas=3, scheduling_suspended=True), Trigger.NONE),
     Due("without a placement", replace(HELD_ON_A, replicas=3, placement=None), Trigger.NONE),
@@ -249,6 +272,36 @@ def test_what_triggers_a_decision(case: Due) -> None:
     assert decision.trigger is case.want
     if case.want is Trigger.NONE:
         assert binding_with_decision(case.binding, decision) is case.binding
+
+
+@each_row("scheduling", [EQUAL, DYNAMIC, AGGREGATED], ids=["static", "dynamic", "aggregated"])
+def test_a_refusal_ends_with_what_it_was_for_and_moves_no_replica(scheduling: dict[str, Any]) -> None:
+    rules = a_placement(scheduling, spreadConstraints=[{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 2}])
+    held, clusters = targets(a=3, b=1), with_room(a=1, b=1, c=99)
+    asked = a_binding(4000, rules, held)
+    drained = ClusterIndex([a_cluster("a", 1), a_cluster("b", 1, taints=(DRAIN,))])
+    for refusal in (scheduled(asked, clusters, ARGOSY), scheduled(replace(asked, replicas=4), drained, ARGOSY)):
+        if refusal.is_scheduled:  # static weights ask nobody for room
+            continue
+        waiting = replace(binding_with_decision(asked, refusal), replicas=4)
+        again = scheduled(waiting, clusters, ARGOSY)
+        assert again.condition is not None
+        assert (again.condition.reason, again.targets) == (ScheduledReason.SUCCESS, held)
+        settled = binding_with_decision(waiting, again)
+        assert scheduled(settled, clusters, ARGOSY).trigger is Trigger.NONE
+        assert scheduled(waiting, clusters).condition is None
+
+
+def test_what_fits_nowhere_is_tried_again_though_it_asks_for_no_replicas() -> None:
+    rules = a_placement(AGGREGATED, clusterAffinity={"labelSelector": {"matchLabels": {"tier": "gold"}}})
+    nowhere, gold = with_room(a=9), ClusterIndex([a_cluster("a", 9, labels={"tier": "gold"})])
+    waiting = a_binding(0, rules)
+    for _ in range(2):
+        refusal = scheduled(waiting, nowhere, ARGOSY)
+        assert refusal.condition is not None
+        assert refusal.condition.reason == ScheduledReason.NO_CLUSTER_FIT
+        waiting = binding_with_decision(waiting, refusal)
+    assert scheduled(waiting, gold, ARGOSY).is_scheduled
 
 
 def test_success_is_recorded_with_the_placement_applied() -> None:

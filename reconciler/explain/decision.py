@@ -32,6 +32,7 @@ _WHY = {
     Trigger.TARGET_NOT_ALLOWED: "the source no longer allows a cluster that held it",
     Trigger.DUPLICATED_OR_NON_WORKLOAD: "nothing is divided, so every pass decides it",
     Trigger.TERMINATING_TARGET_CLUSTERS: "a cluster that held it is going",
+    Trigger.REFUSAL_OUTDATED: "what it was refused for is not asked for any more, so it keeps what it holds",
     Trigger.NONE: "nothing asked for a new decision, so it stays as it is; decided now, this would be taken",
 }
 _MODE = {

@@ -20,6 +20,7 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 from render.quota.enforcement import FederatedQuota, QuotaLedger
 from render.resources import Component
+from render.settings.switches import Rescheduling
 
 from .capacity import Shares
 from .decisions import (
@@ -31,6 +32,7 @@ from .decisions import (
     decision_of_refusal,
     decision_of_success,
     decision_without_change,
+    is_refused,
 )
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
@@ -167,13 +169,21 @@ def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding
     stay = tuple(each for each in binding.begun if each.name in known)
     rest = binding.replicas - sum(each.replicas for each in binding.begun)
     if rest <= 0 or not binding.is_divided:
-        return DecidedBinding(binding, None, replace(decision_without_change(binding), targets=stay))
+        return DecidedBinding(binding, None, _unmoved(scheduler, replace(binding, targets=stay)))
     others = tuple(each for each in binding.targets if each.name not in names)
     absent = binding.absent_in | names
     cycle = scheduler.cycle(replace(binding, replicas=rest, begun=(), targets=others, absent_in=absent))
     decision = scheduler.decision(cycle)
     targets = (*stay, *decision.targets) if decision.is_scheduled else binding.targets
     return DecidedBinding(binding, cycle, replace(decision, targets=targets))
+
+
+def _unmoved(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
+    """Return the decision that a binding stays with its targets; what it was refused for is asked for no more."""
+    by_source = scheduler.state.options.rescheduling is Rescheduling.SOURCE
+    if not (by_source and binding.targets and is_refused(binding)):
+        return decision_without_change(binding)
+    return decision_of_success(binding, Trigger.REFUSAL_OUTDATED, binding.targets, binding.observed_affinity)
 
 
 def _within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Binding) -> DecidedBinding:

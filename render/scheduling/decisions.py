@@ -23,6 +23,7 @@ class Trigger(StrEnum):
     TARGET_NOT_ALLOWED = "TargetNotAllowed"
     DUPLICATED_OR_NON_WORKLOAD = "DuplicatedOrNonWorkload"
     TERMINATING_TARGET_CLUSTERS = "TerminatingTargetClusters"
+    REFUSAL_OUTDATED = "RefusalOutdated"
     NONE = "None"
 
 
@@ -75,6 +76,11 @@ class SchedulingDecision(Struct, frozen=True, kw_only=True):
     def is_scheduled(self) -> bool:
         """Say whether this pass placed the binding."""
         return self.condition is not None and self.condition.status == "True"
+
+
+def is_refused(binding: Binding) -> bool:
+    """Say whether the last decision about a binding, as far as one is recorded, was a refusal."""
+    return any(each.type == SCHEDULED and each.status == "False" for each in binding.conditions)
 
 
 def binding_with_decision(binding: Binding, decision: SchedulingDecision) -> Binding:

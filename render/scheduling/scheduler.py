@@ -92,6 +92,9 @@ class Scheduler:
     def decision(self, cycle: SchedulingCycle) -> SchedulingDecision:
         """Return the decision a cycle leads to."""
         task, trigger, success = cycle.task, cycle.trigger, cycle.success
+        if trigger is Trigger.REFUSAL_OUTDATED and task.binding.targets:
+            # Its targets are what it asks for. To choose anew could move replicas for what clusters report alone.
+            return decision_of_success(task.binding, trigger, task.binding.targets, task.binding.observed_affinity)
         if success is not None and not isinstance(success.outcome, Refusal):
             targets = self._target_clusters(task, success, success.outcome)
             affinity = success.group.name if task.rules.is_grouped else ""

@@ -1,8 +1,9 @@
 """The triggers of rescheduling: a pure predicate over a binding, its previous decision and the source.
 
 Karmada asks this when something happens; here it is asked on every pass. ``rescheduling: Source`` (the default) adds
-one trigger: a target that the source no longer allows - its affinity, a property a spread constraint needs, or a
-NoExecute taint. Facts alone trigger nothing.
+two triggers. One is a target that the source no longer allows - its affinity, a property a spread constraint needs, or
+a NoExecute taint. The other is a refusal that nothing asks for any more: replicas, placement or clusters are again as
+they were when the binding was last placed. Facts alone trigger nothing.
 """
 
 from render.binding import Binding
@@ -10,7 +11,7 @@ from render.bits import Mask
 from render.placement import ClusterAffinityTerm, Placement
 from render.settings.switches import Rescheduling
 
-from .decisions import Trigger
+from .decisions import Trigger, is_refused
 from .options import SchedulingOptions
 from .rules import Strategy, strategy_of
 from .targets import IndexedTargets
@@ -34,10 +35,23 @@ def trigger_of(
     by_source = options.rescheduling is Rescheduling.SOURCE
     if by_source and (current.departed or current.clusters & ~allowed):
         return Trigger.TARGET_NOT_ALLOWED
+    event = _trigger_by_event(binding, current, leaving)
+    return _trigger_by_refusal(binding) if event is Trigger.NONE and by_source else event
+
+
+def _trigger_by_event(binding: Binding, current: IndexedTargets, leaving: Mask) -> Trigger:
+    """Return the trigger of Karmada's last two rules."""
     if not binding.is_workload or _strategy(binding) is Strategy.DUPLICATED:
         return Trigger.DUPLICATED_OR_NON_WORKLOAD
-    is_leaving = current.departed or current.clusters & leaving
-    return Trigger.TERMINATING_TARGET_CLUSTERS if is_leaving else Trigger.NONE
+    return Trigger.TERMINATING_TARGET_CLUSTERS if current.departed or current.clusters & leaving else Trigger.NONE
+
+
+def _trigger_by_refusal(binding: Binding) -> Trigger:
+    """Return the trigger of a binding to which no other applies: what it was refused for is not asked for any more.
+
+    A target that stays for want of another cluster is allowed only for that reason.
+    """
+    return Trigger.REFUSAL_OUTDATED if is_refused(binding) and not binding.staying else Trigger.NONE
 
 
 def is_placement_changed(binding: Binding) -> bool:

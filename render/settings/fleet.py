@@ -169,8 +169,8 @@ class Fleet(Struct, frozen=True, kw_only=True):
         Rescheduling,
         FleetSetting(
             "rescheduling",
-            "`Source`: an object is also rescheduled if the source stops allowing one of its clusters. `Karmada`: only"
-            " when Karmada would.",
+            "`Source`: an object is also rescheduled if the source stops allowing one of its clusters, and a refusal"
+            " ends with what it was for. `Karmada`: only when Karmada would.",
             in_karmada="Karmada reschedules by its own events",
             karmada=Rescheduling.KARMADA,
             is_tried=True,
