@@ -8,7 +8,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
@@ -31,35 +31,53 @@ _REFUSED = frozenset(
 )
 """Errors of this machine, which nothing but somebody's help removes."""
 
-COMMANDS = {
-    "init": "Write the first files of a fleet.",
-    "render": "Show or commit what every cluster must hold.",
-    "diff": "Show what a change does to every cluster.",
-    "explain": "Say why an object is where it is.",
-    "validate": "Check every file, policy and override of the source.",
-    "test": "Run the tests of policies in the source.",
-    "reconcile": "Fetch, render, guard, commit and push - one pass.",
-    "run": "Run passes for ever: on each push, and to undo drift.",
-    "agent": "Apply what is rendered for one cluster, from inside it.",
-    "apply": "Make clusters hold what a rendered commit says.",
-    "cluster": "Join, label, taint, cordon and drain member clusters.",
-    "rebalance": "Have workloads scheduled afresh once.",
-    "status": "Show what runs where, and what is not well.",
-    "wait": "Wait until the newest commit is applied, or healthy.",
-    "verify": "Replay rendered commits and compare them byte for byte.",
-    "lock": "Pin other repositories and charts in argosy.lock.",
-    "vendor": "Keep the content of other repositories in this one.",
-    "import": "Turn the fleet of another federation into policies.",
-    "export": "Print the fleet as objects of Karmada or Argo CD.",
-    "interpret": "Check and try resource interpreter customizations.",
-    "doctor": "Check the repository, its branches, and the members.",
-    "emit": "Print the objects by which Argo CD or Flux deliver.",
-    "rbac": "Print the rights that passes need in a member.",
-    "completion": "Print the completion script of a shell.",
-    "schema": "Print the JSON Schema of a document.",
-    "help": "Show the help of a command, or a topic of reference.",
+COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Begin": {
+        "init": "Write the first files of a fleet.",
+        "doctor": "Check the repository, its branches, and the members.",
+        "completion": "Print the completion script of a shell.",
+        "help": "Show the help of a command, or a topic of reference.",
+    },
+    "See what is there": {
+        "status": "Show what runs where, and what is not well.",
+        "explain": "Say why an object is where it is.",
+        "verify": "Replay rendered commits and compare them byte for byte.",
+    },
+    "Change the source": {
+        "validate": "Check every file, policy and override of the source.",
+        "test": "Run the tests of policies in the source.",
+        "diff": "Show what a change does to every cluster.",
+        "render": "Show or commit what every cluster must hold.",
+        "lock": "Pin other repositories and charts in argosy.lock.",
+        "vendor": "Keep the content of other repositories in this one.",
+        "interpret": "Check and try resource interpreter customizations.",
+        "schema": "Print the JSON Schema of a document.",
+    },
+    "Deliver": {
+        "reconcile": "Fetch, render, guard, commit and push - one pass.",
+        "run": "Run passes for ever: on each push, and to undo drift.",
+        "apply": "Make clusters hold what a rendered commit says.",
+        "agent": "Apply what is rendered for one cluster, from inside it.",
+        "wait": "Wait until the newest commit is applied, or healthy.",
+    },
+    "The fleet": {
+        "cluster": "Join, label, taint, cordon and drain member clusters.",
+        "rebalance": "Have workloads scheduled afresh once.",
+        "rbac": "Print the rights that passes need in a member.",
+    },
+    "Other tools": {
+        "import": "Turn the fleet of another federation into policies.",
+        "export": "Print the fleet as objects of Karmada or Argo CD.",
+        "emit": "Print the objects by which Argo CD or Flux deliver.",
+    },
 }
-"""Every command with its one line; the module of the same name in ``reconciler.commands`` holds it as ``command``."""
+"""Every command with its one line, by what people want to do and in the order they come to it.
+
+The module of a command's name in ``reconciler.commands`` holds it as ``command``.
+"""
+
+COMMANDS = {name: about for group in COMMAND_GROUPS.values() for name, about in group.items()}
+"""The commands of all groups."""
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
@@ -92,9 +110,11 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"{error.message} {advice}".rstrip(), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """List the commands in their groups, without importing them."""
+        width = max(map(len, COMMANDS))
+        for title, commands in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), about) for name, about in commands.items()])
 
 
 @click.group(

@@ -8,6 +8,7 @@ import click
 from reconciler.cli import COMMANDS, argosy
 from reconciler.commands.options.global_options import GLOBAL_HINT
 from reconciler.outputs.documents import DOCUMENTS
+from reconciler.reference.examples import EXAMPLES
 from reconciler.reference.schemas import json_schema
 from reconciler.reference.topics import TOPICS, topic
 
@@ -58,11 +59,20 @@ def _command(context: click.Context, heading: str) -> Iterator[str]:
     own = (command.epilog or "").removesuffix(GLOBAL_HINT).strip()
     if own:
         yield f"{_words(own)}\n"
+    yield from _examples(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner is not None
             yield from _command(click.Context(inner, info_name=name, parent=context), "####")
+
+
+def _examples(context: click.Context) -> Iterator[str]:
+    examples = EXAMPLES.get(context.command_path.partition(" ")[2], ())
+    if examples:
+        yield "```text"
+        yield from (f"# {about}\n{line}" for line, about in examples)
+        yield "```\n"
 
 
 def _words(text: str) -> str:

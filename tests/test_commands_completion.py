@@ -1,14 +1,19 @@
 """Names offered to a shell after a tab: names that are there, quickly or not at all, and never a word on stderr."""
 
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from reconciler.cli import argosy as command
+from reconciler.commands.options.global_options import REPOSITORY
 from reconciler.names import quick_scan as quick_names
 from reconciler.names.quick_scan import ScannedNames, scanned_names
 from reconciler.repository import Repository as Opened
@@ -45,6 +50,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_names, "SECONDS", 30.0)
 
 
+CLUSTERS = ("oslo", "paris", "pisa")
+
+
 class Tab(NamedTuple):
     line: str
     want: list[str]
@@ -56,7 +64,11 @@ TABS = [
     Tab("apply --in-cluster o", ["oslo"]),
     Tab("cluster cordon pa", ["paris"]),
     Tab("cluster join pa", []),
-    Tab("explain c", ["cluster", "configmap"]),
+    Tab("explain c", ["cluster", *(f"cluster/{name}" for name in CLUSTERS), "configmap", "configmap/settings"]),
+    Tab("explain deploy", ["deploy/api", "deploy/web", "deployment", "deployment/api", "deployment/web"]),
+    Tab("explain -n shop deploy", ["deploy/web", "deployment", "deployment/web"]),
+    Tab("explain po", ["policy", "policy/all", "policy/images", "policy/top"]),
+    Tab("reconcile --allow-removal p", ["paris=", "pisa="]),
     Tab("explain deploy/", ["deploy/api", "deploy/web"]),
     Tab("explain deploy w", ["web"]),
     Tab("explain -n shop deployments ", ["web"]),
@@ -84,6 +96,61 @@ def offered(repository: Path, line: str) -> list[str]:
 @pytest.mark.parametrize("case", TABS, ids=lambda case: case.line)
 def test_a_tab(case: Tab, repository: Repository) -> None:
     assert offered(repository.path, case.line) == case.want
+
+
+def test_of_many_objects_the_kinds_are_offered_first(tmp_path: Path) -> None:
+    made = Repository.create(tmp_path)
+    made.commit({"apps.yaml": [a_deployment(f"web-{number}") for number in range(80)]})
+    assert offered(made.path, "explain ") == ["cluster", "deployment", "policy"]
+    assert len(offered(made.path, "explain deploy")) == len(["deployment"]) + 80
+
+
+def test_what_is_scanned_first_is_what_most_options_name(tmp_path: Path) -> None:
+    """However many templates there are, clusters are known before the time for a scan is over."""
+    for name in ("apps/web.yaml", "clusters/paris.yaml", "policies/web.yaml"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    paths = quick_names._source_files(tmp_path)
+    assert [path.name for path in paths] == ["paris.yaml", "web.yaml", "web.yaml"]
+
+
+def test_the_time_for_a_scan_is_not_spent_on_loading_what_scans() -> None:
+    """A machine that takes a second to load git still offers what is there."""
+    program = (
+        "import sys\n"
+        "from reconciler.names import quick_scan\n"
+        "assert 'reconciler.repository' not in sys.modules\n"
+        "begin = quick_scan.signal.setitimer\n"
+        "quick_scan.signal.setitimer = lambda *when: (print('reconciler.repository' in sys.modules), begin(*when))\n"
+        "quick_scan.scanned_names('.', lambda repository, names: None)\n"
+    )
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert finished.stdout.splitlines() == ["True", "True"]
+
+
+def options_of(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Parameter]]:
+    """Yield every parameter of a command and of those below it."""
+    yield from ((context.command_path, param) for param in command.params)
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from options_of(below, click.Context(below, info_name=name, parent=context))
+
+
+def test_every_cluster_and_every_revision_is_completed_wherever_it_is_asked_for(repository: Repository) -> None:
+    tried = []
+    for path, param in options_of(command, click.Context(command, info_name="argosy")):
+        names_cluster = "--cluster" in param.opts and param.metavar == "NAME"
+        names_revision = param.metavar in {"REV", "[REV]"}
+        if names_cluster or names_revision:
+            context = click.Context(command)
+            context.meta[REPOSITORY] = str(repository.path)
+            found = [item.value for item in param.shell_complete(context, "")]
+            tried.append((path, found, list(CLUSTERS) if names_cluster else ["HEAD", "main", "v1"]))
+    assert len(tried) > 15
+    assert [(path, found) for path, found, want in tried if found != want] == []
 
 
 def test_the_repository_may_be_named_behind_the_command(repository: Repository) -> None:

@@ -1,13 +1,20 @@
 """The commands as a shell meets them: help and completion are there at once, before anything heavy is loaded."""
 
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from reconciler.cli import COMMANDS, argosy
+from reconciler.cli import COMMAND_GROUPS, COMMANDS, argosy
+from reconciler.reference.examples import EXAMPLES
 from render import federations
+from tests.tables import each_row
 
 HEAVY = (
     *(
@@ -29,6 +36,7 @@ LIGHT = (
     # The values that options become, and what names an error and counts it.
     *("reconciler.members.options", "reconciler.passes.options"),
     "reconciler.guards.allowances",
+    "reconciler.reference.examples",
     *("render.errors", "render.notations", "render.words"),
 )
 FLOORS = ("branches", "guards", "members", "names", "passes", "reference")
@@ -89,6 +97,77 @@ def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str,
             below = command.get_command(context, name)
             assert below is not None
             yield from helps(below, click.Context(below, info_name=name, parent=context))
+
+
+def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Context]]:
+    """Yield a command by the words behind argosy, and those below it."""
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        inner = click.Context(below, info_name=name, parent=context)
+        yield inner.command_path.partition(" ")[2], inner
+        yield from commands(below, inner)
+
+
+READABLE = 10
+"""The options that people read in a row."""
+ROOT = click.Context(argosy, info_name="argosy")
+EVERY = dict(commands(argosy, ROOT))
+
+
+def test_commands_are_listed_by_what_people_do() -> None:
+    titles = ["Begin", "See what is there", "Change the source", "Deliver", "The fleet", "Other tools"]
+    assert list(COMMAND_GROUPS) == titles
+    shown = argosy.get_help(ROOT)
+    places = [shown.index(f"\n{title}:\n") for title in titles]
+    assert places == sorted(places)
+    assert [name for name in COMMANDS if shown.count(f"\n  {name:10}  ") != 1] == []
+
+
+def test_every_command_has_two_examples_and_there_are_none_of_others() -> None:
+    assert [name for name in EVERY if len(EXAMPLES.get(name, ())) < 2] == []
+    assert [name for name in EXAMPLES if name not in EVERY] == []
+
+
+@each_row(("name", "line"), [(name, line) for name, examples in EXAMPLES.items() for line, _ in examples])
+def test_an_example_is_shown_whole_and_its_options_are_there(name: str, line: str) -> None:
+    assert f"\n  {line}\n" in EVERY[name].get_help()
+    assert len(line) <= 78
+    words = shlex.split(re.split(r" [|>] ", line)[0])
+    assert words[: 1 + len(name.split())] == ["argosy", *name.split()]
+    context, left = ROOT, words[1:]
+    while isinstance(context.command, click.Group):
+        word, below, left = context.command.resolve_command(context, left)
+        assert below is not None
+        context = click.Context(below, info_name=word, parent=context)
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("manifests").mkdir()
+        for file in ("hosts", "rules.yaml", "web.yaml"):
+            Path(file).touch()
+        context.command.make_context(words[1], left, parent=context.parent)
+
+
+def titles_and_lines(text: str) -> dict[str, list[str]]:
+    """Return the options below each title of a help text."""
+    parts = re.split(r"\n([A-Z][\w ]+):\n", text)
+    found = {
+        title: re.findall(r"^  (?:-\w, )?(--[\w-]+)", body, re.MULTILINE)
+        for title, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    return {title: options for title, options in found.items() if options and title != "Examples"}
+
+
+@each_row("name", EVERY)
+def test_no_list_of_options_is_longer_than_people_read(name: str) -> None:
+    command = EVERY[name].command
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    groups = titles_and_lines(EVERY[name].get_help())
+    shown = [option for group in groups.values() for option in group if option != "--help"]
+    assert sorted(shown) == sorted(max(each.opts, key=len) for each in options)
+    assert max((len(group) for group in groups.values()), default=0) <= READABLE + len(["--help"])
+    assert (len(groups) > 1) == (len(options) > READABLE)
 
 
 def test_help_is_printed_as_it_is_meant() -> None:

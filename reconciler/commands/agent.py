@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import seconds, with_agent_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -21,8 +22,9 @@ _ENDLESS = ("interval", "drift", "grace")
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 converged, or ended by SIGTERM; 1 an object failed; 4 Git is away, and the last good commit"
-    " was applied again; 5 the cluster could not be used; 6 a commit of the mirror is refused; 130 interrupted."
+    " was applied again; 5 the cluster could not be used; 6 a commit of the mirror is refused; 130 interrupted.",
 )
 @click.argument("location", default="", metavar="[REPO]")
 @click.option("--cluster", required=True, metavar="NAME", help="The cluster that this process runs in.")

@@ -6,6 +6,7 @@ import click
 from msgspec import Struct, field
 
 from reconciler.commands.options.allowances import with_removal_option
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_delivery_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -35,8 +36,9 @@ def _refuse_file(ctx: click.Context, _option: click.Parameter, value: str | None
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 converged; 1 an object failed; 5 no cluster could be used; 6 nobody agreed that orphans go;"
-    " 7 some clusters could not be reached."
+    " 7 some clusters could not be reached.",
 )
 @click.argument("revision", default="", metavar="[REV]")
 @click.option(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.member_options import with_reach_options
 from reconciler.console.log import Log
 from reconciler.console.meant_commands import meant_command
@@ -29,7 +30,7 @@ _ELSEWHERE = {
 """Words of other tools, and the commands that they are here."""
 
 
-class ClusterGroup(click.Group):
+class ClusterGroup(DocumentedGroup):
     """The group of commands about members, which names the one that was meant by another word."""
 
     def resolve_command(

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 
@@ -23,9 +24,7 @@ def _content(_context: click.Context, _option: click.Parameter, value: Path | No
     return content.decode("utf-8", "replace")
 
 
-@click.command(
-    epilog="Such as: argosy cluster agent far-away --known-hosts FILE | kubectl --context far-away apply -f -"
-)
+@click.command(cls=DocumentedCommand)
 @click.argument("name")
 @click.option("--repository", default="", metavar="ADDRESS", help="Where it finds the fleet  [default: this remote]")
 @click.option(

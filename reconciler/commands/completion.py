@@ -2,6 +2,7 @@
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.printing import print_data
 
 _LINES = {
@@ -11,7 +12,7 @@ _LINES = {
 }
 
 
-@click.command(epilog="Put it into your shell: " + "; ".join(_LINES.values()))
+@click.command(cls=DocumentedCommand, epilog="Put it into your shell: " + "; ".join(_LINES.values()))
 @click.argument("shell", type=click.Choice(sorted(_LINES)))
 def command(shell: str) -> None:
     """Print the completion script of SHELL."""

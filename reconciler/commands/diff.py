@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_access_options
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.settings_options import with_acceptance
@@ -45,8 +46,9 @@ class DiffOptions(Struct, frozen=True, kw_only=True):
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 no difference; 1 a difference. With --check: 0 allowed; 1 a new problem; 6 refused."
-    " With --live: 5 no cluster could be used; 7 no difference, but some could not be reached."
+    " With --live: 5 no cluster could be used; 7 no difference, but some could not be reached.",
 )
 @click.argument("base", default="HEAD")
 @click.argument("head", default="")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_access_options
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from reconciler.source.desired import Desired
 
 
-@click.command(epilog="Exit codes: 0 nothing is wrong; 1 something is.")
+@click.command(cls=DocumentedCommand, epilog="Exit codes: 0 nothing is wrong; 1 something is.")
 @click.option("--offline", is_flag=True, help="Ask neither the remote nor members.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_access_options

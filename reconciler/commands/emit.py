@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.emission_options import Option, show_emission, with_options
+from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.console.log import Log
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ _SHARED: tuple[Option, ...] = (
 
 
 @click.group(
-    "emit", epilog="Nothing but Git is read, and no cluster is asked. Exit codes: 0 printed; 2 no such cluster."
+    "emit",
+    cls=DocumentedGroup,
+    epilog="Nothing but Git is read, and no cluster is asked. Exit codes: 0 printed; 2 no such cluster.",
 )
 def command() -> None:
     """Print the objects by which Argo CD or Flux deliver what was rendered, in place of argosy apply.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.idle_options import refuse_options
@@ -29,10 +30,7 @@ class ExplainOptions(Struct, frozen=True, kw_only=True):
     recursive: bool = False
 
 
-@click.command(
-    epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster/paris; argosy explain policy/web;"
-    " argosy explain cop/registry; argosy explain pp.spec.placement."
-)
+@click.command(cls=DocumentedCommand)
 @click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME | cluster/NAME | policy/NAME | KIND.FIELD")
 @with_namespace_options("The namespace the object or policy is in.")
 @click.option("--rev", default="", metavar="REV", help="A source commit, or a rendered one  [default: HEAD]")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.emission_options import Option, show_emission, with_options
+from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.console.log import Log
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ _OUTPUT: tuple[Option, ...] = (
 )
 
 
-@click.group("export", epilog="Exit codes: 0 printed or written; 3 the source cannot be used, or no remote is known.")
+@click.group(
+    "export",
+    cls=DocumentedGroup,
+    epilog="Exit codes: 0 printed or written; 3 the source cannot be used, or no remote is known.",
+)
 def command() -> None:
     """Print the fleet as the objects of other systems, for those who leave, or who run both for a while.
 

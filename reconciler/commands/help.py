@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 from click.shell_completion import CompletionItem
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.printing import print_text
 
 
@@ -17,7 +18,7 @@ def _completed_topics(context: click.Context, _param: click.Parameter, incomplet
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command(epilog="Such as: argosy help exit-codes; argosy help argosy.yaml; argosy help cluster join.")
+@click.command(cls=DocumentedCommand)
 @click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND]", shell_complete=_completed_topics)
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...]) -> int:

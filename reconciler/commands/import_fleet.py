@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, field
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_reading_options
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -81,6 +82,7 @@ copied: they are listed with what to do.
 
 
 @click.command(
+    cls=DocumentedCommand,
     name="import",
     help=_HELP,
     epilog="Exit codes: 0 converted; 1 taking it over would change something; 3 something was refused, a file cannot be"

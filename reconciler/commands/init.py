@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 from render.words import counted, listed
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
 
 
-@click.command(epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed.")
+@click.command(
+    cls=DocumentedCommand, epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed."
+)
 @click.option(
     "--context", "contexts", multiple=True, metavar="NAME", help="Only these contexts of the kubeconfig (repeatable)."
 )

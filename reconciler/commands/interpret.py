@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 
@@ -42,7 +43,10 @@ class InterpretOptions(Struct, frozen=True, kw_only=True):
     output: str = "yaml"
 
 
-@click.command(epilog="Exit codes: 0 answered, or all well; 1 a script failed; 3 a file or a customization is refused.")
+@click.command(
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 answered, or all well; 1 a script failed; 3 a file or a customization is refused.",
+)
 @click.option(
     "-f",
     "--filename",

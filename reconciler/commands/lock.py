@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 locked, fetched, or nothing to do; 1 --check found a difference; 2 there is no such Source;"
-    " 3 a Source could not be resolved or fetched, or does not match argosy.lock; 6 --base lacks an address."
+    " 3 a Source could not be resolved or fetched, or does not match argosy.lock; 6 --base lacks an address.",
 )
 @click.option("--update", multiple=True, metavar="NAME", help="Resolve this Source anew (repeatable; '*' means all).")
 @click.option("--check", is_flag=True, help="Write nothing, and exit with 1 if argosy.lock would change.")

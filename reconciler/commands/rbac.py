@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 
 SCOPES = ("Namespace", "Cluster")
 
 
-@click.command(epilog="Such as: argosy rbac --cluster member1 | kubectl --context member1 apply -f -")
+@click.command(cls=DocumentedCommand)
 @click.argument("revision", default="", metavar="[REV]")
 @click.option("--cluster", required=True, metavar="NAME", help="The member whose rights are asked for.")
 @click.option(

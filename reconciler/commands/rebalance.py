@@ -2,14 +2,15 @@
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
 
 @click.command(
-    epilog="Such as: argosy rebalance deploy/web deploy/api -n shop --commit."
-    " Exit codes: 0 done; 2 no such object; 3 refused, nothing was changed; 4 Git failed."
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 done; 2 no such object; 3 refused, nothing was changed; 4 Git failed.",
 )
 @click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME...")
 @with_namespace_options("The namespace the objects are in.")

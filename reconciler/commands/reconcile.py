@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_delivery_options
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.settings_options import with_settings_options
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from reconciler.repository import Repository
 
 
-@click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
+@click.command(
+    cls=DocumentedCommand, epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap."
+)
 @click.option("--rev", default="", metavar="REV", help="Source to render  [default: the remote's branch, else HEAD]")
 @click.option("--bootstrap", is_flag=True, help="Allow the first run: there is no rendered branch yet.")
 @click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.settings_options import with_acceptance
 from reconciler.commands.options.subject_options import with_namespace_options
@@ -45,7 +46,10 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     now: datetime | None = None
 
 
-@click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
+@click.command(
+    cls=DocumentedCommand,
+    epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.",
+)
 @click.option("--rev", default="", metavar="REV", help="Commit, branch or tag of the source  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Render the files as they stand, committed or not.")
 @click.option("--watch", is_flag=True, help="Render the files as they stand again whenever one is saved.")

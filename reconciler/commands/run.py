@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import seconds, with_unattended_options
 from reconciler.commands.options.settings_options import with_accepted_settings
 from reconciler.console.idle_options import is_given
@@ -54,9 +55,10 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="SIGTERM: passes finish the clusters they are at, and the process ends within --grace; a second one ends it"
     " at once. SIGHUP: --settings is read again, and folders of repositories are looked through. Exit codes: 0 ended by"
-    " SIGTERM; 130 by SIGINT."
+    " SIGTERM; 130 by SIGINT.",
 )
 @click.argument("repositories", nargs=-1, metavar="[REPO]...")
 @click.option(

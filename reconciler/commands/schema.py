@@ -3,6 +3,7 @@
 import click
 from click.shell_completion import CompletionItem
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.printing import print_data, print_text
 
 
@@ -13,7 +14,7 @@ def _completed_kinds(_context: click.Context, _param: click.Parameter, incomplet
     return [CompletionItem(kind) for kind in KINDS if kind.lower().startswith(incomplete.lower())]
 
 
-@click.command(epilog="Such as: argosy schema Fleet > fleet.schema.json, for an editor that checks argosy.yaml.")
+@click.command(cls=DocumentedCommand)
 @click.argument("kind", default="", shell_complete=_completed_kinds)
 def command(kind: str) -> int:
     """Print the JSON Schema of KIND  [default: list the kinds].

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
@@ -24,8 +25,9 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 all is well; 1 something is not placed, applied or healthy, or not known to be;"
-    " passes refuse the newest source."
+    " passes refuse the newest source.",
 )
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output, print_text
@@ -27,7 +28,9 @@ class TrialOptions(Struct, frozen=True, kw_only=True):
     watch: bool = False
 
 
-@click.command(epilog="Exit codes: 0 all passed; 1 one failed; 3 the source or a test cannot be used.")
+@click.command(
+    cls=DocumentedCommand, epilog="Exit codes: 0 all passed; 1 one failed; 3 the source or a test cannot be used."
+)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--rev", default="", metavar="REV", help="Test a commit, branch or tag instead of the files as they are.")
 @click.option(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
@@ -27,7 +28,7 @@ class ValidateOptions(Struct, frozen=True, kw_only=True):
     strict: bool = False
 
 
-@click.command(epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
+@click.command(cls=DocumentedCommand, epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
 @click.option(
     "--rev", default="", metavar="REV", help="Check a commit, branch or tag instead of the files as they stand."
 )

@@ -4,13 +4,15 @@ from typing import Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 written, or nothing to do; 2 there is no such Source; 3 a Source is not locked, or its"
-    " content cannot be fetched."
+    " content cannot be fetched.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--remove", "is_removed", is_flag=True, help="Take the content out of the repository again.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 _MOST_FILES, _MOST_FIELDS = 10, 5
 
 
-@click.command(epilog="Exit codes: 0 all equal; 1 a commit differs; 3 a commit of another engine version.")
+@click.command(
+    cls=DocumentedCommand, epilog="Exit codes: 0 all equal; 1 a commit differs; 3 a commit of another engine version."
+)
 @click.argument("revision", default="")
 @click.option(
     "-n",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import seconds
 from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
 from reconciler.console.log import Log
@@ -33,8 +34,9 @@ class WaitOptions(Struct, frozen=True, kw_only=True):
 
 
 @click.command(
+    cls=DocumentedCommand,
     epilog="Exit codes: 0 it came true; 1 the time was over before; 3 nothing was ever rendered;"
-    " 3, 4 or 6 passes refuse the newest source; 6 a cluster is held back."
+    " 3, 4 or 6 passes refuse the newest source; 6 a cluster is held back.",
 )
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")

@@ -50,12 +50,13 @@ Scan = Callable[["Repository", ScannedNames], None]
 def scanned_names(location: str, scan: Scan) -> ScannedNames:
     """Return the names a scan collects in time; none where anything is wrong, or of a remote repository."""
     names = ScannedNames()
-    with suppress(Exception), _time_limit():
+    with suppress(Exception):
+        # Outside of the time limit: a busy machine would spend all of it on these and find nothing.
         from reconciler.repository import open_repository
         from reconciler.repository.location import is_address
 
         if not is_address(location):
-            with open_repository(location) as repository:
+            with _time_limit(), open_repository(location) as repository:
                 scan(repository, names)
     return names
 
@@ -93,11 +94,18 @@ def collect_revisions(repository: "Repository", names: ScannedNames) -> None:
 
 
 def _source_files(root: Path | None) -> Iterator[Path]:
-    """Yield the files of a work tree that may hold manifests and are short."""
+    """Yield the files of a work tree that may hold manifests and are short, those of clusters first.
+
+    The time of a scan may end before a large fleet is read, and clusters are what most options name.
+    """
     for folder, below, files in os.walk(root) if root else ():
-        below[:] = sorted(name for name in below if not name.startswith("."))
+        below[:] = sorted((name for name in below if not name.startswith(".")), key=_place_in_scan)
         paths = (Path(folder, name) for name in sorted(files) if name.endswith((".yaml", ".yml")))
         yield from (path for path in paths if not path.is_symlink() and path.stat().st_size <= _LONGEST)
+
+
+def _place_in_scan(folder: str) -> tuple[bool, str]:
+    return folder != "clusters", folder
 
 
 def _add_document(text: str, names: ScannedNames) -> None:

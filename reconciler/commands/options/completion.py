@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from reconciler.names.quick_scan import ScannedNames
 
 _NOUNS = ("cluster", "policy")
-_OURS = (".policy.karmada.io", ".argosy.dev")
+_OURS = (".policy.karmada.io", ".work.karmada.io", ".argosy.dev")
+_MOST_SUBJECTS = 60
+"""More objects than these are offered by their kinds first: a person would not read them."""
 
 
 class _Completed(click.types.StringParamType):
@@ -47,15 +49,18 @@ class _Path(click.types.StringParamType):
 
 
 def _subjects(context: click.Context, names: "ScannedNames", incomplete: str) -> Iterable[str]:
-    """Return kinds, then names: ``KIND/NAME`` and ``KIND NAME``."""
+    """Return kinds and, where a person can read them all, objects; then names: ``KIND/NAME`` and ``KIND NAME``."""
     earlier = tuple(context.params.get("subject") or ())
     noun, slash, _ = incomplete.partition("/")
     if slash:
         return [f"{noun}/{name}" for name in _names_of_noun(noun, context, names)]
     if earlier:
         return _names_of_noun(earlier[0], context, names)
-    kinds = (kind for kind, _, _ in names.objects if not kind.endswith(_OURS))
-    return [*_NOUNS, *(kind.partition(".")[0].lower() for kind in kinds)]
+    kinds = {kind: kind.partition(".")[0].lower() for kind, _, _ in names.objects if not kind.endswith(_OURS)}
+    nouns = [*_NOUNS, *kinds.values()]
+    is_short = len(names.objects) + len(names.clusters) <= _MOST_SUBJECTS
+    meant = {incomplete, *(nouns if is_short else ())}
+    return [*nouns, *(f"{noun}/{name}" for noun in meant for name in _names_of_noun(noun, context, names))]
 
 
 def _names_of_noun(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
@@ -76,11 +81,13 @@ def _names_of_noun(noun: str, context: click.Context, names: "ScannedNames") -> 
 
 
 _CLUSTERS = _Completed(lambda _context, names, _text: names.clusters)
+_REMOVALS = _Completed(lambda _context, names, _text: (f"{name}=" for name in names.clusters))
 _NAMESPACES = _Completed(lambda _context, names, _text: {place for _, place, _ in names.objects if place})
 _REVISIONS = _Completed(lambda _context, names, _text: names.revisions, of_revisions=True)
 _TYPES = {
     **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
+    "allowed": _REMOVALS,
     "namespace": _NAMESPACES,
     **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
     **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),

@@ -1,0 +1,73 @@
+"""The help of a command: many options stand in groups, and examples stand before how it ends."""
+
+from collections.abc import Mapping
+
+import click
+
+MOST_IN_A_LIST = 10
+"""A longer list of options is divided into groups: nobody reads thirty of them in a row."""
+
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Guards": (
+        *("bootstrap", "accept_rewind", "accept_settings", "accepted_settings", "allowed", "allowed_moves", "check"),
+        *("allowed_signers", "unproven"),
+    ),
+    "Output": ("output", "output_dir", "shape", "stat", "max_bytes", "is_printed", "is_overwriting", "verbose"),
+    "Time": (
+        *("watch", "once", "now", "poll", "interval", "drift", "heartbeat", "only_heartbeat", "pass_timeout", "grace"),
+    ),
+    "Other programs": ("webhook", "webhook_secrets", "inside", "channels", "lease"),
+    "Which clusters": ("live", "clusters", "selector", "shard", "context"),
+    "How clusters are reached": (
+        *("in_cluster", "kubeconfig", "kubeconfigs", "as_user", "as_groups", "timeout", "max_parallel"),
+    ),
+    "What may be deleted": ("no_prune", "orphans", "yes", "confirmed", "confirm_all"),
+    "What may be written": ("rehearse", "allow_older", "migrate_from", "take_from", "remove_foreign"),
+}
+"""The groups in the order they are shown, with the options of each by their parameters' names."""
+
+_GROUP_OF = {name: title for title, names in _GROUPS.items() for name in names}
+_REST = "Options"
+
+
+class DocumentedCommand(click.Command):
+    """A command whose help groups a long list of options and shows examples."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of a long list in groups."""
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        shown = [(option.name or "", row) for option in options if (row := option.get_help_record(ctx))]
+        # What every command has, --help, makes no list a long one.
+        is_long = len(shown) - 1 > MOST_IN_A_LIST
+        for title in (_REST, *_GROUPS):
+            rows = [row for name, row in shown if (_GROUP_OF.get(name, _REST) if is_long else _REST) == title]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, and how the command ends."""
+        write_examples(ctx, formatter)
+        super().format_epilog(ctx, formatter)
+
+
+class DocumentedGroup(click.Group):
+    """A group of commands whose help shows examples, and whose commands are documented ones."""
+
+    command_class = DocumentedCommand
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, and how the commands end."""
+        write_examples(ctx, formatter)
+        super().format_epilog(ctx, formatter)
+
+
+def write_examples(context: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the examples of a command as they can be copied: a line is never broken."""
+    from reconciler.reference.examples import EXAMPLES
+
+    examples = EXAMPLES.get(context.command_path.partition(" ")[2], ())
+    if examples:
+        with formatter.section("Examples"):
+            for line, about in examples:
+                formatter.write(f"  # {about}\n  {line}\n")

@@ -1,0 +1,191 @@
+"""Two examples or more of each command, as its help shows them: what to type, and what one gets by it."""
+
+from collections.abc import Mapping
+
+Examples = tuple[tuple[str, str], ...]
+"""Command lines, each with what it is for."""
+
+EXAMPLES: Mapping[str, Examples] = {
+    "init": (
+        ("argosy init --print", "See which files it would write"),
+        ("argosy init --kubeconfig fleet.kubeconfig", "Make a member of each context of a kubeconfig"),
+        ("argosy init --new-cluster paris --new-cluster oslo", "Begin without any cluster that is reached"),
+    ),
+    "render": (
+        ("argosy render --worktree --cluster paris", "See what one cluster must hold by the files as they stand"),
+        ("argosy render --output-dir out", "Write the tree of every cluster into a folder"),
+    ),
+    "diff": (
+        ("argosy diff", "See what the files as they stand change, before they are committed"),
+        ("argosy diff main HEAD --check -o markdown", "Ask whether a branch may be merged, for a pull request"),
+        ("argosy diff --live --cluster paris", "See where a cluster differs from what was rendered for it"),
+    ),
+    "explain": (
+        ("argosy explain deploy/web -n shop", "Why an object is where it is"),
+        ("argosy explain deploy/web -n shop --cluster oslo", "Why it is not in a cluster"),
+        ("argosy explain cluster/paris", "What a cluster holds, and what refuses it the rest"),
+        ("argosy explain policy/web", "What a policy selects; cop/NAME is a ClusterOverridePolicy"),
+        ("argosy explain pp.spec.placement", "What a field of a policy means"),
+    ),
+    "validate": (
+        ("argosy validate", "Check the files as they stand"),
+        ("argosy validate --strict --base main", "Let a pipeline fail for new warnings too"),
+    ),
+    "test": (
+        ("argosy test", "Run every test of the source"),
+        ("argosy test tests/web.yaml --watch", "Run one again whenever a file is saved"),
+    ),
+    "reconcile": (
+        ("argosy reconcile --dry-run", "See what a pass would do"),
+        ("argosy reconcile --bootstrap", "Run the first pass of a fleet"),
+        ("argosy reconcile --cluster paris --kubeconfig fleet.kubeconfig", "Apply to one member alone"),
+    ),
+    "run": (
+        ("argosy run https://git.example/fleet.git", "Run passes on each push"),
+        ("argosy run --settings run.yaml --inside 8080", "Serve several fleets, and metrics of them"),
+    ),
+    "agent": (
+        ("argosy agent https://git.example/fleet.git --cluster paris", "Apply to the cluster it runs in, for ever"),
+        ("argosy agent --cluster paris --once --kubeconfig paris.kubeconfig", "Apply once, from outside"),
+    ),
+    "apply": (
+        ("argosy apply --dry-run", "See what the newest rendered commit would change"),
+        ("argosy apply --cluster paris", "Apply it to one cluster"),
+        ("argosy apply --rehearse", "Ask each server about everything before anything is written"),
+    ),
+    "cluster": (
+        ("argosy cluster join paris --region eu", "Add a member"),
+        ("argosy cluster drain paris --commit", "Move workloads away from one"),
+    ),
+    "cluster agent": (
+        (
+            "argosy cluster agent paris --known-hosts hosts | kubectl apply -f -",
+            "Install the agent of a member that pulls, with its own context in use",
+        ),
+        ("argosy cluster agent paris --schedule '*/10 * * * *'", "Print a CronJob that runs every ten minutes"),
+    ),
+    "cluster cordon": (
+        ("argosy cluster cordon paris", "Let nothing new come; what runs there stays"),
+        ("argosy cluster cordon paris --commit", "The same, committed"),
+    ),
+    "cluster drain": (
+        ("argosy cluster drain paris", "Make all leave that others take; 'argosy diff' shows it before a pass does it"),
+        ("argosy cluster drain paris --commit", "The same, committed"),
+    ),
+    "cluster join": (
+        ("argosy cluster join paris --region eu --label env=prod", "Add a member with what policies select it by"),
+        ("argosy cluster join paris --context paris-admin --commit", "Say by which kubeconfig context it is reached"),
+    ),
+    "cluster label": (
+        ("argosy cluster label paris env=prod tier=web", "Set labels"),
+        ("argosy cluster label paris tier- --commit", "Remove one, and commit that"),
+    ),
+    "cluster rejoin": (
+        ("argosy cluster rejoin paris", "Accept that a cluster was built anew"),
+        ("argosy cluster rejoin paris --kubeconfig fleet.kubeconfig", "Reach it by another kubeconfig"),
+    ),
+    "cluster rename": (
+        ("argosy cluster rename paris paris-1", "Give a member another name, in every policy too"),
+        ("argosy cluster rename paris paris-1 --commit", "The same, committed"),
+    ),
+    "cluster set": (
+        ("argosy cluster set paris --cpu 64 --memory 256Gi --pods 500", "Say what a member has room for"),
+        ("argosy cluster set paris --pods 500 --commit", "Change one figure, and commit that"),
+    ),
+    "cluster taint": (
+        ("argosy cluster taint paris maintenance=true:NoSchedule", "Keep away what does not tolerate it"),
+        ("argosy cluster taint paris maintenance-", "Take the taint away"),
+    ),
+    "cluster uncordon": (
+        ("argosy cluster uncordon paris", "Let things be placed there again, after cordon or drain"),
+        ("argosy cluster uncordon paris --commit", "The same, committed"),
+    ),
+    "cluster unjoin": (
+        ("argosy cluster unjoin paris --drain", "Move workloads away first; then run it without --drain"),
+        ("argosy cluster unjoin paris --disconnect", "Leave what runs there as it is"),
+    ),
+    "rebalance": (
+        ("argosy rebalance deploy/web -n shop", "Ask for it to be scheduled afresh, and see what moves"),
+        ("argosy rebalance deploy/web deploy/api -n shop --commit", "Let the next pass move two workloads"),
+    ),
+    "status": (
+        ("argosy status", "The fleet: clusters, workloads, and what is not well"),
+        ("argosy status deploy/web -n shop", "One workload, in every cluster"),
+        ("argosy status cluster/paris --watch", "One cluster, again and again"),
+    ),
+    "wait": (
+        ("argosy wait --timeout 10m", "Wait until every cluster has the newest commit"),
+        ("argosy wait deploy/web -n shop --for healthy", "Wait for one workload"),
+    ),
+    "verify": (
+        ("argosy verify", "Replay the newest rendered commit"),
+        ("argosy verify argosy/rendered -n 20", "Replay the last twenty"),
+    ),
+    "lock": (
+        ("argosy lock", "Pin what Sources name"),
+        ("argosy lock --check", "Ask whether anything moved; change nothing"),
+    ),
+    "vendor": (
+        ("argosy vendor podinfo", "Keep the content of one Source here"),
+        ("argosy vendor podinfo --remove", "Fetch it again instead"),
+    ),
+    "import": (
+        ("argosy import manifests", "See how well files of another federation are converted"),
+        ("argosy import manifests --output-dir .", "Write what they become"),
+        ("argosy import --context karmada-apiserver", "Read a control plane"),
+    ),
+    "export": (
+        ("argosy export karmada --output-dir karmada", "Leave for Karmada"),
+        ("argosy export works --cluster paris", "See the Works of one cluster"),
+    ),
+    "export karmada": (
+        ("argosy export karmada --output-dir karmada", "Write Karmada's objects into a folder"),
+        ("argosy export karmada HEAD~1 | kubectl apply --dry-run=server -f -", "Let a control plane check them"),
+    ),
+    "export works": (
+        ("argosy export works --cluster paris", "Print the Works of one cluster"),
+        ("argosy export works --output-dir works", "Write those of all"),
+    ),
+    "export applicationset": (
+        ("argosy export applicationset | kubectl apply -n argocd -f -", "Let Argo CD deliver"),
+        ("argosy export applicationset --output-dir argocd", "Write it into a folder"),
+    ),
+    "interpret": (
+        ("argosy interpret -f rules.yaml --check", "Check a customization"),
+        ("argosy interpret --operation InterpretReplica --desired-file web.yaml", "Try one operation on an object"),
+    ),
+    "doctor": (
+        ("argosy doctor", "Check everything: repository, branches, members and rights"),
+        ("argosy doctor --offline", "Check what needs no network"),
+    ),
+    "emit": (
+        ("argosy emit flux --output-dir flux", "Write what Flux in a hub delivers by"),
+        ("argosy emit argocd --output-dir argocd", "Write what Argo CD in a hub delivers by"),
+    ),
+    "emit flux": (
+        ("argosy emit flux --in member --cluster paris --output-dir flux", "Write them for Flux inside one cluster"),
+        ("argosy emit flux --output-dir flux", "Write the objects of all clusters into a folder"),
+    ),
+    "emit argocd": (
+        ("argosy emit argocd | kubectl apply -n argocd -f -", "Let Argo CD deliver to all clusters"),
+        ("argosy emit argocd --cluster paris --project fleet", "Print one Application of a project"),
+    ),
+    "rbac": (
+        ("argosy rbac --cluster paris | kubectl --context paris apply -f -", "Give passes their rights in a member"),
+        ("argosy rbac --cluster paris --token", "Also a token to log in with"),
+    ),
+    "completion": (
+        ("argosy completion bash > argosy.bash", "Write a script for bash: commands, objects, clusters, revisions"),
+        ("argosy completion fish | source", "Take it in at once, in fish"),
+    ),
+    "schema": (
+        ("argosy schema", "List the documents that have one"),
+        ("argosy schema Fleet > fleet.schema.json", "Let an editor check argosy.yaml"),
+    ),
+    "help": (
+        ("argosy help", "List commands and topics"),
+        ("argosy help exit-codes", "Read one topic; argosy.yaml is one too"),
+        ("argosy help cluster join", "Read the help of a command"),
+    ),
+}
+"""The examples of each command by its words behind ``argosy``."""
