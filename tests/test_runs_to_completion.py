@@ -72,7 +72,9 @@ def by_label(fleet_names: tuple[str, ...]) -> dict[str, Any]:
     return {f"clusters/{name}.yaml": a_cluster(name, labels={"batch": "yes"}) for name in fleet_names}
 
 
-def test_a_job_that_has_begun_keeps_its_division_where_weights_change(tmp_path: Path) -> None:
+def test_a_job_that_has_begun_keeps_its_division_where_weights_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     fleet = a_fleet(tmp_path, a_job(parallelism=2), divided("oslo", "rome"))
     assert rendered(fleet) == {"oslo": (1, 4), "rome": (1, 3)}
     report(fleet, oslo=RUNNING, rome=RUNNING)
@@ -80,6 +82,10 @@ def test_a_job_that_has_begun_keeps_its_division_where_weights_change(tmp_path: 
     reports = fleet.run(60)
     assert rendered(fleet) == {"oslo": (1, 4), "rome": (1, 3)}
     assert notes(fleet) == [RUN_BEGUN]
+    rendering = argosy(fleet.repository, capsys, "render")
+    assert rendering.code == 0
+    told = "Job.batch default/sums has begun in oslo, rome, and keeps its division there"
+    assert f"warning: {told}: it would run a second time elsewhere" in rendering.err.splitlines()
     results = [result for each in reports if each.applied for result in each.applied.results]
     assert [each for each in results if each.reason == "Immutable"] == []
     assert fleet.recorded("facts/_health.yaml", "argosy/rendered")["runs"] == [
@@ -102,6 +108,8 @@ def test_a_job_that_is_over_moves_nowhere_and_comes_back_by_itself(
     fleet.run(60)
     assert (rendered(fleet), notes(fleet)) == (before, [RUN_OVER])
     assert argosy(fleet.repository, capsys, "verify").code == 0
+    assert argosy(fleet.repository, capsys, "render").code == 0, "that it stays is no problem"
+    assert "| Success | 1 |" in fleet.repository.show("README.md", "argosy/rendered")
     fleet.repository.commit({"clusters/rome.yaml": a_cluster("rome", labels={"batch": "yes"})})
     fleet.run(60)
     assert (rendered(fleet), notes(fleet)) == (before, [])

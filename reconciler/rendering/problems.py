@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.kept_needs import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
@@ -10,8 +11,11 @@ from render.model import ObjectRef
 
 from .outcome import Outcome
 
-EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED}
-"""The reasons of conditions that are no problem: what follows or waits for other objects, is released, or pending."""
+EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED} | RUN_NOTES
+"""The reasons of conditions that are no problem: what follows or waits for other objects, is released, or pending.
+
+Nor is it one that something stays where it has begun to run, or is over.
+"""
 
 
 class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
