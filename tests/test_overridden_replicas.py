@@ -103,8 +103,9 @@ def test_what_a_division_assigns_is_not_what_overridden_clusters_get(
     repository.commit(a_source(**{"policy.yaml": a_policy(placement=placement)}))
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     repository.commit({"fewer.yaml": setting(9, "rome")})
-    difference = json.loads(argosy(repository, capsys, "diff", "-o", "json").out)
+    difference = json.loads(argosy(repository, capsys, "diff", "HEAD~1", "-o", "json").out)
     assert difference["movements"] == []
+    assert [each["replicas"] for each in difference["clusters"]] == [{"before": 2, "after": 9}]
     assert argosy(repository, capsys, "reconcile").code == 0
     assert "oslo:1 rome:9*" in argosy(repository, capsys, "render").out
     repository.commit({"more.yaml": a_deployment("other", replicas=1)})

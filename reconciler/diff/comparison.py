@@ -4,7 +4,7 @@ That past is the rendered commit that stood when the base was the newest source.
 answers the same before and after a pass renders the second one, for that pass is no part of the past of the first.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -218,7 +218,7 @@ def difference_of(comparison: Comparison) -> Difference:
         renamed=renamed,
         likely_renames=likely_renames(base.source.desired.clusters, head.source.desired.clusters),
         left=tuple(sorted(names[0] - names[1])),
-        clusters=cluster_totals(objects, movements, replicas),
+        clusters=cluster_totals(objects, movements, replicas, _replicas_after(after, replicas, names[1])),
         objects=objects,
         takeovers=takeovers_between(before, after, shared),
         movements=movements,
@@ -234,6 +234,13 @@ def difference_of(comparison: Comparison) -> Difference:
     pending = pending_difference(base, head)
     found = replace(found, pending=pending.added, ended=pending.ended)
     return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
+
+
+def _replicas_after(
+    after: Mapping[ObjectRef, Binding], before: Mapping[str, int], members: Collection[str]
+) -> Mapping[str, int]:
+    """Return the replicas of each cluster after a change; one that leaves the fleet keeps what it had."""
+    return {name: before[name] for name in before if name not in members} | replicas_by_cluster(after.values())
 
 
 def _newly_undivided(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:

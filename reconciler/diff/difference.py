@@ -189,9 +189,9 @@ def _takeovers(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]
 
 
 def cluster_totals(
-    objects: Iterable[ObjectChange], movements: Iterable[Movement], replicas: Mapping[str, int]
+    objects: Iterable[ObjectChange], movements: Iterable[Movement], before: Mapping[str, int], after: Mapping[str, int]
 ) -> tuple[ClusterTotal, ...]:
-    """Return the totals of every cluster that the difference touches; ``replicas`` are those placed before."""
+    """Return the totals of every cluster that the difference touches, given the replicas that clusters have."""
     counts: dict[str, dict[str, int]] = {}
     for change in objects:
         for name in change.clusters:
@@ -199,16 +199,15 @@ def cluster_totals(
             row[change.action] = row.get(change.action, 0) + 1
     for movement in movements:
         for moved in (change for change in movement.changes if not change.is_disconnected):
-            row = counts.setdefault(moved.cluster, {})
-            row["replicas"] = row.get("replicas", 0) + moved.after - moved.before
+            counts.setdefault(moved.cluster, {})
     return tuple(
         ClusterTotal(
             name=name,
             added=row.get(ChangeAction.ADDED, 0),
             changed=row.get(ChangeAction.CHANGED, 0),
             removed=row.get(ChangeAction.REMOVED, 0),
-            replicas_before=replicas.get(name, 0),
-            replicas_after=replicas.get(name, 0) + row.get("replicas", 0),
+            replicas_before=before.get(name, 0),
+            replicas_after=after.get(name, 0),
         )
         for name, row in sorted(counts.items())
     )
