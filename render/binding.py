@@ -117,6 +117,16 @@ class Completions(Struct, frozen=True, kw_only=True):
     clusters: tuple[TargetCluster, ...]
 
 
+class Undivided(Struct, frozen=True, kw_only=True):
+    """The replicas that each cluster keeps of an object, though its policy could divide them by now.
+
+    ``is_by_members``: only members define where they stand, and not the source.
+    """
+
+    replicas: int
+    is_by_members: bool = False
+
+
 class Binding(Struct, frozen=True, kw_only=True):
     """A template's binding before or after scheduling.
 
@@ -137,7 +147,8 @@ class Binding(Struct, frozen=True, kw_only=True):
     something is moved away from others in this pass; ``staying`` are targets that stay, whatever has become of their
     labels and taints, because no other cluster takes it; ``begun`` are those in which it has begun, and stays with
     these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object go to one
-    cluster, whatever divides them. ``completions`` are those of a Job that has begun.
+    cluster, whatever divides them. ``completions`` are those of a Job that has begun. ``undivided`` is set where every
+    cluster keeps all replicas until the source asks for a division; the object counts as one without replicas then.
     """
 
     ref: ObjectRef
@@ -175,6 +186,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     begun: tuple[TargetCluster, ...] = ()
     is_whole: bool = False
     completions: Completions | None = None
+    undivided: Undivided | None = None
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

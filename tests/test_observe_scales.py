@@ -270,3 +270,100 @@ def test_reading_a_definition_is_a_right_that_is_granted_by_its_name(
     fleet.repository.commit({"argosy.yaml": settings(interpretScale=False)})
     fleet.run()
     assert rule not in argosy(fleet.repository, capsys, "rbac", "--cluster", "member1").out
+
+
+BINDING = "bindings/default/Widget.example.io/w.yaml"
+HELD = (
+    "policy divides it, but it was placed before anything told how many replicas Widget.example.io has: every"
+    " cluster gets all of it"
+)
+WAY_OUT = "it can be divided now: argosy rebalance widget.example.io/w -n default would give member1:5 member2:4"
+REBALANCER = {
+    "apiVersion": "apps.karmada.io/v1alpha1",
+    "kind": "WorkloadRebalancer",
+    "metadata": {"name": "again"},
+    "spec": {"workloads": [{"apiVersion": KIND[0], "kind": KIND[1], "namespace": "default", "name": "w"}]},
+}
+
+
+def an_undivided_fleet(path: Path) -> MemoryFleet:
+    """A fleet that was placed while nobody could read the definitions of its members; they were read since."""
+    fleet = a_fleet(path, member1=".spec.replicas", member2=".spec.replicas")
+    for member in fleet.members.values():
+        member.faults.append(lambda request: DENIED if request.path == PATH else None)
+    fleet.run()
+    assert numbers(fleet) == [9, 9]
+    for member in fleet.members.values():
+        member.faults.clear()
+    fleet.run(60)
+    return fleet
+
+
+def test_a_definition_that_is_read_later_divides_nothing_that_has_a_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = an_undivided_fleet(tmp_path / "fleet")
+    repository = fleet.repository
+    assert numbers(fleet) == [9, 9]
+    assert 'argosy.dev/undivided: "9 by members"' in repository.show(BINDING)
+    for said in (
+        argosy(repository, capsys, "render").err,
+        argosy(repository, capsys, "explain", "widget.example.io/w").out,
+    ):
+        assert HELD in " ".join(said.split())
+        assert WAY_OUT in " ".join(said.split())
+    assert argosy(repository, capsys, "verify").code == 0
+    repository.commit({"other.yaml": a_deployment("other")})
+    fleet.run(60)
+    assert numbers(fleet) == [9, 9]
+    assert argosy(repository, capsys, "verify").code == 0
+
+
+class Asked(NamedTuple):
+    """A change of the source, and the numbers of the clusters after it."""
+
+    why: str
+    files: dict[str, Any]
+    want: list[int]
+
+
+ASKED = [
+    Asked("other replicas", {"widget.yaml": {**FLEET["widget.yaml"], "spec": {"replicas": 12}}}, [6, 6]),
+    Asked("another field", {"widget.yaml": {**FLEET["widget.yaml"], "spec": {"replicas": 9, "image": "b"}}}, [9, 9]),
+    Asked("the definition in the source", {"crd.yaml": a_definition()}, [5, 4]),
+    Asked("a request to rebalance", {"again.yaml": REBALANCER}, [5, 4]),
+    Asked(
+        "other weights",
+        {
+            "policy.yaml": a_policy(
+                "widgets",
+                selectors=[{"apiVersion": KIND[0], "kind": KIND[1]}],
+                placement=on_clusters(*MEMBERS, replicaScheduling=weighted(member1=2, member2=1)),
+            )
+        },
+        [6, 3],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", ASKED, ids=[case.why for case in ASKED])
+def test_what_was_not_divided_is_when_the_source_asks_for_it(
+    case: Asked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = an_undivided_fleet(tmp_path / "fleet")
+    fleet.repository.commit(case.files)
+    fleet.run(60)
+    assert numbers(fleet) == case.want
+    assert ("argosy.dev/undivided" in fleet.repository.show(BINDING)) == (case.want == [9, 9])
+    assert argosy(fleet.repository, capsys, "verify").code == 0
+    fleet.run(60)
+    assert numbers(fleet) == case.want
+
+
+def test_an_object_that_gets_replicas_is_divided_by_a_definition_that_was_known(tmp_path: Path) -> None:
+    fleet = a_fleet(tmp_path / "fleet", member1=".spec.replicas", member2=".spec.replicas")
+    fleet.repository.commit({"widget.yaml": {**FLEET["widget.yaml"], "spec": {"image": "a"}}})
+    fleet.run()
+    fleet.repository.commit({"widget.yaml": FLEET["widget.yaml"]})
+    fleet.run(60)
+    assert numbers(fleet) == [5, 4]

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.pipeline import stages
 from render.documents import parse_documents
-from tests.build import NGINX, a_deployment, a_policy, argosy, on_clusters, weighted
+from render.interpreter import Interpreter
+from tests.build import NGINX, Repository, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.stories import a_fleet, settings
 from tests.test_render_interpreter_scale import a_definition, a_widget
 
@@ -133,3 +135,62 @@ def test_where_nothing_writes_shares_all_replicas_are_counted_in_each_cluster(
     assert [each["replicas"] for each in binding.value["spec"]["clusters"]] == [2, 2]
     assert binding.value["status"]["overriddenReplicas"] == [{"clusters": ["member1", "member2"], "replicas": 4}]
     assert argosy(fleet, capsys, "verify").code == 0
+
+
+WIDGET = {**a_widget(replicas=9), "metadata": {"name": "w", "namespace": "default"}}
+OTHER = {"other.yaml": a_deployment("other")}
+TREE = "clusters/{}/default/Widget.example.io/w.yaml"
+HELD = "it was placed before anything told how many replicas Widget.example.io has"
+
+
+def numbers(fleet: Repository) -> list[int]:
+    """The replicas of the Widget in each cluster."""
+    texts = (fleet.show(TREE.format(name)) for name in ("member1", "member2"))
+    return [int(text.rpartition("replicas: ")[2].split()[0]) for text in texts]
+
+
+def rendered_by_an_older_engine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *files: Any
+) -> Repository:
+    """Return a fleet that was rendered by an engine which knew no scale subresources."""
+    fleet = a_fleet(tmp_path, members=2)
+    policy = a_policy("widgets", selectors=[ANY_WIDGET], placement=ONE_TO_ONE)
+    fleet.commit({"widget.yaml": WIDGET, "policy.yaml": policy, "more.yaml": list(files) or a_deployment("more")})
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "interpreter_of", lambda *_, **__: Interpreter.of(()))
+        assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    source, tip = (fleet.git("rev-parse", name) for name in ("HEAD", "argosy/rendered"))
+    fleet.git("checkout", "-q", "argosy/rendered")
+    trailers = f"Argosy-Source: {source}\nArgosy-Version: 0.0.1\nArgosy-Previous: {tip}"
+    fleet.commit({"README.md": "as 0.0.1 wrote it\n"}, f"Render\n\n{trailers}\n")
+    fleet.git("checkout", "-q", "main")
+    assert numbers(fleet) == [9, 9]
+    return fleet
+
+
+@pytest.mark.parametrize("files", [{}, OTHER], ids=["the same source", "another source"])
+def test_an_upgrade_divides_nothing_that_has_a_place(
+    files: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = rendered_by_an_older_engine(tmp_path, capsys, monkeypatch, a_definition())
+    if files:
+        fleet.commit(files)
+    ended = argosy(fleet, capsys, "reconcile")
+    assert (ended.code, numbers(fleet)) == (0, [9, 9])
+    assert HELD in ended.err
+    assert argosy(fleet, capsys, "verify").code == 0
+    assert argosy(fleet, capsys, "rebalance", "widget.example.io/w", "--commit").code == 0
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert numbers(fleet) == [5, 4]
+    assert argosy(fleet, capsys, "verify").code == 0
+    assert HELD not in argosy(fleet, capsys, "render").err
+
+
+def test_a_definition_that_is_added_to_the_source_divides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = rendered_by_an_older_engine(tmp_path, capsys, monkeypatch)
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.commit({"crd.yaml": a_definition()})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert numbers(fleet) == [5, 4]

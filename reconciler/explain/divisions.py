@@ -44,7 +44,8 @@ def interpreter_words(layers: Mapping[str, str]) -> str:
 def misdivisions(ref: ObjectRef, desired: Desired, built: Built) -> Iterator[Unmet]:
     """Yield the warnings about an object, and about what stands beside it, because of a division."""
     template_by_ref = {template.ref: template for template in desired.templates}
-    found = division_warnings_of(built.bindings, template_by_ref, desired, built.work_context.interpreter)
+    interpreter, scheduler = built.work_context.interpreter, built.schedule.scheduler
+    found = division_warnings_of(built.bindings, template_by_ref, desired, interpreter, scheduler)
     for each in found:
         if ref in {each.ref, each.workload}:
             yield Unmet(field=_field(each, ref), message=each.message, hint=each.hint)

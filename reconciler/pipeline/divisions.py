@@ -16,6 +16,9 @@ from render.model import ObjectRef, Template
 from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
 from render.scheduling.rules import ignores_spread, placement_rules
+from render.scheduling.scheduler import Scheduler
+
+from .held_divisions import shares_if_asked
 
 _MOST = 10
 
@@ -46,6 +49,7 @@ def division_warnings_of(
     template_by_ref: Mapping[ObjectRef, Template],
     desired: Desired,
     interpreter: Interpreter,
+    scheduler: Scheduler,
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings about the outcome of a pass, given its bindings and the templates that they are of."""
     divisions = list[DividedTemplate]()
@@ -56,12 +60,20 @@ def division_warnings_of(
             continue
         delivered.append(template)
         if binding.policy and binding.placement and _divides(binding.placement):
-            divisions.append(_division_of(binding, template))
+            divisions.append(_division_of(binding, template, scheduler))
     return _warnings(divisions, delivered, desired, interpreter)
 
 
-def _division_of(binding: Binding, template: Template) -> DividedTemplate:
+def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> DividedTemplate:
     """Return a division as it is; of an object that has no replicas, each cluster has all."""
+    if binding.undivided is not None:
+        return DividedTemplate(
+            template=template,
+            policy=binding.policy,
+            clusters=len(binding.targets),
+            is_held=True,
+            shares=shares_if_asked(binding, binding.undivided.replicas, scheduler),
+        )
     if not binding.is_workload or binding.components:
         return DividedTemplate(template=template, policy=binding.policy, clusters=len(binding.targets))
     shares = [each.replicas for each in binding.targets if each.replicas]

@@ -89,6 +89,7 @@ def is_volatile(binding: Binding) -> bool:
         or binding.anti_affinity_group
         or binding.eviction_tasks
         or binding.suspension is not None
+        or binding.undivided is not None
         or binding.is_reschedule_requested
         or binding.ref.group_kind in {_CRD, "Namespace"}
         or _chooses_in_every_pass(binding)

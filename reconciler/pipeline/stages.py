@@ -53,6 +53,7 @@ from .dependencies import Following, followers_of, following, with_dependencies
 from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
+from .held_divisions import PastDivisions
 from .kept_needs import PassedTree, Variants, with_needs
 from .namespaces import namespaces_to_place
 from .override_records import OverrideRecords
@@ -233,7 +234,12 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
     bindings = with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
-    return replace(claims, bindings=bindings)
+    if inputs.previous is None:
+        return replace(claims, bindings=bindings)
+    past = PastDivisions(
+        previous=inputs.previous, source=inputs.source, desired=inputs.desired, interpreter=interpreter
+    )
+    return replace(claims, bindings=tuple(past.with_held_divisions(bindings, inputs.templates)))
 
 
 def _scheduling_results(

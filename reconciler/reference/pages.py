@@ -106,6 +106,12 @@ ANNOTATIONS = (
                 "In bindings: the completions of a Job, and those of each cluster in which it has begun, where they"
                 " cannot change any more.",
             ),
+            Entry(
+                "argosy.dev/undivided",
+                "In bindings: the replicas that each cluster keeps of an object which was placed before anything told"
+                " how many it has, and whether only members define it. They are divided as soon as their number, the"
+                " placement of the policy or a definition in the source asks for it, or `argosy rebalance` does.",
+            ),
             Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
             Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),
             Entry("argosy.dev/outcome-since", "In clusters of the status branch: since when passes end so."),

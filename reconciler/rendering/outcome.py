@@ -127,7 +127,8 @@ class Outcome(Struct, frozen=True, dict=True):
         """The warnings about what is divided in vain, or alone."""
         built, desired = self.rendered.built, self.source.desired
         template_by_ref = {template.ref: template for template in desired.templates}
-        return division_warnings_of(built.bindings, template_by_ref, desired, built.work_context.interpreter)
+        interpreter, scheduler = built.work_context.interpreter, built.schedule.scheduler
+        return division_warnings_of(built.bindings, template_by_ref, desired, interpreter, scheduler)
 
     @property
     def warnings(self) -> tuple[str, ...]:

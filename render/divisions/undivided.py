@@ -37,6 +37,8 @@ def undivided_warning(
     template = division.template
     if division.clusters < 2 or is_opaque(template.manifest):
         return None
+    if division.is_held:
+        return _warning(division, *_held_division(division))
     try:
         replicas = context.replicas(division)
     except InterpreterError:
@@ -49,7 +51,11 @@ def undivided_warning(
         found = _nobody_reads(template, context, is_in_vain=is_in_vain)
     if found is None or _has_own_numbers(template, context):
         return None
-    clause, hint = found
+    return _warning(division, *found)
+
+
+def _warning(division: DividedTemplate, clause: str, hint: str) -> DivisionWarning:
+    template = division.template
     return DivisionWarning(
         ref=template.ref,
         field="",
@@ -60,6 +66,15 @@ def undivided_warning(
         workload=template.ref,
         clause=clause,
     )
+
+
+def _held_division(division: DividedTemplate) -> tuple[str, str]:
+    """Return why an object is not divided yet, and what divides it."""
+    ref = division.template.ref
+    subject = f"{ref.group_kind.lower()}/{ref.name}{f' -n {ref.namespace}' if ref.namespace else ''}"
+    shares = " ".join(f"{each.name}:{each.replicas}" for each in division.shares)
+    clause = f"it was placed before anything told how many replicas {ref.group_kind} has"
+    return clause, f"it can be divided now: argosy rebalance {subject}{f' would give {shares}' if shares else ''}"
 
 
 def _untaken_share(template: Template, replicas: int, context: DivisionContext) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from render.interpreter import Interpreter, Operation
 from render.kinds import GroupKind
-from render.model import Manifest, ObjectRef, Template, as_mapping
+from render.model import Manifest, ObjectRef, TargetCluster, Template, as_mapping
 
 
 class DivisionRule(StrEnum):
@@ -22,7 +22,8 @@ class DividedTemplate(Struct, frozen=True, kw_only=True):
     """A template whose policy divides it: among how many clusters, and the policy's name.
 
     ``replicas`` are those of the object, as far as they are known already. ``share`` are the replicas of the cluster
-    that gets the fewest; None where nothing was divided yet.
+    that gets the fewest; None where nothing was divided yet. ``is_held``: clusters keep all replicas because
+    nothing in the source asked for the division, which would give them ``shares``.
     """
 
     template: Template
@@ -30,6 +31,8 @@ class DividedTemplate(Struct, frozen=True, kw_only=True):
     clusters: int
     replicas: int | None = None
     share: int | None = None
+    is_held: bool = False
+    shares: tuple[TargetCluster, ...] = ()
 
 
 class DivisionContext(Struct, frozen=True, kw_only=True):

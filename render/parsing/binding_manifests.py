@@ -9,7 +9,7 @@ from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
-from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, COMPLETIONS, TEMPLATE_DIGEST
+from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, BY_MEMBERS, COMPLETIONS, TEMPLATE_DIGEST, UNDIVIDED
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 
@@ -97,6 +97,9 @@ def _annotations(binding: Binding) -> Plain:
     if binding.completions is not None:
         there = " ".join(f"{each.name}={each.replicas}" for each in binding.completions.clusters)
         annotations[COMPLETIONS] = f"{binding.completions.total}: {there}"
+    if binding.undivided is not None:
+        definer = f" {BY_MEMBERS}" if binding.undivided.is_by_members else ""
+        annotations[UNDIVIDED] = f"{binding.undivided.replicas}{definer}"
     return annotations
 
 

@@ -15,6 +15,7 @@ from render.binding import (
     KeptTargets,
     LastMove,
     OverriddenReplicas,
+    Undivided,
 )
 from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
@@ -46,6 +47,7 @@ APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
 ANSWERED_REQUESTS = "argosy.dev/rebalanced-by"
 COMPLETIONS = "argosy.dev/completions"
+UNDIVIDED, BY_MEMBERS = "argosy.dev/undivided", "by members"
 _NO_GROUPS, _NO_PRIORITY, _NO_STATUS = AffinityGroupFields(), PriorityFields(), StatusFields()
 _NO_SUSPENSION = SuspensionFields()
 
@@ -87,6 +89,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
         completions=_completions(annotations.get(COMPLETIONS) or ""),
+        undivided=_undivided(annotations.get(UNDIVIDED) or ""),
         **_fields_of_status(fields.status or _NO_STATUS),
     )
 
@@ -117,6 +120,12 @@ def _completions(text: str) -> Completions | None:
     if not total.isdecimal() or not pairs or not all(count.isdecimal() for _, _, count in pairs):
         return None
     return Completions(total=int(total), clusters=tuple(TargetCluster(name, int(count)) for name, _, count in pairs))
+
+
+def _undivided(text: str) -> Undivided | None:
+    """Return what an annotation such as ``9`` or ``9 by members`` says; None where it says no number."""
+    number, _, definer = text.partition(" ")
+    return Undivided(replicas=int(number), is_by_members=definer == BY_MEMBERS) if number.isdecimal() else None
 
 
 def _target_clusters(listed: Iterable[TargetFields] | None) -> tuple[TargetCluster, ...]:
