@@ -118,4 +118,4 @@ def test_a_gitlab_pipeline_without_an_address_and_a_commit_fails(
     assert (install, file["variables"]["ARGOSY_INSTALL"]) == ('pip install --quiet "argosy @ $ARGOSY_INSTALL"', "")
     environment = {"PATH": "/usr/bin:/bin", "ARGOSY_INSTALL": address}
     done = subprocess.run(["bash", "-e", "-c", check], env=environment, capture_output=True, timeout=30, check=False)
-    assert (done.returncode, b"ARGOSY_INSTALL: write git+https://" in done.stderr) == (code, code != 0)
+    assert (done.returncode, b"into ARGOSY_INSTALL: git+https://" in done.stderr) == (code, code != 0)

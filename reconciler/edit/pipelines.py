@@ -91,7 +91,7 @@ default:
     - |
       address='git\\+(https|ssh)://[^[:space:]]+@[0-9a-f]{40}'
       if ! printf '%s' "$ARGOSY_INSTALL" | tr '\\n' ' ' | grep -Eqx "$address"; then
-        echo "ARGOSY_INSTALL: write git+https://HOST/PATH/argosy.git@COMMIT, the commit with its 40 digits" >&2
+        echo "write into ARGOSY_INSTALL: git+https://HOST/PATH/argosy.git@COMMIT, a commit with its 40 digits" >&2
         exit 2
       fi
     - pip install --quiet "argosy @ $ARGOSY_INSTALL"
@@ -142,14 +142,14 @@ PIPELINES: Mapping[str, Mapping[str, str]] = {
 }
 """The files for each forge, by path from the root of the repository."""
 
-_PLACES = {"github": "__OWNER__/argosy and __COMMIT__", "gitlab": "ARGOSY_INSTALL"}
+_PLACES = {"github": "__OWNER__/argosy and __COMMIT__", "gitlab": "the variable ARGOSY_INSTALL"}
 
 
 def places_to_write(hosts: Iterable[str]) -> Iterator[str]:
     """Yield what a person has to write into the files of these forges: where Argosy is kept, and a commit of it.
 
     >>> [*places_to_write(["gitlab"])]
-    ['write where you keep Argosy, and its commit, into .gitlab-ci.yml: ARGOSY_INSTALL']
+    ['write where you keep Argosy, and its commit, into .gitlab-ci.yml: the variable ARGOSY_INSTALL']
     """
     for host in dict.fromkeys(hosts):
         for path in PIPELINES[host]:
