@@ -15,10 +15,10 @@ from reconciler.check.validation import Validation
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from render.errors import Problem
 from render.model import ObjectRef, Template
-from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.build import NGINX, Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.tables import each_row
 
-WARNED = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "ngnix"}])
+WARNED = a_policy(selectors=[{**NGINX, "name": "ngnix"}, NGINX])
 BROKEN: dict[str, Any] = {**a_policy(), "spec": {"resourceSelectors": [], "plcement": {}}}
 HINT = "did you mean 'nginx'?"
 

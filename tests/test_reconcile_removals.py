@@ -72,6 +72,12 @@ ONE_MAP = {
 SHOP = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "web"}}}
 IN_SHOP = a_policy("all", namespace="shop", selectors=[ANY_CONFIG_MAP], placement=on_clusters("member1"))
 ONE_EACH = weighted(member1=1, member2=1, member3=1)
+NOWHERE = "no difference in any cluster, 1 new template goes nowhere\n\nGO NOWHERE\n  ! Deployment.apps default/other"
+UNSELECTED = (
+    "warning: nginx.yaml:1: no policy selects Deployment.apps default/nginx, so that it goes nowhere\n"
+    "  hint: select it, or name its kind or folder in notPropagated of argosy.yaml\n"
+    "0 problems, 1 warning: 1 template, 0 propagation policies, 0 override policies, 3 clusters in 5 files\n"
+)
 NOTHING_WRONG = "0 problems, 0 warnings: {}, {} propagation policies, 0 override policies, 3 clusters in {} files\n"
 REMOVED_WITH_POLICY = """\
 <main~1>..<main>: 2 clusters change, 1 object removed, 1 object changes hands
@@ -223,7 +229,7 @@ STORIES = [
         },
         {"policy.yaml": None},
         (
-            Run("validate", 0, NOTHING_WRONG.format("1 template", 0, 5)),
+            Run("validate", 0, UNSELECTED),
             Run("diff main~1 main", 1, REMOVED_WITH_POLICY + refused_section(ALL_OF_TWO)),
             Run("reconcile", 6, "", ALL_OF_TWO),
             Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
@@ -417,7 +423,7 @@ def test_what_would_change_a_released_object_is_told_as_a_difference_that_makes_
     repository.commit({"other.yaml": a_deployment("other")})
     runs = (
         Run("diff main~2 main~1", 0, f"<main~2>..<main~1>: no difference\n\nRELEASED\n  {OUTDATED}\n"),
-        Run("diff main~1 main", 0, "<main~1>..<main>: no difference\n"),
+        Run("diff main~1 main", 0, f"<main~1>..<main>: {NOWHERE}\n"),
         Run("reconcile", 0, UNCHANGED, f"warning: {OUTDATED}\n"),
     )
     check_runs(runs, repository, capsys)

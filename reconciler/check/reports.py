@@ -38,6 +38,8 @@ _DESCRIPTIONS = {
     "HastyFailover": "Application failover that gives a workload no time to start",
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",
+    "UnselectedTemplate": "An object that no policy selects, so that it goes nowhere",
+    "IdleEntry": "A word of argosy.yaml by which no template is meant to stay",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
     "Undivided": "An object that its policy divides in vain: every cluster gets all of it",
     "UndividedNumber": "A number about all replicas that counts in each cluster of a division",

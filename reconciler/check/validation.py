@@ -61,6 +61,7 @@ from .source_warnings import (
     pruned_field_warnings,
     template_texts,
 )
+from .unselected import unselected_warnings
 from .webhooks import unanswered_webhooks
 
 if TYPE_CHECKING:
@@ -296,4 +297,5 @@ def _lint_claims(
     claims = claims_of(desired, previous)
     yield from division_problems(desired, claims, observed, line_of)
     yield from left_behind_warnings(desired, claims, line_of)
+    yield from unselected_warnings(desired, claims, previous, line_of)
     yield from unanswered_webhooks(desired, claims, observed.answers, line_of)

@@ -52,7 +52,8 @@ def command(log: Log, /, **options: Any) -> int:
     """Check every file, policy and override of the source.
 
     All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
-    you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
+    you may not want: policies that never win or win by name alone, selectors that select nothing, objects that no
+    policy selects, overrides that miss.
     What overrides make of objects is checked, too. Nothing is committed and no cluster is asked.
     """
     chosen = ValidateOptions(**options)

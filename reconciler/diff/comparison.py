@@ -36,6 +36,7 @@ from reconciler.pipeline.renames import (
     previous_named,
     renamed_binding,
 )
+from reconciler.pipeline.unselected import Unselected, unselected_templates, with_nearest
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -232,7 +233,7 @@ def difference_of(comparison: Comparison) -> Difference:
         members=tuple(sorted(names[1])),
     )
     pending = pending_difference(base, head)
-    found = replace(found, pending=pending.added, ended=pending.ended)
+    found = replace(found, pending=pending.added, ended=pending.ended, unselected=_newly_unselected(base, head))
     return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -247,6 +248,14 @@ def _newly_undivided(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...
     """Return the warnings about divisions of the head that the base has not."""
     known = {(each.ref, each.field, each.rule) for each in base.divisions}
     return tuple(each for each in head.divisions if (each.ref, each.field, each.rule) not in known)
+
+
+def _newly_unselected(base: Outcome, head: Outcome) -> tuple[Unselected, ...]:
+    """Return the templates that go nowhere in the head; those of the base are known, or told of as taken away."""
+    bound, head_bound = ({each.ref for each in side.rendered.built.bindings} for side in (base, head))
+    known = bound | {each.ref for each in unselected_templates(base.source.desired, bound)}
+    after = unselected_templates(head.source.desired, head_bound)
+    return with_nearest([each for each in after if each.ref not in known], head.source.desired)
 
 
 def _member_names(side: Outcome, renamed: NewNames) -> set[str]:

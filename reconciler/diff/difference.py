@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
+from reconciler.pipeline.unselected import Unselected
 from reconciler.rendering.problems import ObjectProblem
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
@@ -124,7 +125,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     ``causes`` are the inputs of objects that are others. ``taken`` are objects that came from a file which another
     folder's kustomization builds upon now, and that kustomization. ``undivided`` are the warnings that the change adds
     about what every cluster gets whole: they say nothing of a difference by themselves. ``refused`` are the lines in
-    which guards refuse the change, and say what would let it pass.
+    which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
+    the change, which is no difference in any cluster.
     """
 
     base: str
@@ -153,6 +155,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     taken: Mapping[ObjectRef, str] = field(default_factory=dict)
     undivided: tuple[DivisionWarning, ...] = ()
     refused: tuple[str, ...] = ()
+    unselected: tuple[Unselected, ...] = ()
 
     @property
     def is_empty(self) -> bool:

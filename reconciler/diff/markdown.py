@@ -99,6 +99,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(
         title="Pending", lines=list(_pending_lines(difference)), before="```diff\n", after="```\n", is_open=True
     )
+    yield _unselected_section(difference)
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
         title="Origins",
@@ -130,6 +131,11 @@ _ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
 _TAKEN_HEADER = "| object | taken over by |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
+
+
+def _unselected_section(difference: Difference) -> MarkdownSection:
+    lines = [f"- {escaped(one_line(str(each)))}\n" for each in difference.unselected]
+    return MarkdownSection(title="Go nowhere: no policy selects them", lines=lines, is_open=True)
 
 
 def _problem_line(difference: Difference, problem: ObjectProblem) -> str:

@@ -12,6 +12,7 @@ from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_cl
 from reconciler.console.text import table
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.released import released_lines
+from reconciler.pipeline.unselected import unselected_lines
 from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 
@@ -85,6 +86,7 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "POLICIES", _takeovers(difference, is_full=is_full)
     released = map(str, difference.released) if is_full else released_lines(difference.released)
     yield "RELEASED", (f"  {line}\n" for line in released)
+    yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
     yield "REPLICAS", _replicas(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
@@ -215,6 +217,10 @@ def _undivided_lines(difference: Difference, *, is_full: bool) -> Iterator[str]:
         each, refs = group[0], [warning.ref for warning in group]
         where = f"{_object_or_counts(refs)}: {each.field}" if each.field else _object_or_counts(refs)
         yield f"  ! {where}: {each.message}\n      hint: {each.hint}\n"
+
+
+def _unselected_lines(difference: Difference, *, is_full: bool) -> Iterable[str]:
+    return map(str, difference.unselected) if is_full else unselected_lines(difference.unselected)
 
 
 def _said_of_movement(movement: Movement) -> tuple[object, ...]:

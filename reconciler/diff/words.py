@@ -9,6 +9,7 @@ from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import cluster_words, first_clusters
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
+from reconciler.pipeline.unselected import unselected_words
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 from render.words import counted, listed
@@ -25,8 +26,9 @@ _LED_IN = 20
 
 def summary(difference: Difference) -> str:
     """Return the difference in one line; every form begins with it, so that all tell the same numbers."""
+    unselected = unselected_words(len(difference.unselected), "new template") if difference.unselected else ""
     if difference.is_empty:
-        return "no difference"
+        return f"no difference in any cluster, {unselected}" if unselected else "no difference"
     parts = [
         _counted_unless_zero(len(difference.settings), "setting changes", "settings change"),
         _counted_unless_zero(len(difference.joined), "cluster joins", "clusters join"),
@@ -45,6 +47,7 @@ def summary(difference: Difference) -> str:
         _counted_unless_zero(
             len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"
         ),
+        unselected,
         _movement_text(difference),
         _placed_anew(difference.placed_anew),
         _counted_unless_zero(len(difference.problems), "new problem", "new problems"),

@@ -24,6 +24,7 @@ from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
 from render.matching.match import Match, NoPolicyReason
+from render.matching.near_misses import NearMisses
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
@@ -237,7 +238,8 @@ def _near_miss(template: Template, match: Match, desired: Desired) -> str:
         if (selects_by := implicit_priority(replace(selector, namespace=""), template)) > ImplicitPriority.ALL
     ]
     if not found:
-        return ""
+        miss = NearMisses(desired.policies).nearest(template)
+        return f"; nearest policy: {miss}" if miss else ""
     there = f"in namespace {template.ref.namespace!r} or " if template.ref.namespace else ""
     return f"; {min(found)[1]} would, if it were {there}a ClusterPropagationPolicy"
 

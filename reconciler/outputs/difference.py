@@ -30,6 +30,7 @@ from .difference_parts import (
     TakenPart,
     TakeoverPart,
     UndividedPart,
+    UnselectedPart,
 )
 from .document import OutputDocument, meaning, unless_empty
 from .parts import Previous, field_part
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         PendingChange,
     )
     from reconciler.pipeline.movements import Movement, ReplicaChange
+    from reconciler.pipeline.unselected import Unselected
     from reconciler.rendering.problems import ObjectProblem
     from render.divisions import DivisionWarning
     from render.model import ObjectRef
@@ -109,6 +111,15 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    unselected: (
+        Annotated[
+            tuple[UnselectedPart, ...],
+            meaning(
+                "The templates that go nowhere since the change, because no policy selects them. It is no difference."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     problems: Annotated[tuple[MisplacedPart, ...], meaning("What can no longer be placed or built after the change.")]
     solved: Annotated[
         tuple[MisplacedPart, ...],
@@ -153,6 +164,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         ended=tuple(map(_pending, difference.ended)),
         movements=tuple(_movement(difference, each) for each in difference.movements),
         undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
+        unselected=unless_empty(tuple(map(_unselected_part, difference.unselected))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
         refused=unless_empty(difference.refused),
@@ -162,6 +174,10 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
 def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
     where = warning.field or UNSET
     return UndividedPart(object=_identity(warning.ref), field=where, message=warning.message, hint=warning.hint)
+
+
+def _unselected_part(template: "Unselected") -> UnselectedPart:
+    return UnselectedPart(object=_identity(template.ref), path=template.path, nearest=unless_empty(template.nearest))
 
 
 def _summary(difference: "Difference") -> SummaryPart:

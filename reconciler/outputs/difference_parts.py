@@ -154,6 +154,17 @@ class PendingChangePart(DocumentPart, frozen=True, kw_only=True):
     fields: Fields
 
 
+class UnselectedPart(DocumentPart, frozen=True, kw_only=True):
+    """A template that no policy selects."""
+
+    object: Identity
+    path: Annotated[str, meaning("Its file.")]
+    nearest: (
+        Annotated[str, meaning("The policy that comes nearest to selecting it, and what that one asks for.")]
+        | UnsetType
+    ) = UNSET
+
+
 class ReplicaChangePart(DocumentPart, frozen=True, kw_only=True):
     """A cluster whose share of replicas is another one."""
 

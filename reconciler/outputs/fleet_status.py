@@ -208,6 +208,10 @@ class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
     ]
     bindings: Annotated[tuple[BindingPart, ...], meaning("The bindings.")]
     pending: PendingObjects
+    unselected: (
+        Annotated[tuple[ObjectName, ...], meaning("The templates that go nowhere, because no policy selects them.")]
+        | UnsetType
+    ) = UNSET
     cron: (
         Annotated[
             tuple[CronPart, ...],
@@ -262,6 +266,7 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
         clusters=_clusters(branches),
         bindings=tuple(map(_binding, fleet.bindings)),
         pending=tuple(map(pending_part, pending_of(fleet.bindings))),
+        unselected=unless_empty(tuple(map(str, fleet.unselected))),
         **_rules(branches),
         refused=UNSET if branches.refusal is None else refusal_part(branches.refusal),
         recorded_at=utc(branches.status_time) if is_recorded else UNSET,

@@ -20,6 +20,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
+from reconciler.pipeline.unselected import unselected_templates
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.refusal import refusal_of
@@ -32,6 +33,7 @@ from reconciler.source.desired import is_failing_over
 from render.binding import Binding
 from render.cluster import Cluster, Taint
 from render.errors import GitError, InputError
+from render.model import ObjectRef
 from render.timing import Flip
 
 
@@ -188,6 +190,14 @@ class FleetStatus(Struct, frozen=True, dict=True):
     def replicas(self) -> Mapping[str, int]:
         """The replicas placed in every cluster; none in those that are disconnected, which are not observed."""
         return {name: count for name, count in replicas_by_cluster(self.bindings).items() if name in self.members}
+
+    @cached_property
+    def unselected(self) -> tuple[ObjectRef, ...]:
+        """The templates that go nowhere; none is known where what is rendered is not what the source asks for."""
+        is_rendered = self.lag.lag in {Lag.NONE, Lag.UNCHANGED}
+        if not is_rendered or self.source.commit not in {self.lag.newest, self.lag.rendered}:
+            return ()
+        return tuple(sorted(each.ref for each in unselected_templates(self.source.desired, self.previous.bindings)))
 
     @cached_property
     def unbuilt(self) -> Mapping[str, tuple[Binding, ...]]:

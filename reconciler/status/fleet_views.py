@@ -9,12 +9,14 @@ from reconciler.console.text import table
 from reconciler.pipeline.kept_needs import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
+from reconciler.pipeline.unselected import unselected_words
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectReason
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.timing import utc
+from render.words import listed
 
 from .blind_spots import partly_seen_lines
 from .branches import RecordedFleet
@@ -47,11 +49,10 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
     yield from partly_seen_lines(recorded, fleet.members)
-    states = Counter(map(binding_state, fleet.bindings))
-    yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
-    listed = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
-    if listed:
-        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
+    yield from _binding_counts(fleet)
+    shown = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
+    if shown:
+        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
     yield from rule_tables(branches)
     rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
     if rows:
@@ -59,6 +60,15 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
         yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+
+
+def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
+    """Yield how many bindings there are of each state, and which templates have none."""
+    states = Counter(map(binding_state, fleet.bindings))
+    yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
+    if refs := fleet.unselected:
+        names, them = listed(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
+        yield f"{unselected_words(len(refs))}, as no policy selects {them}: {names} (argosy validate says more)\n"
 
 
 def _is_notable(binding: Binding) -> bool:

@@ -52,6 +52,10 @@ def _mirror_fault(name: str) -> str:
     return "" if name == OTHERS else dns_label_fault(name)
 
 
+def _entry_fault(entry: str) -> str:
+    return "" if entry.strip("/.") else "names neither a kind nor a folder"
+
+
 def _pattern_fault(pattern: str) -> str:
     try:
         check_pattern(pattern)
@@ -68,6 +72,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     ``kinds``: the scope of kinds whose CRD is nowhere in the source.
     ``skipped_apis`` (``group``, ``group/version``, ``group/version/Kind,Kind``) and ``skipped_namespaces`` (regular
     expressions): templates that are never propagated, as by Karmada's flags of similar names.
+    ``not_propagated``: kinds and folders of templates that are meant to go nowhere where no policy selects them.
     ``emit``: the objects of other tools that are committed beside the trees.
     ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
     ``is_karmada_compatible``: ``compatibility: Karmada``.
@@ -142,6 +147,16 @@ class Fleet(Struct, frozen=True, kw_only=True):
             faults=each_by(_pattern_fault),
         ),
     ] = ("kube-.*",)
+    not_propagated: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "notPropagated",
+            "What no policy has to select: kinds, as `ConfigMap` or `Application.argoproj.io`, and folders or files"
+            " with a `/`, relative to the folder of argosy.yaml. Nothing is said of such templates that go nowhere.",
+            in_karmada=NOT_DECIDED_BY_IT,
+            faults=each_by(_entry_fault),
+        ),
+    ] = ()
     is_karmada_compatible: Annotated[
         bool,
         FleetSetting(

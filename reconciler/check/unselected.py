@@ -1,0 +1,71 @@
+"""Warnings about templates that no policy selects, and about words by which none is meant to stay."""
+
+from collections.abc import Iterator, Mapping
+
+from overrides.lint import LineOf
+from reconciler.pipeline.claims import released_bindings
+from reconciler.pipeline.dependencies import Following, following
+from reconciler.pipeline.unselected import Unselected, stays_by, unselected_templates, with_nearest
+from reconciler.source.desired import Desired, interpreter_of
+from render.binding import Binding
+from render.errors import Problem
+from render.model import ObjectRef, Template
+from render.policy import PropagationPolicy
+from render.words import listed
+
+UNSELECTED, IDLE_ENTRY = "UnselectedTemplate", "IdleEntry"
+_HINT = "select it, or name its kind or folder in notPropagated of argosy.yaml"
+
+
+def unselected_warnings(
+    desired: Desired,
+    claims: Mapping[ObjectRef, PropagationPolicy],
+    previous: Mapping[ObjectRef, Binding],
+    line_of: LineOf | None,
+) -> Iterator[Problem]:
+    """Yield a warning for the templates of a kind that go nowhere, at the first of them, and for idle settings.
+
+    Those that clusters keep are told of as released ones. Of a namespace whose workloads do not tell what they depend
+    on, nothing is said, for what they bring along is not known.
+    """
+    follows = _followers(desired, claims)
+    released = {each.ref for each in released_bindings(desired, previous)}
+    unknown = {ref.namespace for ref, _ in follows.failed}
+    found = [
+        each
+        for each in unselected_templates(desired, claims.keys() | follows.snapshots.keys() | released)
+        if each.ref.namespace not in unknown
+    ]
+    groups: dict[tuple[str, str], list[Unselected]] = {}
+    for each in with_nearest(found, desired):
+        groups.setdefault((each.ref.group_kind, each.nearest), []).append(each)
+    for (_, nearest), group in groups.items():
+        first = group[0]
+        line = line_of(first.path, first.document, "") if line_of else 0
+        they = "it goes" if len(group) == 1 else "they go"
+        message = f"no policy selects {listed([str(each.ref) for each in group])}, so that {they} nowhere"
+        hint = f"{_HINT}; the nearest policy is {nearest}" if nearest else _HINT
+        yield Problem(first.path, line, "", message, hint, UNSELECTED)
+    yield from _idle_entries(desired, line_of)
+
+
+def _followers(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) -> Following:
+    """Find what the templates that policies claim bring along."""
+    template_by_ref: dict[ObjectRef, Template] = {each.ref: each for each in desired.templates}
+    owners = [
+        Binding(ref=ref, api_version=template_by_ref[ref].api_version, propagate_deps=True)
+        for ref, policy in claims.items()
+        if policy.propagate_deps
+    ]
+    return following(owners, template_by_ref if owners else {}, interpreter_of(desired))
+
+
+def _idle_entries(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each entry of ``notPropagated`` by which no template is meant."""
+    fleet = desired.fleet
+    for number, entry in enumerate(fleet.not_propagated):
+        if not any(stays_by(entry, template, fleet) for template in desired.templates):
+            field = f"spec.notPropagated[{number}]"
+            line = line_of(fleet.path, 0, field) if line_of else 0
+            hint = "write a kind as Kind.group, and a folder with a / behind it"
+            yield Problem(fleet.path, line, field, "no template is of this kind, or in this folder", hint, IDLE_ENTRY)
