@@ -105,6 +105,19 @@ UNDIVIDED = [
         **unread("Cluster.db.example.io", "db.example.io/v1"),
     ),
     Undivided(
+        "a size is a number of replicas",
+        [an_object("db.example.io/v1", "Cache", size=3), a_deployment()],
+        **unread("Cache.db.example.io", "db.example.io/v1"),
+    ),
+    Undivided(
+        "the size of something else",
+        [
+            an_object("cert-manager.io/v1", "Certificate", secretName="a", privateKey={"size": 4096}),
+            an_object("db.example.io/v1", "Volume", disk={"size": 20}),
+            a_deployment(),
+        ],
+    ),
+    Undivided(
         "a custom kind alone in its policy",
         [an_object("example.io/v1", "Thing", color="red")],
         **unread("Thing.example.io", "example.io/v1"),

@@ -18,10 +18,12 @@ from .values import ONE_CLUSTER, DividedTemplate, DivisionContext, DivisionRule,
 
 _COUNTS = frozenset(
     {
-        *("replicas", "replicaCount", "numReplicas", "parallelism", "instances", "size", "shards"),
+        *("replicas", "replicaCount", "numReplicas", "parallelism", "instances", "shards"),
         *("nodeCount", "workers", "members", "completions"),
     }
 )
+_SIZE = ("spec", "size")
+"""Where a size is a number of replicas; below another field it is that of a disk, or of a private key."""
 _MOST_DEPTH = 8
 _CRON_JOB = ("batch", "CronJob")
 _ONE = f"let one cluster run it: {ONE_CLUSTER}"
@@ -153,7 +155,7 @@ def looks_like_workload(manifest: Manifest) -> bool:
 def _counts_in(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the numbers by names that replicas have, with their keys, but for those in pod templates and in lists."""
     for key, child in as_mapping(value).items():
-        if key in _COUNTS and type(child) is int:
+        if type(child) is int and (key in _COUNTS or (*path, key) == _SIZE):
             yield (*path, key), child
         elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not is_pod_template(child):
             yield from _counts_in(child, (*path, str(key)))
