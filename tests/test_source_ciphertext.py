@@ -144,6 +144,7 @@ def test_an_encrypted_file_that_a_program_of_the_cluster_decrypts_may_stand_in_a
     files = {
         "yaml": f"a: {TOKEN}\nsops:\n  mac: x\n",
         "json": json.dumps({"a": TOKEN, "sops": {}}, indent=1),
+        "line": json.dumps({"a": TOKEN, "sops": {}}),
         "env": f"A={TOKEN}\nsops_mac={TOKEN}\n",
         "ini": f"[a]\nb = {TOKEN}\n\n[sops]\nmac = {TOKEN}\n",
     }
