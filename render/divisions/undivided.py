@@ -23,7 +23,7 @@ _COUNTS = frozenset(
     }
 )
 _SIZE = ("spec", "size")
-"""Where a size is a number of replicas; below another field it is that of a disk, or of a private key."""
+"""The place of a size that is a number of replicas; below another field it is that of a disk, or of a private key."""
 _MOST_DEPTH = 8
 _CRON_JOB = ("batch", "CronJob")
 _ONE = f"let one cluster run it: {ONE_CLUSTER}"
