@@ -208,7 +208,9 @@ def _unwritten(words: Sequence[str], error: OSError) -> int:
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
         message = f"{of}{os.strerror(error.errno or 0).lower()}"
-        print_error(f"argosy: {message}")
+        from reconciler.console.disk_errors import hint_of_disk_error
+
+        print_error(f"argosy: {message}\n  hint: {hint_of_disk_error(error)}")
         return _code_after_report(words, message, GitError.exit_code)
     if error.errno not in _FULL:
         return _code_after_report(words, "a bug in Argosy", _bug(error))

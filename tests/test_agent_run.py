@@ -160,7 +160,7 @@ def test_a_full_disk_and_a_cluster_that_is_down_end_nothing_and_each_is_told_in_
         "warning: /cache/pack: no space left on device",
         f"the last pass went well again; applied {applied}",
         "warning: no cluster could be used",
-        "  hint: argosy doctor; the lines above say what each answered",
+        "  hint: the lines above say what each answered",
         f"the last pass went well again; applied {applied}",
         "stopping: SIGTERM",
     ]

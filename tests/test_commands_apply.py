@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.branches.fleet_context import applied_commit
+from reconciler.cli import run
 from reconciler.repository import open_repository
 from render.errors import InputError
 
@@ -96,3 +97,10 @@ def test_no_file_of_a_credential_outlives_the_command(repository: Repository, tm
     assert "the auth provider 'oidc' of context 'member1' gave no token (MaxRetryError)" in run.stderr
     assert run.returncode == 5
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("line", ["apply", "reconcile", "run", "agent --cluster member1"])
+def test_a_tool_that_nothing_is_taken_from_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*line.split(), "--take-from", "nonsense"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'nonsense' is not one of 'helm', 'argocd', 'flux', 'applyset'" in said

@@ -170,6 +170,43 @@ def test_a_group_that_does_not_answer_holds_pruning_and_blocks_its_kinds() -> No
     assert made.prune_hold == "the API of example.com does not answer"
 
 
+class Unserved(NamedTuple):
+    version: str
+    kind: str
+    serves: tuple[tuple[str, str], ...]
+    hint: str
+
+
+DEFINE = "deliver its CustomResourceDefinition to this cluster as well"
+LEFT_OUT = "it is a kind of Kubernetes itself: this cluster's version or its feature gates leave it out"
+UNSERVED = [
+    Unserved("example.com/v1", "Widget", (), DEFINE),
+    Unserved("gateway.networking.k8s.io/v1", "HTTPRoute", (), DEFINE),
+    Unserved("example.com/v1", "Ingress", (("networking.k8s.io", "v1"),), DEFINE),
+    Unserved("apps/v1beta2", "Deployment", (("apps", "v1"),), "write apps/v1"),
+    Unserved("extensions/v1beta1", "Ingress", (("networking.k8s.io", "v1"),), "write networking.k8s.io/v1"),
+    Unserved("extensions/v1beta1", "Ingress", (), LEFT_OUT),
+    Unserved("extensions/v1beta1", "Ingress", (("example.com", "v1"),), LEFT_OUT),
+    Unserved("policy/v1beta1", "PodSecurityPolicy", (), LEFT_OUT),
+    Unserved("resource.k8s.io/v1", "ResourceClaim", (), LEFT_OUT),
+]
+
+
+@each_row("case", UNSERVED)
+def test_a_kind_that_is_not_served_gets_the_hint_that_helps(case: Unserved) -> None:
+    """No definition brings a kind of Kubernetes: it has moved to another group, or the cluster leaves it out."""
+    served = {
+        (f"{group}/{version}", case.kind): Resource(
+            group=group, version=version, kind=case.kind, plural="x", is_namespaced=True, verbs=CONFIG_MAP.verbs
+        )
+        for group, version in case.serves
+    }
+    there = ObservedCluster(cluster="member1", uid="u", discovery=Discovery(resources=served))
+    metadata = {"name": "w", "namespace": "default"}
+    made = plan([{"apiVersion": case.version, "kind": case.kind, "metadata": metadata}], [], observed=there)
+    assert [(item.reason, item.hint) for item in made.objects] == [("KindNotServed", case.hint)]
+
+
 def test_an_object_without_the_namespace_its_kind_needs_is_blocked() -> None:
     loose = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "loose"}}
     assert told(plan([loose], [])) == ["loose blocked NamespaceRequired"]

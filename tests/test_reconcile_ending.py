@@ -5,12 +5,15 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
+from reconciler.deliver.reports import exit_code
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes import ending
 from reconciler.passes.ending import end_of_pass
 from reconciler.passes.reconcile_pass import PassResult
-from render.errors import GitError, GuardRefused
+from render.errors import ClusterError, GitError, GuardRefused
+
+from .tables import each_row
 
 REFUSED, FAULT, HELD = GitError("no pull request"), GitError("no push"), GuardRefused("held back")
 AWAY = ClusterReport(cluster="eu", failure=Failure(kind=FailureKind.UNREACHABLE, message="no answer"))
@@ -52,3 +55,28 @@ def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None
     result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=None, reports=case.reports)
     end = end_of_pass(cast("PassResult", result))
     assert (end.code, "" if end.error is None else end.error.message) == case.want
+
+
+class Away(NamedTuple):
+    why: str
+    hints: tuple[str, ...]
+    want: str
+
+
+ABOVE = "the lines above say what each answered"
+ALL_AWAY = [
+    Away("one name of two members is not resolved", ("see the resolver", "see the resolver"), "see the resolver"),
+    Away("each needs something else", ("see the resolver", "log in"), ABOVE),
+    Away("one answered what nobody knows", ("log in", ""), ABOVE),
+    Away("nobody knows what helps", ("",), ABOVE),
+]
+
+
+@each_row("case", ALL_AWAY)
+def test_where_nothing_is_reached_the_hint_is_what_helps(case: Away) -> None:
+    """No other command is named: it would see no more than what was just seen, or be given other credentials."""
+    failures = (Failure(kind=FailureKind.NAME, message="no", hint=hint) for hint in case.hints)
+    reports = [ClusterReport(cluster=f"c{number}", failure=failure) for number, failure in enumerate(failures)]
+    with pytest.raises(ClusterError) as refused:
+        exit_code(reports)
+    assert refused.value.hint == case.want

@@ -17,6 +17,7 @@ from reconciler.ledger.inventory import HeldObject, HistoryPlace, Inventory
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from render.boundary import INTERNAL, REPORT_IT, result_or_substitute, unexpected_words
+from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
 
@@ -336,8 +337,19 @@ def _plan_of_unserved(desired: DesiredObject, version: str, discovery: Discovery
         return planned(desired, Action.BLOCKED, "APIUnavailable", message=message, hint="see to its APIService")
     served = discovery.versions(desired.ref.group, desired.ref.kind)
     message = f"the cluster does not serve {desired.ref.kind} in {version}"
-    hint = f"write {served[0]}" if served else "deliver its CustomResourceDefinition to this cluster as well"
+    hint = f"write {served[0]}" if served else _hint_of_unknown_kind(desired.ref, discovery)
     return planned(desired, Action.BLOCKED, "KindNotServed", message=message, hint=hint)
+
+
+def _hint_of_unknown_kind(ref: ObjectRef, discovery: Discovery) -> str:
+    """Return what to do about a kind that a cluster serves in no version: those of Kubernetes need no definition."""
+    if not any((kind.group, kind.kind) == (ref.group, ref.kind) for kind in KUBERNETES):
+        return "deliver its CustomResourceDefinition to this cluster as well"
+    moved = (kind.group for kind in KUBERNETES if kind.kind == ref.kind and kind.group != ref.group)
+    served = [version for group in moved for version in discovery.versions(group, ref.kind)]
+    if served:
+        return f"write {served[0]}"
+    return "it is a kind of Kubernetes itself: this cluster's version or its feature gates leave it out"
 
 
 def defined_kinds(crd: Manifest) -> Iterator[Resource]:

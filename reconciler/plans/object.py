@@ -50,6 +50,8 @@ _TOOLS = {
     "argocd": "argocd.argoproj.io/tracking-id",
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
+TAKEN_FROM = (*_TOOLS, "applyset")
+"""The tools that --take-from may name."""
 _OWNERS_LOST = "the cluster no longer knew who owns its fields"
 
 

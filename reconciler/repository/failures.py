@@ -53,7 +53,11 @@ _MEANINGS = (
     _Meaning("; cannot create", GitError, "a branch whose name is a folder of this one is in the way: git branch -m"),
     _Meaning("protected branch", GitError, "let Argosy's account push to this branch, or take its protection away"),
     _Meaning("pre-receive hook declined", GitError, "a rule of the server refused the push; its words are above"),
-    _Meaning("Permission denied (publickey", GitError, "the server does not know this SSH key; see argosy doctor"),
+    _Meaning(
+        "Permission denied (publickey",
+        GitError,
+        "the server does not know this SSH key: add it there, or name another in core.sshCommand",
+    ),
     _Meaning("Permission to", GitError, _MAY_NOT_PUSH),
     _Meaning("not allowed to push", GitError, _MAY_NOT_PUSH),
     _Meaning("error: 403", GitError, _MAY_NOT_PUSH),
@@ -78,6 +82,8 @@ _MEANINGS = (
     _Meaning("not a git repository", GitError, "the repository is damaged: look at HEAD in its .git folder"),
     _Meaning("No space left on device", GitError, "make room on the disk; nothing was changed"),
     _Meaning("Permission denied", GitError, "check who owns the repository's folder"),
+    _Meaning("insufficient permission", GitError, "check who owns the repository's folder and what is in .git/objects"),
+    _Meaning("Read-only file system", GitError, "the repository's file system is read-only: mount it for writing"),
 )
 
 

@@ -18,6 +18,7 @@ from queue import Empty, SimpleQueue
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.console.disk_errors import hint_of_disk_error
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code
 from reconciler.passes.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
@@ -147,7 +148,9 @@ class AgentRun:
             self._log_once(str(error))
         else:
             of = f"{error.filename}: " if isinstance(error.filename, str) else ""
-            self._log_once(f"{of}{os.strerror(error.errno or 0).lower()}")
+            hint = hint_of_disk_error(error)
+            said = f"{of}{os.strerror(error.errno or 0).lower()}"
+            self._log_once(f"{said}\n  hint: {hint}" if hint else said)
 
     def _say_away(self, error: GitError, commit: str = "") -> None:
         stays = f"; {commit[:12]} stays applied" if commit else ""

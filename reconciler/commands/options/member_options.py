@@ -36,6 +36,16 @@ def seconds(_context: click.Context, _option: click.Parameter, value: str) -> fl
     return found
 
 
+def _tools(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Take names of tools alone: another word would take over nothing, and whoever typed it would not know."""
+    if value:
+        from reconciler.plans.object import TAKEN_FROM
+
+        for tool in value:
+            click.Choice(TAKEN_FROM).convert(tool, option, context)
+    return value
+
+
 _ACCESS = (
     click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable)."),
     click.option(
@@ -105,7 +115,13 @@ _WRITING = (
         metavar="MANAGER",
         help="Take over the fields of this manager, such as kubectl-client-side-apply (repeatable).",
     ),
-    click.option("--take-from", multiple=True, metavar="TOOL", help="Take over objects of this tool (repeatable)."),
+    click.option(
+        "--take-from",
+        multiple=True,
+        metavar="TOOL",
+        callback=_tools,
+        help="Take over objects of helm, argocd, flux or another applyset (repeatable).",
+    ),
     click.option("--remove-foreign", is_flag=True, help="Remove fields that people added to our objects."),
 )
 
