@@ -149,6 +149,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object go to one
     cluster, whatever divides them. ``completions`` are those of a Job that has begun. ``undivided`` is set where every
     cluster keeps all replicas until the source asks for a division; the object counts as one without replicas then.
+    ``replicas_at`` is the path of the replicas that are divided, where only members define it.
     """
 
     ref: ObjectRef
@@ -187,6 +188,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     is_whole: bool = False
     completions: Completions | None = None
     undivided: Undivided | None = None
+    replicas_at: str = ""
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

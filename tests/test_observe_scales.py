@@ -367,3 +367,24 @@ def test_an_object_that_gets_replicas_is_divided_by_a_definition_that_was_known(
     fleet.repository.commit({"widget.yaml": FLEET["widget.yaml"]})
     fleet.run(60)
     assert numbers(fleet) == [5, 4]
+
+
+@pytest.mark.parametrize("path", [".spec.size", ""], ids=["says otherwise", "says nothing any more"])
+def test_a_division_stays_where_every_member_says_otherwise(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = a_fleet(tmp_path / "fleet", member1=".spec.replicas", member2=".spec.replicas")
+    fleet.run()
+    for name in MEMBERS:
+        define(fleet.members[name], path, generation=2)
+    for seconds in (60, 60):
+        fleet.run(seconds)
+        assert (numbers(fleet), numbers(fleet, "size")) == ([5, 4], [3, 3])
+        assert argosy(fleet.repository, capsys, "verify").code == 0
+    said = " ".join(argosy(fleet.repository, capsys, "render").err.split())
+    assert "say no longer that its replicas stand in .spec.replicas; add the one to go by to the source" in said
+    fleet.repository.commit({"crd.yaml": a_definition()})
+    fleet.run(60)
+    assert numbers(fleet) == [5, 4]
+    assert "replicas-at" not in fleet.repository.show(BINDING)
+    assert "say no longer" not in argosy(fleet.repository, capsys, "render").err

@@ -7,9 +7,11 @@ as it is in each cluster, and its binding has a note, until
 1. the number of its replicas, or the placement of its policy, is another one;
 2. the source defines what only members defined, or customizes the kind;
 3. it is to be rescheduled.
+
+Likewise an object that is divided by what members define stays as it is where they say something else, or nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,15 +24,20 @@ from reconciler.source.facts import with_facts
 from render.binding import Binding, Undivided
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
-from render.interpreter import Interpreter, Layer, Operation
-from render.interpreter.scale import Scales, scales_of_members
+from render.interpreter import Interpreter, InterpreterError, Layer, Operation
+from render.interpreter.scale import Scales, defined_kinds, scales_of_members
 from render.model import ObjectRef, TargetCluster, Template
 from render.scheduling.scheduler import Scheduler
 from render.scheduling.triggers import is_placement_changed
 
+from .claims import Claims
 from .previous import Previous, RenderedTree
 
 _ASKED = "argosy rebalance"
+_LOST = (
+    "the definitions that members have of its kind say no longer that its replicas stand in {}; add the one to go by to"
+    " the source"
+)
 _NO_FACTS = frozenset({HealthFile.NAME, AnswersFile.NAME})
 """The files among facts that are not of one cluster."""
 
@@ -38,23 +45,33 @@ _NO_FACTS = frozenset({HealthFile.NAME, AnswersFile.NAME})
 class PastDivisions(Struct, frozen=True, kw_only=True):
     """The previous commit of a pass, with what tells now how many replicas objects have; ``source`` is its commit."""
 
-    previous: Previous
+    previous: Previous | None
     source: str
     desired: Desired
     interpreter: Interpreter
 
-    def with_held_divisions(self, bindings: Iterable[Binding], templates: Iterable[Template]) -> Iterator[Binding]:
-        """Yield bindings to schedule, without replicas where nothing in the source asks to divide them."""
-        listed = list(bindings)
-        candidates = {each.ref: former for each in listed if (former := self._undivided_before(each)) is not None}
-        kept = self._kept(listed, candidates, templates) if candidates else {}
-        for each in listed:
-            found = kept.get(each.ref)
-            yield each if found is None else replace(each, replicas=0, requirements=None, undivided=found)
+    def without_changes_by_facts(self, claims: Claims, templates: Iterable[Template]) -> Claims:
+        """Return claims to schedule, in which facts alone neither divide objects nor end or change their division."""
+        by_source, template_by_ref = known_scales(self.desired, ()), {each.ref: each for each in templates}
+        divided = {each.ref: each for each in claims.bindings if each.is_divided}
+        candidates = {ref: former for ref, each in divided.items() if (former := self._undivided_before(each))}
+        kept = self._kept(divided, candidates, template_by_ref, by_source) if candidates else {}
+        bindings, failed = [], [*claims.failed]
+        for each in claims.bindings:
+            if each.ref in kept:
+                bindings.append(replace(each, replicas=0, requirements=None, undivided=kept[each.ref]))
+                continue
+            template = template_by_ref[each.ref]
+            path = self._path_by_members(template, by_source) if each.ref in divided and each.is_workload else ""
+            if self._is_lost(each, template, path):
+                failed.append((template, InterpreterError(_LOST.format(self._before(each)), where=str(each.ref))))
+            else:
+                bindings.append(each if path == each.replicas_at else replace(each, replicas_at=path))
+        return replace(claims, bindings=tuple(bindings), failed=tuple(failed))
 
     def _undivided_before(self, binding: Binding) -> Binding | None:
         """Return the former binding of an object that has a place and had no replicas, if these are divided now."""
-        if not binding.replicas or not binding.is_divided or not binding.targets:
+        if self.previous is None or not binding.replicas or not binding.targets:
             return None
         former = self.previous.bindings.get(binding.ref)
         if former is None or former.is_workload or not former.targets:
@@ -62,30 +79,48 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         return None if binding.is_reschedule_requested or is_placement_changed(binding) else former
 
     def _kept(
-        self, bindings: Iterable[Binding], candidates: Mapping[ObjectRef, Binding], templates: Iterable[Template]
+        self,
+        divided: Mapping[ObjectRef, Binding],
+        candidates: Mapping[ObjectRef, Binding],
+        template_by_ref: Mapping[ObjectRef, Template],
+        by_source: Scales,
     ) -> Mapping[ObjectRef, Undivided]:
         """Return what each cluster keeps of those objects that nothing in the source asks to divide."""
-        replicas = {each.ref: each.replicas for each in bindings if each.ref in candidates}
-        by_source = known_scales(self.desired, ())
+        assert self.previous is not None, "a candidate stood in the previous commit"
         by_former_members = _former_scales(self.previous.tree)
         found = {}
-        for template in templates:
-            former = candidates.get(template.ref)
-            if former is None or not self._is_scaled(template):
+        for ref, former in candidates.items():
+            if self._layer(template_by_ref[ref]) is not Layer.SCALE:
                 continue
-            kind = template.versioned_kind
-            now = Undivided(replicas=replicas[template.ref], is_by_members=kind not in by_source)
-            is_news = now.is_by_members and kind not in by_former_members
-            if _stays(former.undivided, now) if former.undivided else is_news or self._is_source_same:
-                found[template.ref] = now
+            kind = template_by_ref[ref].versioned_kind
+            now = Undivided(replicas=divided[ref].replicas, is_by_members=kind not in by_source)
+            is_news = self.previous.source == self.source or (now.is_by_members and kind not in by_former_members)
+            if _stays(former.undivided, now) if former.undivided else is_news:
+                found[ref] = now
         return found
 
-    @property
-    def _is_source_same(self) -> bool:
-        return self.previous.source == self.source
+    def _path_by_members(self, template: Template, by_source: Scales) -> str:
+        """Return where the replicas of an object stand, if only definitions of members tell; else nothing."""
+        scale = self.interpreter.scales.get(template.versioned_kind)
+        if scale is None or template.versioned_kind in by_source or self._layer(template) is not Layer.SCALE:
+            return ""
+        return f".{'.'.join(scale.spec_replicas)}"
 
-    def _is_scaled(self, template: Template) -> bool:
-        return self.interpreter.layer(Operation.INTERPRET_REPLICA, template.manifest) is Layer.SCALE
+    def _is_lost(self, binding: Binding, template: Template, path: str) -> bool:
+        """Say whether members alone told the replicas of an object, and say otherwise now."""
+        before = self._before(binding)
+        if not before or path == before or binding.is_reschedule_requested or not self.desired.fleet.interprets_scale:
+            return False
+        if (template.ref.group, template.ref.kind) in defined_kinds(each.manifest for each in self.desired.crds):
+            return False
+        return self._layer(template) in {Layer.SCALE, Layer.NONE}
+
+    def _before(self, binding: Binding) -> str:
+        former = self.previous.bindings.get(binding.ref) if self.previous else None
+        return former.replicas_at if former else ""
+
+    def _layer(self, template: Template) -> Layer:
+        return self.interpreter.layer(Operation.INTERPRET_REPLICA, template.manifest)
 
 
 def _stays(before: Undivided, now: Undivided) -> bool:

@@ -234,12 +234,10 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
     bindings = with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
-    if inputs.previous is None:
-        return replace(claims, bindings=bindings)
     past = PastDivisions(
         previous=inputs.previous, source=inputs.source, desired=inputs.desired, interpreter=interpreter
     )
-    return replace(claims, bindings=tuple(past.with_held_divisions(bindings, inputs.templates)))
+    return past.without_changes_by_facts(replace(claims, bindings=bindings), inputs.templates)
 
 
 def _scheduling_results(

@@ -112,6 +112,11 @@ ANNOTATIONS = (
                 " how many it has, and whether only members define it. They are divided as soon as their number, the"
                 " placement of the policy or a definition in the source asks for it, or `argosy rebalance` does.",
             ),
+            Entry(
+                "argosy.dev/replicas-at",
+                "In bindings: where the replicas of an object stand by definitions that only members have. Where these"
+                " say otherwise, the object stays as it is until the source has a definition.",
+            ),
             Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
             Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),
             Entry("argosy.dev/outcome-since", "In clusters of the status branch: since when passes end so."),

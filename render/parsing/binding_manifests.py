@@ -9,7 +9,15 @@ from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
-from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, BY_MEMBERS, COMPLETIONS, TEMPLATE_DIGEST, UNDIVIDED
+from .bindings import (
+    ANSWERED_REQUESTS,
+    APPLIED_PLACEMENT,
+    BY_MEMBERS,
+    COMPLETIONS,
+    REPLICAS_AT,
+    TEMPLATE_DIGEST,
+    UNDIVIDED,
+)
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 
@@ -97,10 +105,14 @@ def _annotations(binding: Binding) -> Plain:
     if binding.completions is not None:
         there = " ".join(f"{each.name}={each.replicas}" for each in binding.completions.clusters)
         annotations[COMPLETIONS] = f"{binding.completions.total}: {there}"
-    if binding.undivided is not None:
-        definer = f" {BY_MEMBERS}" if binding.undivided.is_by_members else ""
-        annotations[UNDIVIDED] = f"{binding.undivided.replicas}{definer}"
-    return annotations
+    return annotations | _annotations_of_division(binding)
+
+
+def _annotations_of_division(binding: Binding) -> Plain:
+    kept = binding.undivided
+    definer = f" {BY_MEMBERS}" if kept and kept.is_by_members else ""
+    undivided = {UNDIVIDED: f"{kept.replicas}{definer}"} if kept else {}
+    return undivided | ({REPLICAS_AT: binding.replicas_at} if binding.replicas_at else {})
 
 
 def _applied_overrides(binding: Binding) -> list[Plain]:

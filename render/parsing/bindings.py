@@ -48,6 +48,7 @@ TEMPLATE_DIGEST = "argosy.dev/template-digest"
 ANSWERED_REQUESTS = "argosy.dev/rebalanced-by"
 COMPLETIONS = "argosy.dev/completions"
 UNDIVIDED, BY_MEMBERS = "argosy.dev/undivided", "by members"
+REPLICAS_AT = "argosy.dev/replicas-at"
 _NO_GROUPS, _NO_PRIORITY, _NO_STATUS = AffinityGroupFields(), PriorityFields(), StatusFields()
 _NO_SUSPENSION = SuspensionFields()
 
@@ -86,12 +87,20 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         anti_affinity_group=groups.anti_affinity_group or "",
         reschedule_triggered_at=spec.reschedule_triggered_at or "",
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
-        answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
-        template_digest=annotations.get(TEMPLATE_DIGEST) or "",
-        completions=_completions(annotations.get(COMPLETIONS) or ""),
-        undivided=_undivided(annotations.get(UNDIVIDED) or ""),
+        **_fields_of_annotations(annotations),
         **_fields_of_status(fields.status or _NO_STATUS),
     )
+
+
+def _fields_of_annotations(annotations: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that stand in annotations of ours."""
+    return {
+        "answered_requests": tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
+        "template_digest": annotations.get(TEMPLATE_DIGEST) or "",
+        "completions": _completions(annotations.get(COMPLETIONS) or ""),
+        "undivided": _undivided(annotations.get(UNDIVIDED) or ""),
+        "replicas_at": annotations.get(REPLICAS_AT) or "",
+    }
 
 
 def _fields_of_status(status: StatusFields) -> dict[str, Any]:
