@@ -107,7 +107,8 @@ class LazyGroup(click.Group):
             from reconciler.reference.other_words import ELSEWHERE, OTHERWISE
 
             advice = OTHERWISE.get(args[0]) or meant_command("argosy", args[0], COMMANDS, ELSEWHERE)
-            raise click.UsageError(f"{error.message} {advice}".rstrip(), ctx) from error
+            advice = advice or "'argosy --help' lists the commands."
+            raise click.UsageError(f"{error.message} {advice}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands in their groups, without importing them."""

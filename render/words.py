@@ -1,7 +1,7 @@
 """Words in messages: counts and lists, and the nearest known word to an unknown one."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 _MOST_LISTED = 3
 
@@ -24,6 +24,28 @@ def listed(names: Sequence[str], most: int = _MOST_LISTED) -> str:
     more = len(names) - most
     first = ", ".join(names[:most])
     return f"{first} and {more} more" if more > 0 else first
+
+
+_FEW = 6
+
+
+def nearest_listed(word: str, known: Iterable[str], what: str = "known", most: int = _MOST_LISTED) -> str:
+    """Return a few known words, or those of many that are most similar to this one, as a hint names them.
+
+    >>> nearest_listed("x", ["b", "a"]), nearest_listed("poro", ["porto", *"abcdef", "oslo"], most=1)
+    ('known here: a, b', 'nearest here: porto')
+    """
+    names = sorted(known)
+    if len(names) <= max(most, _FEW):
+        return f"{what} here: {', '.join(names)}"
+    compared = SequenceMatcher(b=word.lower(), autojunk=False)
+
+    def likeness(name: str) -> float:
+        compared.set_seq1(name.lower())
+        return compared.ratio()
+
+    nearest_names = sorted(names, key=lambda name: (-likeness(name), name))[:most]
+    return f"{'nearest' if what == 'known' else f'nearest {what}'} here: {', '.join(nearest_names)}"
 
 
 _SHORT = 6

@@ -108,7 +108,7 @@ def test_another_word_for_a_command_leads_to_it(word: str, meant: str, capsys: p
         ("cordn", " Did you mean 'argosy cluster cordon'?"),
         ("list", " Did you mean 'argosy status'?"),
         ("add", " Did you mean 'argosy cluster join'?"),
-        ("xyz", ""),
+        ("xyz", " 'argosy cluster --help' lists the commands."),
     ],
 )
 def test_another_word_for_a_command_about_members_leads_to_it(

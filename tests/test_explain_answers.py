@@ -132,7 +132,7 @@ NAMES = [
         "web",
         (
             "the source has no objects of kind 'x'"
-            "\n  hint: known here: ConfigMap, CustomResourceDefinition, Deployment and 2 more"
+            "\n  hint: known here: ConfigMap, CustomResourceDefinition, Deployment, NetworkPolicy, Widget"
         ),
     ),
     Named(

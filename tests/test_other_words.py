@@ -47,6 +47,21 @@ KARMADACTL = {
     "unregister": "'argosy cluster unjoin NAME'",
     "version": "'argosy --version'",
 }
+GUESSED = {
+    "scale": "Edit the replicas in the file of the template and commit it; 'argosy diff'",
+    "log": "'git log argosy/rendered'",
+    "adopt": "'argosy apply --take-from TOOL'",
+    "rollout": "'argosy status KIND/NAME' shows how far it is",
+    "members": "'argosy status'",
+    "dashboard": "'argosy status --watch'",
+    "whatif": "'argosy diff'",
+    "set": "Edit the file in the source and commit it; 'argosy diff'",
+    "promote": "add these to the rule of the override policy",
+    "freeze": "'suspension: {dispatching: true}'",
+    "report": "'argosy status' is that of the fleet",
+}
+"""Words that people try who have read nothing, each with a part of its answer."""
+
 KUBEFEDCTL = {
     "enable": "Every object is federated as it stands",
     "disable": "Take the kind out of the policies that select it",
@@ -69,7 +84,7 @@ def test_every_command_of_karmadactl_is_listed() -> None:
     assert list(KARMADACTL) == LISTED["commands"]
 
 
-@pytest.mark.parametrize(("word", "part"), [*KARMADACTL.items(), *KUBEFEDCTL.items()])
+@pytest.mark.parametrize(("word", "part"), [*KARMADACTL.items(), *KUBEFEDCTL.items(), *GUESSED.items()])
 def test_a_word_leads_to_what_is_meant(word: str, part: str, capsys: pytest.CaptureFixture[str]) -> None:
     if part:
         said = answer_to(word, capsys)

@@ -141,3 +141,12 @@ def test_kind_and_name_may_be_two_words(
     one = argosy(repository, capsys, command, "cm/one", "-n", "default")
     assert one.out
     assert argosy(repository, capsys, command, "cm", "one", "-n", "default") == one
+
+
+def test_of_many_clusters_those_are_listed_that_come_near(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were the first three of the alphabet, and how many there are beside these."""
+    repository = Repository.create(tmp_path / "fleet")
+    many = [f"cluster-{number}" for number in range(20)] + ["edge-oslo", "edge-bergen", "edge-bodo"]
+    repository.commit({f"{name}.yaml": a_cluster(name) for name in many})
+    ended = argosy(repository, capsys, "cluster", "cordon", "oslo-edge-7")
+    assert ended.err.splitlines()[-1] == "  hint: nearest here: edge-bodo, edge-oslo, edge-bergen"

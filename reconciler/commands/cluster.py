@@ -43,7 +43,8 @@ class ClusterGroup(DocumentedGroup):
             if args[0] in _SHOWING:
                 raise click.UsageError(f"{error.message} Did you mean 'argosy status'?", ctx) from error
             meant = meant_command("argosy cluster", args[0], self.commands, _ELSEWHERE)
-            raise click.UsageError(f"{error.message} {meant}".rstrip(), ctx) from error
+            advice = meant or "'argosy cluster --help' lists the commands."
+            raise click.UsageError(f"{error.message} {advice}", ctx) from error
 
 
 @click.group(

@@ -93,7 +93,7 @@ def _objects_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectR
         near = nearest(noun, {word for each in words.values() for word in each})
         kinds = sorted({template.ref.kind for template in templates})
         message = f"the source has no objects of kind {noun!r}"
-        raise UnknownName(message, hint=f"did you mean {near!r}?") if near else unknown_name(message, "", kinds)
+        raise UnknownName(message, hint=f"did you mean {near!r}?") if near else unknown_name(message, noun, kinds)
     return refs
 
 

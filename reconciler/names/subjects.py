@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from render.errors import UnknownName
-from render.words import listed, nearest
+from render.words import nearest, nearest_listed
 
 if TYPE_CHECKING:  # completion asks for these names, and has no time for more
     from overrides.policy import OverridePolicy
@@ -28,10 +28,10 @@ _VERSION = ".v1alpha1"
 
 
 def unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
-    """Return the error for a name that is not among those known; the hint is the nearest of them, or what there is."""
+    """Return the error for a name that is not among those known; the hint is the nearest of them, or a few of these."""
     if near := nearest(name, known):
         return UnknownName(message, hint=f"did you mean {near!r}?")
-    return UnknownName(message, hint=f"known here: {listed(sorted(known))}" if known else "")
+    return UnknownName(message, hint=nearest_listed(name, known) if known else "")
 
 
 def unknown_cluster(name: str, known: Collection[str]) -> UnknownName:

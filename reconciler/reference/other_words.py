@@ -21,11 +21,11 @@ ELSEWHERE: Mapping[str, str] = {
     "deploy": "reconcile",
     "prune": "reconcile",
     "sync": "reconcile",
-    "promote": "import --cluster CONTEXT",
     "lint": "validate",
     "build": "render",
     "kustomize": "render",
-    "plan": "diff",
+    **dict.fromkeys(("plan", "whatif", "what-if", "preview", "simulate"), "diff"),
+    "members": "status",
     "controller": "run",
     "watch": "run",
     "daemon": "run",
@@ -39,16 +39,33 @@ _ASK_THE_MEMBER = "Ask the member: 'kubectl --context CLUSTER {}'."
 _FEDERATED = "Every object is federated as it stands: put its file into the source, and have a policy select it."
 
 OTHERWISE: Mapping[str, str] = {
+    "rollout": "'argosy wait' waits for one, and 'argosy status KIND/NAME' shows how far it is. To go back, revert the"
+    " commit in Git and run 'argosy reconcile'.",
     **dict.fromkeys(
-        ("rollback", "undo", "revert", "rollout"),
+        ("rollback", "undo", "revert"),
         "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once.",
     ),
+    "log": "Git has what was done: 'git log argosy/rendered' and 'git log argosy/status'. A container's is in its"
+    " member: 'kubectl --context CLUSTER logs'.",
     "history": "Git has it: 'git log argosy/rendered' and 'git log argosy/status'.",
     "create": "Write the file into the source and commit it; 'argosy init' writes the first files of a fleet.",
     "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
-    **dict.fromkeys(("annotate", "autoscale", "edit", "expose", "patch", "replace", "scale", "set"), _EDITED),
+    **dict.fromkeys(("annotate", "autoscale", "edit", "expose", "patch", "replace", "set"), _EDITED),
+    "scale": "Edit the replicas in the file of the template and commit it; 'argosy diff' shows how many each cluster"
+    " gets.",
     **dict.fromkeys(
-        ("suspend", "pause", "resume"),
+        ("adopt", "takeover", "take-over"),
+        "'argosy apply' adopts an object that is equal. One that differs is taken over with 'conflictResolution:"
+        " Overwrite' in its policy, and one of another tool with 'argosy apply --take-from TOOL'.",
+    ),
+    "promote": "'argosy import --cluster CONTEXT' takes the objects of a member into the source. To have more clusters"
+    " get a version, add these to the rule of the override policy that sets it; 'argosy diff' shows what that does.",
+    "dashboard": "'argosy status --watch' shows the fleet as it changes, and 'argosy run' serves metrics, for which"
+    " examples/deploy/monitoring has a dashboard of Grafana.",
+    "report": "'argosy status' is that of the fleet, and 'argosy diff -o markdown' that of a change; '-o json' is for"
+    " programs.",
+    **dict.fromkeys(
+        ("suspend", "pause", "resume", "freeze", "unfreeze"),
         "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again.",
     ),
     **{

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from render.words import listed, nearest
+from render.words import listed, nearest, nearest_listed
 
 SHOWN = 5
 """The most names that a message lists."""
@@ -25,9 +25,11 @@ class Unmet(Struct, frozen=True, kw_only=True):
 
 def nearest_hint(values: Sequence[str], known: Collection[str], what: str) -> str:
     """Return a hint: the known values that come nearest, else the first of all that are known."""
-    near = did_you_mean(values, known) if len(known) <= _COMPARED else ""
-    some = f"{what} here: {listed(sorted(known), SHOWN)}" if known else f"no cluster has any {what}"
-    return near or some
+    if not known:
+        return f"no cluster has any {what}"
+    if len(known) > _COMPARED:
+        return f"{what} here: {listed(sorted(known), SHOWN)}"
+    return did_you_mean(values, known) or nearest_listed(next(iter(values), ""), known, what, SHOWN)
 
 
 def did_you_mean(words: Sequence[str], known: Collection[str]) -> str:
