@@ -15,6 +15,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts
 from reconciler.source.scopes.kind_scopes import Scopes
 from render.binding import Binding
+from render.cluster import is_pulling
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.failover.application import toleration_seconds
@@ -23,6 +24,7 @@ from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyInd
 from render.matching.precedence import CandidatePolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
+from render.scheduling.unknown_capacity import unknown_capacities
 from render.scheduling.unmet_placements import unmet_placement
 from render.selectors import ResourceSelector, implicit_priority
 from render.settings.switches import ClaimMode
@@ -31,6 +33,7 @@ from render.words import counted, listed, nearest
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
 UNMET = "UnmetPlacement"
+UNKNOWN_CAPACITY = "UnknownCapacity"
 COPIED, HASTY = "DuplicatedFailover", "HastyFailover"
 _WAITS_FOR = {
     NoPolicyReason.WAITING_FOR_OVERRIDES: "spec.dependentOverrides",
@@ -67,6 +70,7 @@ def policy_warnings(
         *_waiting(matches),
         *_findings_of_unmatched(desired, scopes, index),
         *_unmet(desired, facts),
+        *_of_unknown_capacity(desired, facts),
         *_failing_over(desired),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
@@ -189,6 +193,29 @@ def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
     for policy in desired.policies:
         for each in unmet_placement(policy.placement, index):
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
+
+
+def _of_unknown_capacity(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
+    """Yield the policies that divide by room among clusters of which no capacity is known.
+
+    A member that the next pass reaches is observed before anything is placed there.
+    """
+    index, reached = ClusterIndex(with_facts(desired.clusters, facts)), desired.fleet.reached
+    awaited = {
+        each.name
+        for each in index.clusters
+        if not is_pulling(each) and (reached is None or each.name in reached) and each.name not in facts
+    }
+    for policy in desired.policies:
+        for each in unknown_capacities([(str(policy), policy.placement)], index):
+            if each.cluster not in awaited:
+                yield PolicyFinding(
+                    policy=policy,
+                    rule=UNKNOWN_CAPACITY,
+                    field="spec.placement.replicaScheduling",
+                    message=f"no capacity is known of {each.cluster}, so that it gets no new replicas by room",
+                    hint=each.hint,
+                )
 
 
 def _failing_over(desired: Desired) -> Iterator[PolicyFinding]:

@@ -52,6 +52,7 @@ from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
+from render.scheduling.unknown_capacity import UnknownCapacity
 from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
 from render.words import counted
@@ -232,8 +233,7 @@ def difference_of(comparison: Comparison) -> Difference:
         allowances=_allowances(base, head),
         members=tuple(sorted(names[1])),
     )
-    pending = pending_difference(base, head)
-    found = replace(found, pending=pending.added, ended=pending.ended, unselected=_newly_unselected(base, head))
+    found = _with_what_waits(found, base, head)
     return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -242,6 +242,18 @@ def _replicas_after(
 ) -> Mapping[str, int]:
     """Return the replicas of each cluster after a change; one that leaves the fleet keeps what it had."""
     return {name: before[name] for name in before if name not in members} | replicas_by_cluster(after.values())
+
+
+def _with_what_waits(found: Difference, base: Outcome, head: Outcome) -> Difference:
+    """Return a difference with what is pending, templates that go nowhere, and clusters of unknown capacity."""
+    pending = pending_difference(base, head)
+    return replace(
+        found,
+        pending=pending.added,
+        ended=pending.ended,
+        unselected=_newly_unselected(base, head),
+        unknown_capacities=_newly_unknown(base, head),
+    )
 
 
 def _newly_undivided(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:
@@ -256,6 +268,15 @@ def _newly_unselected(base: Outcome, head: Outcome) -> tuple[Unselected, ...]:
     known = bound | {each.ref for each in unselected_templates(base.source.desired, bound)}
     after = unselected_templates(head.source.desired, head_bound)
     return with_nearest([each for each in after if each.ref not in known], head.source.desired)
+
+
+def _newly_unknown(base: Outcome, head: Outcome) -> tuple[UnknownCapacity, ...]:
+    """Return the clusters of unknown capacity to which the change adds something that is divided by room."""
+    renamed = names_given_by(base.source, head.source)
+    before = {renamed.get(each.cluster, each.cluster): set(each.divided) for each in base.unknown_capacities}
+    return tuple(
+        each for each in head.unknown_capacities if not before.get(each.cluster, set()).issuperset(each.divided)
+    )
 
 
 def _member_names(side: Outcome, renamed: NewNames) -> set[str]:

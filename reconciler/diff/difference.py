@@ -16,6 +16,7 @@ from reconciler.rendering.problems import ObjectProblem
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
+from render.scheduling.unknown_capacity import UnknownCapacity
 
 
 class ChangeAction(StrEnum):
@@ -126,7 +127,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     folder's kustomization builds upon now, and that kustomization. ``undivided`` are the warnings that the change adds
     about what every cluster gets whole: they say nothing of a difference by themselves. ``refused`` are the lines in
     which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
-    the change, which is no difference in any cluster.
+    the change, which is no difference in any cluster. ``unknown_capacities`` are clusters that get no replicas by room
+    after it, and had no such lack before.
     """
 
     base: str
@@ -154,6 +156,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
     taken: Mapping[ObjectRef, str] = field(default_factory=dict)
     undivided: tuple[DivisionWarning, ...] = ()
+    unknown_capacities: tuple[UnknownCapacity, ...] = ()
     refused: tuple[str, ...] = ()
     unselected: tuple[Unselected, ...] = ()
 

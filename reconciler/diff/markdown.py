@@ -118,11 +118,18 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         lines=[_movement_row(difference, each) for each in difference.movements],
         before=_REPLICA_HEADER,
     )
-    lines = [f"- {escaped(one_line(str(each)))}\n" for each in difference.undivided]
-    yield MarkdownSection(title="Not divided", lines=lines, is_open=True)
+    yield _warning_section("Not divided", difference.undivided)
+    yield _warning_section("Capacity unknown", difference.unknown_capacities)
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
+
+
+def _warning_section(title: str, warnings: Iterable[object]) -> MarkdownSection:
+    """Return a section with a line for each warning and its hint."""
+    return MarkdownSection(
+        title=title, lines=[f"- {escaped(one_line(str(each)))}\n" for each in warnings], is_open=True
+    )
 
 
 _SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"

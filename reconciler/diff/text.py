@@ -89,6 +89,10 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
     yield "REPLICAS", _replicas(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
+    yield (
+        "CAPACITY UNKNOWN",
+        (f"  ! {each.message}\n      hint: {each.hint}\n" for each in difference.unknown_capacities),
+    )
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
     yield "REFUSED", (f"  {line}\n" for line in difference.refused)
     yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)

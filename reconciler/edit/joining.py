@@ -11,12 +11,14 @@ from msgspec.structs import replace
 
 from overrides.admission import admit
 from reconciler.console.log import Log
+from reconciler.source.desired import Desired
 from reconciler.source.manifests import LocatedManifest
+from render.cluster_index import ClusterIndex
 from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
-from render.settings.fleet import Fleet
+from render.scheduling.unknown_capacity import UnknownCapacity, unknown_capacities
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels
@@ -58,8 +60,8 @@ class NewMember(Struct, frozen=True, kw_only=True):
         return manifest
 
 
-def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Fleet:
-    """Write the Cluster of a new member, and its context where that is not named like it; return the new settings."""
+def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Desired:
+    """Write the Cluster of a new member, and its context where that is not named like it; return the new source."""
     path = _new_path(source, member.name)
     manifest = member.checked_manifest(path)
     refuse_member(source, member.name, path)
@@ -71,7 +73,14 @@ def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bo
             hint=f"add the folder to source.paths in {source.home.expected_path}",
         )
     write_change(source, SourceChange(contents=contents, subject=f"Join {member.name}"), log, commit=commit)
-    return after.fleet
+    return after
+
+
+def capacity_unknown_of(name: str, desired: Desired) -> tuple[UnknownCapacity, ...]:
+    """Return the policies that give a new member no replicas by room until its capacity is known; none or one."""
+    placements = [(str(policy), policy.placement) for policy in desired.policies]
+    found = unknown_capacities(placements, ClusterIndex(desired.clusters))
+    return tuple(each for each in found if each.cluster == name)
 
 
 def _new_path(source: MemberSource, name: str) -> str:

@@ -33,7 +33,7 @@ from .difference_parts import (
     UnselectedPart,
 )
 from .document import OutputDocument, meaning, unless_empty
-from .parts import Previous, field_part
+from .parts import Previous, UnknownCapacityPart, field_part, unknown_capacity_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -120,6 +120,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    unknown_capacities: (
+        Annotated[
+            tuple[UnknownCapacityPart, ...],
+            meaning("The clusters that get no replicas by room after the change, as nobody knows how much they have."),
+        ]
+        | UnsetType
+    ) = UNSET
     problems: Annotated[tuple[MisplacedPart, ...], meaning("What can no longer be placed or built after the change.")]
     solved: Annotated[
         tuple[MisplacedPart, ...],
@@ -165,6 +172,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         movements=tuple(_movement(difference, each) for each in difference.movements),
         undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
         unselected=unless_empty(tuple(map(_unselected_part, difference.unselected))),
+        unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
         refused=unless_empty(difference.refused),

@@ -15,9 +15,11 @@ from .parts import (
     Reason,
     RefusalPart,
     Rendered,
+    UnknownCapacityPart,
     next_change,
     pending_part,
     refusal_part,
+    unknown_capacity_part,
 )
 from .status_parts import (
     Applied,
@@ -212,6 +214,13 @@ class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[tuple[ObjectName, ...], meaning("The templates that go nowhere, because no policy selects them.")]
         | UnsetType
     ) = UNSET
+    unknown_capacities: (
+        Annotated[
+            tuple[UnknownCapacityPart, ...],
+            meaning("The clusters that get no replicas by room, as nobody knows how much they have."),
+        ]
+        | UnsetType
+    ) = UNSET
     cron: (
         Annotated[
             tuple[CronPart, ...],
@@ -267,6 +276,7 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
         bindings=tuple(map(_binding, fleet.bindings)),
         pending=tuple(map(pending_part, pending_of(fleet.bindings))),
         unselected=unless_empty(tuple(map(str, fleet.unselected))),
+        unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, fleet.unknown_capacities))),
         **_rules(branches),
         refused=UNSET if branches.refusal is None else refusal_part(branches.refusal),
         recorded_at=utc(branches.status_time) if is_recorded else UNSET,

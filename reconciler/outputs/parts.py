@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from reconciler.pipeline.pending import Pending
     from reconciler.pipeline.released import Released
     from reconciler.rendering.problems import ObjectProblem
+    from render.scheduling.unknown_capacity import UnknownCapacity
     from render.timing import Flip
 
 Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]
@@ -176,3 +177,16 @@ def next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
     from render.timing import written
 
     return UNSET if flip is None else NextChangePart(at=written(flip.at), what=flip.what)
+
+
+class UnknownCapacityPart(DocumentPart, frozen=True, kw_only=True):
+    """A cluster of which no capacity is known, where something is divided by room."""
+
+    cluster: ClusterName
+    divided: Annotated[tuple[str, ...], meaning("The objects that are divided by room, and of which it gets none.")]
+    hint: Annotated[str, meaning("The way out.")]
+
+
+def unknown_capacity_part(found: "UnknownCapacity") -> UnknownCapacityPart:
+    """Return a cluster of unknown capacity, as documents have it."""
+    return UnknownCapacityPart(cluster=found.cluster, divided=found.divided, hint=found.hint)

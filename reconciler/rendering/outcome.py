@@ -38,6 +38,7 @@ from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
 from render.model import Manifest
+from render.scheduling.unknown_capacity import UnknownCapacity, placements_with_replicas, unknown_capacities
 from render.settings.removal_guard import GuardScope
 from render.timing import Flip, after, written
 from render.tree import TreeStore, nested_tree
@@ -121,6 +122,12 @@ class Outcome(Struct, frozen=True, dict=True):
     def thin_spreads(self) -> tuple[ThinSpread, ...]:
         """The spread constraints that clusters meet, but not replicas."""
         return tuple(thin_spreads_of(self.rendered.built.bindings, self.rendered.built.index))
+
+    @cached_property
+    def unknown_capacities(self) -> tuple[UnknownCapacity, ...]:
+        """The clusters that get no replicas by room, because nobody knows how much they have."""
+        built = self.rendered.built
+        return unknown_capacities(placements_with_replicas(built.bindings), built.index)
 
     @cached_property
     def divisions(self) -> tuple[DivisionWarning, ...]:

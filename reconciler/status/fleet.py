@@ -30,10 +30,18 @@ from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over
+from reconciler.source.facts import with_facts
 from render.binding import Binding
 from render.cluster import Cluster, Taint
+from render.cluster_index import ClusterIndex
 from render.errors import GitError, InputError
 from render.model import ObjectRef
+from render.scheduling.unknown_capacity import (
+    UnknownCapacity,
+    divides_by_room,
+    placements_with_replicas,
+    unknown_capacities,
+)
 from render.timing import Flip
 
 
@@ -155,7 +163,8 @@ class FleetStatus(Struct, frozen=True, dict=True):
     """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster.
 
     Where the source at HEAD has problems, ``source`` is the one that was rendered last. ``flip``: what happens next
-    by itself. ``fetching`` is the command that brings newer branches of the fleet ("": they are in this repository).
+    by itself. ``unknown_capacities`` are clusters that get no replicas by room. ``fetching`` is the command that brings
+    newer branches of the fleet ("": they are in this repository).
     """
 
     branch: str
@@ -165,6 +174,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
     objects: Mapping[str, int]
     flip: Flip | None = None
     fetching: str = ""
+    unknown_capacities: tuple[UnknownCapacity, ...] = ()
 
     @cached_property
     def members(self) -> Mapping[str, Cluster]:
@@ -227,7 +237,17 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         objects=_objects(previous),
         flip=_next_flip(publication, source, previous, log),
         fetching=publication.fetching,
+        unknown_capacities=_unknown_capacities(repository, source, previous),
     )
+
+
+def _unknown_capacities(repository: Repository, source: Source, previous: Previous) -> tuple[UnknownCapacity, ...]:
+    """Return the clusters of unknown capacity, by what was known when the bindings were rendered."""
+    by_room = [each for each in placements_with_replicas(previous.bindings.values()) if divides_by_room(each[1])]
+    if not by_room:
+        return ()
+    facts = read_observed_inputs(repository, previous.commit).facts
+    return unknown_capacities(by_room, ClusterIndex(with_facts(source.desired.clusters, facts)))
 
 
 def _next_flip(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:

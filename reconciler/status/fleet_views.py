@@ -48,7 +48,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
         yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
-    yield from partly_seen_lines(recorded, fleet.members)
+    yield from (*partly_seen_lines(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_counts(fleet)
     shown = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
     if shown:
@@ -69,6 +69,11 @@ def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
     if refs := fleet.unselected:
         names, them = listed(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
         yield f"{unselected_words(len(refs))}, as no policy selects {them}: {names} (argosy validate says more)\n"
+
+
+def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:
+    """Yield a line for each cluster that gets no replicas by room, because nobody knows how much it has."""
+    yield from (f"\n{each.cluster}: UnknownCapacity: {each}\n" for each in fleet.unknown_capacities)
 
 
 def _is_notable(binding: Binding) -> bool:

@@ -1,0 +1,85 @@
+"""Clusters of which no capacity is known: to whatever is divided by room, they are full.
+
+Karmada gives them no replicas and says nothing. Each is named here, with what it gets none of.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from render.binding import Binding
+from render.bits import Mask, mask_where, members
+from render.cluster_index import ClusterIndex
+from render.placement import Placement
+from render.words import listed
+
+from .filters import FILTERS
+from .filters.affinity import affinities_of
+from .rules import Strategy, strategy_of
+
+
+class UnknownCapacity(Struct, frozen=True, kw_only=True):
+    """A cluster of which no capacity is known, and the objects or policies that divide replicas by room there."""
+
+    cluster: str
+    divided: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """The consequence for what is divided by room."""
+        verb = "divides" if len(self.divided) == 1 else "divide"
+        return (
+            f"no capacity is known of {self.cluster}, so that it gets no new replicas of"
+            f" {listed(self.divided)}, which {verb} by room"
+        )
+
+    @property
+    def hint(self) -> str:
+        """The way out."""
+        command = f"argosy cluster set {self.cluster} --cpu 64 --memory 256Gi --pods 500"
+        return f"declare it, such as: {command}; or have it observed, by passes or an agent"
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}"
+
+
+def clusters_of_unknown_room(placement: Placement, index: ClusterIndex) -> tuple[str, ...]:
+    """Return the clusters that a placement selects, whose room it asks for, and of which no capacity is known."""
+    unknown = mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating()
+    if not unknown or not divides_by_room(placement):
+        return ()
+    selected: Mask = 0
+    affinities = list(affinities_of(placement, ""))
+    for _, affinity in affinities:
+        selected |= index.matching(affinity)
+    selected = unknown & (selected if affinities else index.all)
+    for rule in (each.placement_rule for each in FILTERS):
+        if rule is not None and selected:
+            selected &= rule.passing(placement, index)
+    return tuple(index.names[position] for position in members(selected))
+
+
+def divides_by_room(placement: Placement) -> bool:
+    """Say whether a placement gives clusters replicas by their room: as a weight, the fewest that fit, or tiers."""
+    is_tiered = any(term.overflow for term in placement.cluster_affinities)
+    return is_tiered or strategy_of(placement.replica_scheduling) in {Strategy.AGGREGATED, Strategy.DYNAMIC_WEIGHT}
+
+
+def unknown_capacities(placements: Iterable[tuple[str, Placement]], index: ClusterIndex) -> tuple[UnknownCapacity, ...]:
+    """Return the clusters of unknown capacity, each with the names of what has one of these placements."""
+    known: dict[int, tuple[Placement, tuple[str, ...]]] = {}
+    divided: dict[str, list[str]] = defaultdict(list)
+    for name, placement in placements:
+        if id(placement) not in known:  # objects of one policy share it, and the memo keeps it alive
+            known[id(placement)] = placement, clusters_of_unknown_room(placement, index)
+        for cluster in known[id(placement)][1]:
+            divided[cluster].append(name)
+    return tuple(UnknownCapacity(cluster=name, divided=tuple(found)) for name, found in sorted(divided.items()))
+
+
+def placements_with_replicas(bindings: Iterable[Binding]) -> Iterator[tuple[str, Placement]]:
+    """Yield the objects that ask for replicas, with their placements."""
+    for each in sorted(bindings, key=lambda binding: binding.ref):
+        if each.placement is not None and each.replicas > 0:
+            yield str(each.ref), each.placement

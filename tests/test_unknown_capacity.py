@@ -1,0 +1,91 @@
+"""A cluster of which no capacity is known gets nothing that is divided by room, and every command says so."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .test_failover import a_fleet
+
+BY_ROOM = {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
+DYNAMIC = {
+    "replicaScheduling": {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": "Weighted",
+        "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+    }
+}
+SAID = "no capacity is known of tokyo, so that it gets no new replicas"
+HINT = "argosy cluster set tokyo --cpu 64 --memory 256Gi --pods 500"
+KNOWN = {**a_cluster("oslo"), "status": {"resourceSummary": {"allocatable": {"pods": "10"}}}}
+
+
+@pytest.fixture(params=[BY_ROOM, DYNAMIC], ids=["aggregated", "dynamic"])
+def fleet(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """A fleet in which oslo has all, and tokyo has just joined."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit(
+        {
+            "argosy.yaml": a_fleet(),
+            "clusters/oslo.yaml": KNOWN,
+            "web.yaml": a_deployment(replicas=4),
+            "policy.yaml": a_policy(placement=request.param),
+        }
+    )
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    return repository
+
+
+def test_it_is_said_where_somebody_looks(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, nothing said a word: the new cluster stayed empty, and all was well."""
+    joined = argosy(fleet, capsys, "cluster", "join", "tokyo", "--commit")
+    assert f"{SAID} of PropagationPolicy" in joined.err.replace("\n", " ")
+    assert HINT in joined.err
+    shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD")
+    assert f"CAPACITY UNKNOWN\n  ! {SAID} of Deployment.apps default/nginx, which divides by room\n" in shown.out
+    assert "CAPACITY UNKNOWN" not in argosy(fleet, capsys, "diff", "HEAD", "HEAD").out
+    assert "Capacity unknown" in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "markdown").out
+    (found,) = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["unknownCapacities"]
+    assert (found["cluster"], found["divided"]) == ("tokyo", ["Deployment.apps default/nginx"])
+    assert SAID in argosy(fleet, capsys, "validate").err + argosy(fleet, capsys, "validate").out
+    argosy(fleet, capsys, "reconcile")
+    status = argosy(fleet, capsys, "status")
+    assert f"tokyo: UnknownCapacity: {SAID}" in status.out
+    (recorded,) = json.loads(argosy(fleet, capsys, "status", "-o", "json").out)["unknownCapacities"]
+    assert recorded["cluster"] == "tokyo"
+
+
+def test_it_ends_with_a_declaration(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    argosy(fleet, capsys, "cluster", "join", "tokyo", "--commit")
+    argosy(fleet, capsys, "cluster", "set", "tokyo", "--pods", "5", "--commit")
+    argosy(fleet, capsys, "reconcile")
+    for command in (("validate",), ("diff", "HEAD~2", "HEAD"), ("status",)):
+        ended = argosy(fleet, capsys, *command)
+        assert "no capacity is known" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("why", ["cordoned", "weights", "excluded", "reached"])
+def test_it_is_not_said_of_clusters_that_lack_nothing_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], why: str
+) -> None:
+    """One that takes nothing anyhow, that nobody asks for room, or that the next pass observes first."""
+    repository = Repository.create(tmp_path / "fleet")
+    taints: dict[str, Any] = (
+        {"taints": [{"key": "argosy.dev/cordon", "effect": "NoSchedule"}]} if why == "cordoned" else {}
+    )
+    placement: dict[str, Any] = {"replicaScheduling": weighted(oslo=1, tokyo=1)} if why == "weights" else dict(BY_ROOM)
+    if why == "excluded":
+        placement["clusterAffinity"] = {"exclude": ["tokyo"]}
+    reached = {"clusters": [{"name": "tokyo", "context": "tokyo"}]} if why == "reached" else {}
+    files = {
+        "argosy.yaml": a_fleet(**reached),
+        "oslo.yaml": KNOWN,
+        "tokyo.yaml": a_cluster("tokyo", **taints),
+        "web.yaml": a_deployment(replicas=4),
+        "policy.yaml": a_policy(placement=placement),
+    }
+    repository.commit(files)
+    ended = argosy(repository, capsys, "validate")
+    assert "no capacity is known" not in ended.out + ended.err
