@@ -206,7 +206,10 @@ def test_what_nothing_asks_to_decide_tells_what_would_be_decided(
     repository.git("update-ref", "refs/heads/tip", "argosy/rendered")
     repository.commit({"clusters/member3.yaml": a_cluster("member3")})
     assert told(explain(repository, capsys, "cluster", "member3"), "It does not hold")[1:] == [
-        "Deployment.apps default/nginx   nothing asks for a new decision; decided now, it would be a candidate"
+        (
+            "Deployment.apps default/nginx   nothing asks for a new decision;"
+            " argosy rebalance deployment/nginx -n default would give it 2"
+        )
     ]
 
 

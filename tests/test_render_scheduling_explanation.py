@@ -124,7 +124,13 @@ def test_regions_show_their_scores_and_which_were_chosen() -> None:
     index = ClusterIndex(a_cluster(name, room, region=name[0]) for name, room in (("a1", 9), ("b1", 5), ("b2", 7)))
     (attempt,) = explained(a_binding(4, rules), index).attempts
     assert attempt.regions == (
-        ScoredRegion(name="a", clusters=("a1",), score=1000, is_chosen=False),
+        ScoredRegion(
+            name="a",
+            clusters=("a1",),
+            score=1000,
+            is_chosen=False,
+            why="minGroups and maxGroups ask for 1 by region: others score more together",
+        ),
         ScoredRegion(name="b", clusters=("b2", "b1"), score=2000, is_chosen=True),
     )
     assert [(each.cluster, each.room, each.is_selected, each.replicas) for each in attempt.candidates] == [

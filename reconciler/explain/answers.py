@@ -1,6 +1,6 @@
 """The answer to ``argosy explain``: an object, a cluster or policies, explained as plain data and as sections."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
 from .capacity import CapacityOrigin
-from .cluster import cluster_explanation
+from .cluster import cluster_explanation, rebalancing_words
 from .object import object_explanation
 from .policies import override_policy_explanation, policy_explanation
 from .replay import Replay, names_of_now, with_new_names
@@ -106,10 +106,22 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
             left=earlier.left,
             decided_in=decided.commit,
             decided_from=past.source.commit,
+            joined_later=tuple(_words_about_younger(explanation.decision, outcome, past, request.cluster)),
         )
     sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
     seats = {"seats": _seats_of(explanation.decision)} if request.seats and explanation.decision else {}
     return {**plain_value(explanation), **seats}, sections
+
+
+def _words_about_younger(decision: Explanation | None, outcome: Outcome, past: Outcome, cluster: str) -> Iterator[str]:
+    """Yield what rescheduling an object would give each cluster that was no member when it was decided."""
+    before, now = past.rendered.built.index, outcome.rendered.built.index
+    names = names_of_now(outcome)
+    known = {names.get(name, name) for name in before.names}
+    for name in now.names:
+        if decision is not None and name not in known and cluster in {"", name}:
+            words = rebalancing_words(decision, name)
+            yield f"{name} joined after this was decided{f'; {words}' if words else ''}"
 
 
 def _named_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:

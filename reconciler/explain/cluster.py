@@ -183,8 +183,22 @@ def _absent_object(name: str, binding: Binding, explanation: Explanation | None)
 def _why_passed_over(candidate: Candidate | None, explanation: Explanation) -> str:
     if candidate is None:
         return "the cluster is being deleted"
-    if not candidate.is_selected:
-        return "passes every filter; the spread constraints choose others"
+    more = rebalancing_words(explanation, candidate.cluster)
     if explanation.trigger is Trigger.NONE:
-        return "nothing asks for a new decision; decided now, it would be a candidate"
+        return f"nothing asks for a new decision; {more}" if more else _NOT_ASKED
+    if not candidate.is_selected:
+        return f"passes every filter; {candidate.why}"
     return "passes every filter; the division leaves it no replica"
+
+
+_NOT_ASKED = "nothing asks for a new decision; decided now, it would be a candidate"
+
+
+def rebalancing_words(explanation: Explanation, cluster: str) -> str:
+    """Return what a request to reschedule would give a cluster of an object; nothing where that is not known."""
+    if explanation.afresh is None:
+        return ""
+    ref, replicas = explanation.ref, explanation.afresh.get(cluster, 0)
+    namespace = f" -n {ref.namespace}" if ref.namespace else ""
+    gives = str(replicas) if replicas else "none"
+    return f"argosy rebalance {ref.kind.lower()}/{ref.name}{namespace} would give it {gives}"

@@ -91,14 +91,16 @@ def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]
         yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
     candidates = [each for each in attempt.candidates if view.cluster in {"", each.cluster}]
     if candidates:
-        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
+        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM", "WHY NOT")
         yield section(f"Clusters that pass every filter{group}", header, map(_candidate_cells, candidates))
     rejected = [each for each in attempt.rejected if view.cluster in {"", each.cluster}]
     if rejected:
         rows_of_rejected = [row for each in _rows_by_reasons(rejected) for row in each]
         yield section(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
     if attempt.regions:
-        yield section("Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST"), map(_region, attempt.regions))
+        yield section(
+            "Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST", "WHY NOT"), map(_region, attempt.regions)
+        )
     for division in attempt.divisions:
         yield _division(division, is_packed=view.is_packed)
         if view.seats and division.replicas:
@@ -109,7 +111,7 @@ def _candidate_cells(each: Candidate) -> tuple[str, ...]:
     chosen = "chosen" if each.is_selected else "not chosen"
     tier = "" if each.tier in {0, BEYOND_OVERFLOW} else f"overflow {each.tier}"
     room, held = ("" if number is None else str(number) for number in (each.room, each.held))
-    return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room
+    return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room, each.why
 
 
 def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
@@ -123,7 +125,13 @@ def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, s
 
 
 def _region(each: ScoredRegion) -> tuple[str, ...]:
-    return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), first_clusters(each.clusters)
+    return (
+        each.name,
+        "chosen" if each.is_chosen else "not chosen",
+        str(each.score),
+        first_clusters(each.clusters),
+        each.why,
+    )
 
 
 def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:

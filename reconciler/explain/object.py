@@ -87,7 +87,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     left so in the pass that decided. ``waits`` says what becomes of it by itself, and when, because clusters or the
     object in them fail. ``interpreters`` are the customizations and webhooks of the source that are asked
     about its kind, ``layers`` those layers of the interpreter that read and write its replicas. ``undivided`` are the
-    numbers that each cluster gets whole, though its policy divides it.
+    numbers that each cluster gets whole, though its policy divides it. ``joined_later`` says of clusters that are
+    younger than the decision what a new one would give them.
     """
 
     ref: ObjectRef
@@ -116,6 +117,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     interpreters: tuple[str, ...] = ()
     layers: Mapping[str, str] = field(default_factory=dict)
     undivided: tuple[Unmet, ...] = ()
+    joined_later: tuple[str, ...] = ()
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:

@@ -99,6 +99,7 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
     yield from (f"It is {message}." for message in explanation.pending)
+    yield from (f"{words}." for words in explanation.joined_later)
     if explanation.scaled:
         yield f"{explanation.scaled}."
     if explanation.descheduled:

@@ -55,6 +55,7 @@ class CandidatePart(DocumentPart, frozen=True, kw_only=True):
     held: int | UnsetType = UNSET
     is_selected: bool
     replicas: int
+    why: Annotated[str, meaning("The rule by which it is not chosen.")] | UnsetType = UNSET
 
 
 class RegionPart(DocumentPart, frozen=True, kw_only=True):
@@ -64,6 +65,7 @@ class RegionPart(DocumentPart, frozen=True, kw_only=True):
     clusters: tuple[str, ...]
     score: int
     is_chosen: bool
+    why: Annotated[str, meaning("The rule by which it is not chosen.")] | UnsetType = UNSET
 
 
 class VotePart(DocumentPart, frozen=True, kw_only=True):
@@ -125,6 +127,13 @@ class DecisionPart(DocumentPart, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     terminating: Annotated[tuple[str, ...], meaning("The clusters that are being deleted.")] | UnsetType = UNSET
+    afresh: (
+        Annotated[
+            dict[str, int],
+            meaning("The replicas that `argosy rebalance` would give each cluster, where nothing was decided now."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class ResourceRoomPart(DocumentPart, frozen=True, kw_only=True):
@@ -261,6 +270,13 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[
             tuple[UnmetPart, ...],
             meaning("The numbers that each cluster gets whole, though its policy divides it; no field: all of it."),
+        ]
+        | UnsetType
+    ) = UNSET
+    joined_later: (
+        Annotated[
+            tuple[str, ...],
+            meaning("Of each cluster that joined after it was decided: what `argosy rebalance` would give it."),
         ]
         | UnsetType
     ) = UNSET

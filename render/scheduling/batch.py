@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.binding import Binding
+from render.binding import Binding, Condition
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 from render.quota.enforcement import FederatedQuota, QuotaLedger
@@ -40,6 +40,7 @@ from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 if TYPE_CHECKING:  # scheduling alone imports no explanation
     from .explanation import Explanation
 
+_DECIDED = Condition(type=SCHEDULED, status="True")
 Api = tuple[str, str]
 """An apiVersion and a kind."""
 
@@ -117,13 +118,23 @@ def explanations(
     for binding, cycle, decision in _steps(scheduler, tuple(bindings), context or BatchContext()):
         if cycle is None or binding.ref not in among:
             continue
-        explained_cycle = cycle if cycle.trigger is not Trigger.NONE else _supposed_cycle(scheduler, binding)
-        yield explanation_of(explained_cycle, decision, scheduler.state)
+        if cycle.trigger is Trigger.NONE:
+            afresh = _decision_afresh(scheduler, binding) if binding.is_divided else None
+            yield explanation_of(_supposed_cycle(scheduler, binding), decision, scheduler.state, afresh)
+        else:
+            yield explanation_of(cycle, decision, scheduler.state)
 
 
 def _supposed_cycle(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
     """Return the cycle of a binding that needs no scheduling, as if it did."""
     return replace(scheduler.cycle(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
+
+
+def _decision_afresh(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
+    """Return the decision about a binding if it were asked to be rescheduled, as a WorkloadRebalancer asks."""
+    request = f"{binding.last_scheduled_at}~"  # greater than any time of an earlier one
+    asked = replace(binding, reschedule_triggered_at=request, conditions=binding.conditions or (_DECIDED,))
+    return scheduler.decision(scheduler.cycle(asked))
 
 
 def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext) -> Iterator[DecidedBinding]:

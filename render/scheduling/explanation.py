@@ -4,7 +4,7 @@ Nothing here decides: filters, scores, room and votes are read from the attempts
 the condition of a binding and its explanation cannot differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from render.placement import SpreadField
 from .attempts import LOCALITY_SCORE, Attempt, replicas_now
 from .decisions import Refusal, SchedulingDecision, Trigger
 from .filtering import rejections
+from .passed_over import why_not_chosen, why_region_is_left_out
 from .replicas import Apportionment, Mode, apportionments, shares_of
 from .rules import BEYOND_OVERFLOW, Strategy, assignment_strategy
 from .scheduler import SchedulingCycle
@@ -34,7 +35,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """A cluster that passed every filter, in the order of candidates.
 
     ``score`` and ``room`` decide the order after ``tier`` (the place in an overflow); ``room`` counts what the cluster
-    ``held`` before, and is None where the placement never asks for it. ``replicas`` is what it gets.
+    ``held`` before, and is None where the placement never asks for it. ``replicas`` is what it gets. ``why`` is the
+    rule by which it is not selected.
     """
 
     cluster: str
@@ -44,15 +46,20 @@ class Candidate(Struct, frozen=True, kw_only=True):
     held: int | None
     is_selected: bool
     replicas: int
+    why: str = ""
 
 
 class ScoredRegion(Struct, frozen=True, kw_only=True):
-    """A region as a group: its clusters, best first, and its score; chosen if any of them is selected."""
+    """A region as a group: its clusters, best first, and its score; chosen if any of them is selected.
+
+    ``why`` is the rule by which it is not.
+    """
 
     name: str
     clusters: tuple[str, ...]
     score: int
     is_chosen: bool
+    why: str = ""
 
 
 class Vote(Struct, frozen=True, kw_only=True):
@@ -105,7 +112,11 @@ class ExplainedAttempt(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """A decision and its grounds. ``terminating`` clusters were no candidates at all."""
+    """A decision and its grounds. ``terminating`` clusters were no candidates at all.
+
+    ``afresh`` are the replicas by cluster that a request to reschedule would give, where nothing was decided now and
+    replicas are divided; None where it would be refused, or was not asked for.
+    """
 
     ref: ObjectRef
     trigger: Trigger
@@ -113,10 +124,16 @@ class Explanation(Struct, frozen=True, kw_only=True):
     decision: SchedulingDecision
     attempts: tuple[ExplainedAttempt, ...]
     terminating: tuple[str, ...]
+    afresh: Mapping[str, int] | None = None
 
 
-def explanation_of(cycle: SchedulingCycle, decision: SchedulingDecision, state: PassState) -> Explanation:
-    """Explain a decision, with the pass as it was when the decision was taken."""
+def explanation_of(
+    cycle: SchedulingCycle,
+    decision: SchedulingDecision,
+    state: PassState,
+    afresh: SchedulingDecision | None = None,
+) -> Explanation:
+    """Explain a decision, with the pass as it was when the decision was taken; ``afresh``: what a request would do."""
     task = cycle.task
     return Explanation(
         ref=task.binding.ref,
@@ -125,6 +142,7 @@ def explanation_of(cycle: SchedulingCycle, decision: SchedulingDecision, state: 
         decision=decision,
         attempts=tuple(_explained_attempt(task, each, state) for each in cycle.attempts),
         terminating=_names(state.terminating, state),
+        afresh={each.name: each.replicas for each in afresh.targets} if afresh and afresh.is_scheduled else None,
     )
 
 
@@ -163,6 +181,7 @@ def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candida
             held=replicas_now(state, task).get(position),
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
+            why="" if position in selected else why_not_chosen(task, attempt, position, state),
         )
         for position in (*first, *members(rest))
     )
@@ -194,6 +213,7 @@ def _regions(task: Task, attempt: Attempt, state: PassState) -> tuple[ScoredRegi
             clusters=tuple(names[position] for position in each.clusters),
             score=each.score,
             is_chosen=not selected.isdisjoint(each.clusters),
+            why=why_region_is_left_out(attempt, region) if selected.isdisjoint(each.clusters) else "",
         )
         for each in scored_regions(selection, region, cluster, state.index)
     )
