@@ -89,3 +89,18 @@ def test_it_is_not_said_of_clusters_that_lack_nothing_for_it(
     repository.commit(files)
     ended = argosy(repository, capsys, "validate")
     assert "no capacity is known" not in ended.out + ended.err
+
+
+def test_a_rebalance_that_moves_nothing_says_why(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, it said "No difference" and nothing else."""
+    argosy(fleet, capsys, "cluster", "join", "tokyo", "--commit")
+    argosy(fleet, capsys, "reconcile")
+    name, namespace = "Deployment.apps default/nginx", ("-n", "default")
+    idle = argosy(fleet, capsys, "rebalance", "deploy/nginx", *namespace)
+    assert f"{name} stays as it is: decided afresh, its replicas are where they are already (oslo 4)\n" in idle.out
+    assert f"no capacity is known of tokyo, so that it gets no new replicas of {name}: declare it" in idle.out
+    fleet.git("clean", "-fdq")
+    fleet.commit({"policy.yaml": a_policy(placement={})})
+    argosy(fleet, capsys, "reconcile")
+    copied = argosy(fleet, capsys, "rebalance", "deploy/nginx", *namespace)
+    assert f"{name} stays as it is: its replicas are not divided, so that every pass decides it afresh\n" in copied.out

@@ -1,11 +1,19 @@
 """``argosy rebalance``: workloads scheduled afresh once, as a change of the source."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
 import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
+
+if TYPE_CHECKING:
+    from reconciler.repository import Repository
+    from render.model import ObjectRef
 
 
 @click.command(
@@ -21,16 +29,28 @@ def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bo
 
     A workload stays where it was placed while its clusters may keep it, so one that moved away from a full or broken
     cluster does not come back by itself. This writes rebalancers/rebalance-N.yaml, a WorkloadRebalancer that names the
-    workloads, and shows what moves by it, as argosy diff does; the next pass carries it out. Each rebalancer is
-    answered once by each workload, and may be deleted then.
+    workloads, and shows what moves by it, as argosy diff does, or why nothing does. The next pass carries it out. Each
+    rebalancer is answered once by each workload, and may be deleted then.
     """
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.rebalancing import named_objects, write_rebalancer
 
-    from .diff import DiffOptions, diff_and_show
-
     with opened_source(log) as source:
         refs = named_objects(source, subject, namespace)
-        path = write_rebalancer(source, refs, log, commit=commit, show_moves=lambda: diff_and_show(log, DiffOptions()))
+        show_moves = partial(_show_moves, log, source.repository, refs)
+        path = write_rebalancer(source, refs, log, commit=commit, show_moves=show_moves)
     print_text(f"{path} {'committed' if commit else 'written'}")
     return 0
+
+
+def _show_moves(log: Log, repository: "Repository", refs: Sequence["ObjectRef"]) -> None:
+    """Show what moves, or say of each object why nothing of it does."""
+    from reconciler.explain.replay import replay_of
+    from reconciler.explain.stays import reasons_to_stay
+
+    from .diff import DiffOptions, diff_and_show
+
+    if diff_and_show(log, DiffOptions()):
+        return
+    for reason in reasons_to_stay(refs, replay_of(repository, log, revision="", worktree=True).outcome):
+        print_text(reason)
