@@ -204,19 +204,33 @@ def test_objects_of_a_kind_are_named_together() -> None:
 REPLICAS = {"path": "/spec/replicas", "operator": "replace", "value": 4}
 
 
-def an_override(kind: str, *edits: dict[str, Any]) -> dict[str, Any]:
-    rule = {"targetCluster": {"clusterNames": ["member1"]}, "overriders": {"plaintext": list(edits)}}
+def an_override(kind: str, *edits: dict[str, Any], clusters: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return an override policy with a rule for each cluster, or with one for all."""
+    targets = [{"targetCluster": {"clusterNames": [name]}} for name in clusters] or [{}]
+    rules = [{**target, "overriders": {"plaintext": list(edits)}} for target in targets]
     selector = {"apiVersion": "policy/v1" if kind == "PodDisruptionBudget" else "argoproj.io/v1alpha1", "kind": kind}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
         "metadata": {"name": "each", "namespace": "default"},
-        "spec": {"resourceSelectors": [selector], "overrideRules": [rule]},
+        "spec": {"resourceSelectors": [selector], "overrideRules": rules},
     }
 
 
-def test_overrides_that_write_replicas_are_a_division() -> None:
-    assert found(ROLLOUT, beside=(an_override("Rollout", REPLICAS),)) == []
+@each_row("clusters", [(), ("member1", "member2"), ("member1", "member2", "member3")])
+def test_overrides_that_write_replicas_are_a_division(clusters: tuple[str, ...]) -> None:
+    assert found(ROLLOUT, beside=(an_override("Rollout", REPLICAS, clusters=clusters),)) == []
+
+
+def test_clusters_without_such_an_override_get_all_of_it() -> None:
+    (warning,) = found(ROLLOUT, beside=(an_override("Rollout", REPLICAS, clusters=("member1",)),))
+    rest = "each cluster for which no override writes that number"
+    assert f"has: {rest} gets all of Rollout.argoproj.io default/it\n" in warning
+
+
+def test_overrides_of_other_clusters_say_nothing_about_a_division() -> None:
+    (warning,) = found(ROLLOUT, beside=(an_override("Rollout", REPLICAS, clusters=("member3",)),))
+    assert "has: every cluster gets all of Rollout.argoproj.io default/it\n" in warning
 
 
 def a_customization(written: str) -> dict[str, Any]:

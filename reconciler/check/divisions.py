@@ -41,11 +41,11 @@ def _at_number(found: DivisionWarning, template: Template, line_of: LineOf | Non
 def _undivided_problems(found: list[DivisionWarning], desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield one warning for all objects of a policy that are not divided for the same reason."""
     policy_by_name: dict[str, PropagationPolicy] = {str(policy): policy for policy in desired.policies}
-    warnings_by_clause: dict[tuple[str, str], list[DivisionWarning]] = {}
+    warnings_by_clause: dict[tuple[str, str, str], list[DivisionWarning]] = {}
     for each in found:
-        warnings_by_clause.setdefault((each.policy, each.clause), []).append(each)
-    for (name, clause), warnings in warnings_by_clause.items():
+        warnings_by_clause.setdefault((each.policy, each.clause, each.receivers), []).append(each)
+    for (name, clause, receivers), warnings in warnings_by_clause.items():
         policy, objects = policy_by_name[name], listed([str(each.ref) for each in warnings])
         line = line_of(policy.path, policy.document, _FIELD) if line_of else 0
-        message = f"it divides, but {clause}: every cluster gets all of {objects}"
+        message = f"it divides, but {clause}: {receivers} gets all of {objects}"
         yield Problem(policy.path, line, _FIELD, message, warnings[0].hint, DivisionRule.UNDIVIDED)

@@ -2,16 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 
-from overrides.matching import selected_templates
 from overrides.pointer import tokens_of
-from overrides.policy import OverridePolicy
+from overrides.policy import OverridePolicy, RuleWithCluster
 from reconciler.source.desired import Desired
 from render.binding import Binding
+from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.divisions import DividedTemplate, DivisionContext, DivisionRule, DivisionWarning, division_warnings
 from render.interpreter import Interpreter
 from render.interpreter.scale import defined_kinds
+from render.matching.selector_index import SelectorIndex
 from render.model import ObjectRef, Template
 from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
@@ -30,18 +33,18 @@ def source_division_warnings(
     interpreter: Interpreter,
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings about a source, given the policies that claim its templates, before anything is placed."""
-    clusters_by_placement: dict[Placement, int] = {}
+    among: dict[Placement, tuple[int, Mask]] = {}
     divisions = list[DividedTemplate]()
     for template in desired.templates:
         policy = claims.get(template.ref)
         if policy is None or not _divides(policy.placement):
             continue
-        if policy.placement not in clusters_by_placement:
-            clusters_by_placement[policy.placement] = _most_clusters(policy.placement, index)
-        clusters = clusters_by_placement[policy.placement]
-        divisions.append(DividedTemplate(template=template, policy=str(policy), clusters=clusters))
+        if policy.placement not in among:
+            among[policy.placement] = _clusters_among(policy.placement, index)
+        clusters, targets = among[policy.placement]
+        divisions.append(DividedTemplate(template=template, policy=str(policy), clusters=clusters, targets=targets))
     delivered = [each for each in desired.templates if each.ref in claims]
-    return _warnings(divisions, delivered, desired, interpreter, tries_revisions=True)
+    return division_warnings(divisions, delivered, _context(desired, index, interpreter, tries_revisions=True))
 
 
 def division_warnings_of(
@@ -61,49 +64,38 @@ def division_warnings_of(
         delivered.append(template)
         if binding.policy and binding.placement and _divides(binding.placement):
             divisions.append(_division_of(binding, template, scheduler))
-    return _warnings(divisions, delivered, desired, interpreter)
+    return division_warnings(divisions, delivered, _context(desired, scheduler.state.index, interpreter))
 
 
 def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> DividedTemplate:
     """Return a division as it is; of an object that has no replicas, each cluster has all."""
-    if binding.undivided is not None:
-        return DividedTemplate(
-            template=template,
-            policy=binding.policy,
-            clusters=len(binding.targets),
-            is_held=True,
-            shares=shares_if_asked(binding, binding.undivided.replicas, scheduler),
-        )
-    if not binding.is_workload or binding.components:
-        return DividedTemplate(template=template, policy=binding.policy, clusters=len(binding.targets))
-    shares = [each.replicas for each in binding.targets if each.replicas]
+    held = binding.undivided
+    is_whole = held is not None or not binding.is_workload or bool(binding.components)
+    targets = [each for each in binding.targets if is_whole or each.replicas]
     return DividedTemplate(
         template=template,
         policy=binding.policy,
-        clusters=len(shares),
-        replicas=binding.replicas,
-        share=min(shares, default=None),
+        clusters=len(targets),
+        targets=scheduler.state.index.named(each.name for each in targets),
+        replicas=None if is_whole else binding.replicas,
+        share=None if is_whole else min((each.replicas for each in targets), default=None),
+        is_held=held is not None,
+        shares=() if held is None else shares_if_asked(binding, held.replicas, scheduler),
     )
 
 
-def _warnings(
-    divisions: Iterable[DividedTemplate],
-    delivered: Iterable[Template],
-    desired: Desired,
-    interpreter: Interpreter,
-    *,
-    tries_revisions: bool = False,
-) -> tuple[DivisionWarning, ...]:
+def _context(
+    desired: Desired, index: ClusterIndex, interpreter: Interpreter, *, tries_revisions: bool = False
+) -> DivisionContext:
     defined = defined_kinds(each.manifest for each in desired.crds)
-    context = DivisionContext(
+    return DivisionContext(
         interpreter=interpreter,
-        is_overridden=_OverriddenFields(desired).has,
+        overridden=_OverriddenFields(desired, index).clusters,
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
         counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
         tries_revisions=tries_revisions,
     )
-    return division_warnings(divisions, delivered, context)
 
 
 def undivided_lines(warnings: Iterable[DivisionWarning]) -> tuple[str, ...]:
@@ -118,43 +110,75 @@ def _divides(placement: Placement) -> bool:
     return scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
 
 
-def _most_clusters(placement: Placement, index: ClusterIndex) -> int:
-    """Return the number of clusters that a placement may divide among, by its affinity, weights and spread alone."""
+def _clusters_among(placement: Placement, index: ClusterIndex) -> tuple[int, Mask]:
+    """Return the clusters that a placement may divide among, by its affinity, weights and spread alone.
+
+    The first is the most there may be at once, the second all that may be among them.
+    """
     rules = placement_rules(placement, index)
-    most = 0
-    for group in rules.groups:
-        mask = group.clusters(overflows=True)
-        weighted = sum(1 << position for position, weight in enumerate(rules.weights) if weight)
-        most = max(most, (mask & weighted if rules.weights else mask).bit_count())
+    weighted = sum(1 << position for position, weight in enumerate(rules.weights) if weight)
+    masks = [group.clusters(overflows=True) & (weighted if rules.weights else index.all) for group in rules.groups]
     by_cluster = (each for each in placement.spread_constraints if each.spread_by_field is SpreadField.CLUSTER)
     limits = [] if ignores_spread(placement) else [each.max_groups for each in by_cluster if each.max_groups]
-    return min([most, *limits])
+    most = min([max((mask.bit_count() for mask in masks), default=0), *limits])
+    return most, reduce(or_, masks, 0)
 
 
 class _OverriddenFields:
-    """The fields that override policies write, with the templates in which they do; each is looked up once."""
+    """The fields that override policies write, and for which clusters; the policies of a field are indexed once."""
 
-    def __init__(self, desired: Desired) -> None:
-        self._templates = desired.templates
-        self._policies: dict[tuple[str, ...], list[OverridePolicy]] = defaultdict(list)
-        self._refs: dict[tuple[str, ...], frozenset[ObjectRef]] = {}
+    def __init__(self, desired: Desired, index: ClusterIndex) -> None:
+        self._index = index
+        self._policies: dict[tuple[str, ...], list[tuple[OverridePolicy, Mask]]] = defaultdict(list)
+        self._indexes: dict[tuple[str, ...], _MaskIndex] = {}
         for policy in desired.override_policies:
-            for keys in set(_pointers_of(policy)):
-                self._policies[keys].append(policy)
+            for keys, clusters in self._written_by(policy).items():
+                self._policies[keys].append((policy, clusters))
 
-    def has(self, template: Template, keys: tuple[str, ...]) -> bool:
-        """Say whether an override policy writes a field of a template in some cluster."""
+    def _written_by(self, policy: OverridePolicy) -> Mapping[tuple[str, ...], Mask]:
+        written: dict[tuple[str, ...], Mask] = defaultdict(int)
+        for rule in policy.rules:
+            target = rule.target_cluster
+            clusters = self._index.all if target is None else self._index.matching(target)
+            for keys in _pointers_of(rule):
+                written[keys] |= clusters
+        return written
+
+    def clusters(self, template: Template, keys: tuple[str, ...]) -> Mask:
+        """Return the clusters for which an override policy writes a field of a template."""
         if keys not in self._policies:
-            return False
-        if keys not in self._refs:
-            selected = selected_templates(self._policies[keys], self._templates)
-            self._refs[keys] = frozenset(each.ref for each in selected)
-        return template.ref in self._refs[keys]
+            return 0
+        if keys not in self._indexes:
+            self._indexes[keys] = _MaskIndex(self._policies[keys])
+        return self._indexes[keys].clusters(template)
 
 
-def _pointers_of(policy: OverridePolicy) -> Iterator[tuple[str, ...]]:
-    for rule in policy.rules:
-        for _, type_, overrider in rule.overriders:
-            pointer = type_.pointer(overrider)
-            if pointer is not None and (tokens := tokens_of(pointer)):
-                yield tokens
+class _MaskIndex:
+    """The clusters of policies, by what these select."""
+
+    def __init__(self, policies: Iterable[tuple[OverridePolicy, Mask]]) -> None:
+        every = tuple(policies)
+        self._everywhere: dict[str, Mask] = defaultdict(int)
+        for policy, clusters in every:
+            if not policy.resource_selectors:
+                self._everywhere[policy.namespace] |= clusters
+        self._selecting = SelectorIndex(
+            (policy.namespace, selector, clusters)
+            for policy, clusters in every
+            for selector in policy.resource_selectors
+        )
+
+    def clusters(self, template: Template) -> Mask:
+        """Return the clusters of all policies that select a template."""
+        found = self._everywhere.get("", 0) | self._everywhere.get(template.ref.namespace, 0)
+        for met in self._selecting.meeting(template):
+            for entry in met.all():
+                found |= entry.owner
+        return found
+
+
+def _pointers_of(rule: RuleWithCluster) -> Iterator[tuple[str, ...]]:
+    for _, type_, overrider in rule.overriders:
+        pointer = type_.pointer(overrider)
+        if pointer is not None and (tokens := tokens_of(pointer)):
+            yield tokens

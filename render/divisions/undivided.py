@@ -26,6 +26,8 @@ _SIZE = ("spec", "size")
 """The place of a size that is a number of replicas; below another field it is that of a disk, or of a private key."""
 _MOST_DEPTH = 8
 _CRON_JOB = ("batch", "CronJob")
+_EVERY = "every cluster"
+_THE_REST = "each cluster for which no override writes that number"
 _ONE = f"let one cluster run it: {ONE_CLUSTER}"
 
 
@@ -40,7 +42,7 @@ def undivided_warning(
     if division.clusters < 2 or is_opaque(template.manifest):
         return None
     if division.is_held:
-        return _warning(division, *_held_division(division))
+        return _warning(division, _held_division(division), _EVERY)
     try:
         replicas = context.replicas(division)
     except InterpreterError:
@@ -51,22 +53,24 @@ def undivided_warning(
         found = f"{template.ref.group_kind} counts by its components, which nothing divides", _ONE
     else:
         found = _nobody_reads(template, context, is_in_vain=is_in_vain)
-    if found is None or _has_own_numbers(template, context):
+    if found is None:
         return None
-    return _warning(division, *found)
+    receivers = _receivers(division, context)
+    return _warning(division, found, receivers) if receivers else None
 
 
-def _warning(division: DividedTemplate, clause: str, hint: str) -> DivisionWarning:
-    template = division.template
+def _warning(division: DividedTemplate, found: tuple[str, str], receivers: str) -> DivisionWarning:
+    template, (clause, hint) = division.template, found
     return DivisionWarning(
         ref=template.ref,
         field="",
-        message=f"its policy divides it, but {clause}: every cluster gets all of it",
+        message=f"its policy divides it, but {clause}: {receivers} gets all of it",
         hint=hint,
         rule=DivisionRule.UNDIVIDED,
         policy=division.policy,
         workload=template.ref,
         clause=clause,
+        receivers=receivers,
     )
 
 
@@ -141,9 +145,13 @@ def _customization(template: Template, rules: str) -> str:
     return f"write a ResourceInterpreterCustomization for {kind} with {rules} (see argosy interpret --show-doc)"
 
 
-def _has_own_numbers(template: Template, context: DivisionContext) -> bool:
-    """Say whether overrides write a number of replicas, which is a division by hand."""
-    return any(context.is_overridden(template, path) for path, _ in _counts_in(template.manifest, ()))
+def _receivers(division: DividedTemplate, context: DivisionContext) -> str:
+    """Return the clusters that get all of an object, in words; "" where overrides divide it by hand in each."""
+    template, targets = division.template, division.targets
+    masks = [context.overridden(template, path) & targets for path, _ in _counts_in(template.manifest, ())]
+    if targets and targets in masks:
+        return ""
+    return _THE_REST if any(masks) else _EVERY
 
 
 def looks_like_workload(manifest: Manifest) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from render.bits import Mask
 from render.interpreter import Interpreter, Operation
 from render.kinds import GroupKind
 from render.model import Manifest, ObjectRef, TargetCluster, Template, as_mapping
@@ -21,6 +22,7 @@ class DivisionRule(StrEnum):
 class DividedTemplate(Struct, frozen=True, kw_only=True):
     """A template whose policy divides it: among how many clusters, and the policy's name.
 
+    ``targets`` are the clusters that it may be divided among; where a spread constraint limits it, not all get it.
     ``replicas`` are those of the object, as far as they are known already. ``share`` are the replicas of the cluster
     that gets the fewest; None where nothing was divided yet. ``is_held``: clusters keep all replicas because
     nothing in the source asked for the division, which would give them ``shares``.
@@ -29,6 +31,7 @@ class DividedTemplate(Struct, frozen=True, kw_only=True):
     template: Template
     policy: str
     clusters: int
+    targets: Mask = 0
     replicas: int | None = None
     share: int | None = None
     is_held: bool = False
@@ -38,18 +41,23 @@ class DividedTemplate(Struct, frozen=True, kw_only=True):
 class DivisionContext(Struct, frozen=True, kw_only=True):
     """The context of a division: the interpreter, what overrides write, and what a source defines.
 
-    ``is_overridden`` says whether an override writes a field of a template, given its keys. ``may_scale`` says of a
-    kind whether a definition that is not in the source might tell its scale subresource. ``is_as_in_karmada``: what
-    cannot be divided is divided all the same. ``counts_components``: kinds with components have no replicas.
+    ``overridden`` are the clusters for which an override writes a field of a template, given its keys. ``may_scale``
+    says of a kind whether a definition that is not in the source might tell its scale subresource.
+    ``is_as_in_karmada``: what cannot be divided is divided all the same. ``counts_components``: kinds with components
+    have no replicas.
     ``tries_revisions``: customizations write a share on trial, to see whether it is read back.
     """
 
     interpreter: Interpreter
-    is_overridden: Callable[[Template, tuple[str, ...]], bool]
+    overridden: Callable[[Template, tuple[str, ...]], Mask]
     may_scale: Callable[[GroupKind], bool]
     is_as_in_karmada: bool = False
     counts_components: bool = False
     tries_revisions: bool = False
+
+    def is_overridden(self, template: Template, keys: tuple[str, ...]) -> bool:
+        """Say whether an override writes a field of a template for some cluster."""
+        return bool(self.overridden(template, keys))
 
     def has_components(self, template: Template) -> bool:
         """Say whether an object counts by its components, which nothing divides."""
@@ -69,7 +77,8 @@ class DivisionWarning(Struct, frozen=True, kw_only=True, order=True):
     """A warning about an object: the field, the message and the way out.
 
     ``policy`` is the policy that divides it, or the ``workload`` that it is about. Of what is not divided at all,
-    ``clause`` is the part of the message that is the same for all objects of a kind, so that it can be said once.
+    ``clause`` is the part of the message that is the same for all objects of a kind, so that it can be said once, and
+    ``receivers`` are the clusters that get all of it, in words.
     """
 
     ref: ObjectRef
@@ -80,6 +89,7 @@ class DivisionWarning(Struct, frozen=True, kw_only=True, order=True):
     policy: str
     workload: ObjectRef
     clause: str = ""
+    receivers: str = ""
 
     def __str__(self) -> str:
         where = f"{self.ref}: {self.field}" if self.field else str(self.ref)
