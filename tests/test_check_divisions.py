@@ -28,6 +28,10 @@ def an_object(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", "namespace": "default"}, "spec": spec}
 
 
+def selector_of(manifest: dict[str, Any]) -> dict[str, str]:
+    return {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"]}
+
+
 def policy_of(*objects: dict[str, Any], placement: Any = None) -> dict[str, Any]:
     kinds = dict.fromkeys((each["apiVersion"], each["kind"]) for each in objects)
     selectors = [{"apiVersion": api_version, "kind": kind} for api_version, kind in kinds]
@@ -42,6 +46,11 @@ def found(*objects: dict[str, Any], placement: Any = None, beside: tuple[Any, ..
         "objects.yaml": [*objects, *beside],
         "policy.yaml": policy_of(*claimed, placement=placement),
     }
+    return warnings_of(files)
+
+
+def warnings_of(files: dict[str, Any]) -> list[str]:
+    """Return the warnings about a source, given its objects by file."""
     source = source_of({name: as_bytes(content) for name, content in files.items()})
     loaded = load_source(source.files, SourceReading(source.read))
     assert (loaded.problems, loaded.lines is None) == ((), False)
@@ -192,6 +201,30 @@ def test_what_every_cluster_gets_whole(case: Undivided) -> None:
     want = [f"spec.placement.replicaScheduling: {message}\n  hint: {case.hint}"] if case.clause else []
     assert [each.split(" ", 1)[1] for each in warnings] == want
     assert all(each.startswith("policy.yaml:") for each in warnings)
+
+
+BANNER = an_object("shop.example.io/v1", "Banner", text="sale", weight=3, slots=4)
+SELECTED_ALONE = [
+    ("kinds of Kubernetes that others claim or nobody has", ["apps/v1 Deployment", "v1 ConfigMap", "batch/v1 Job"], 0),
+    ("one such kind", ["v1 ConfigMap"], 0),
+    ("other custom kinds", ["shop.example.io/v1 Shelf"], 1),
+    ("nothing else", [], 1),
+]
+
+
+@each_row("why, others, count", SELECTED_ALONE)
+def test_a_kind_without_replicas_need_not_be_divided_beside_what_its_policy_selects(
+    why: str, others: list[str], count: int
+) -> None:
+    pairs = (each.split() for each in others)
+    beside = [{"apiVersion": api_version, "kind": kind} for api_version, kind in pairs]
+    policy = a_policy("banners", selectors=[selector_of(BANNER), *beside], placement=DIVIDED)
+    looks_it = {**WORKLOAD, "metadata": {"name": "it", "namespace": "shop"}}
+    also = a_policy("shop", selectors=[selector_of(looks_it), *beside], placement=DIVIDED, namespace="shop")
+    files = {"all.yaml": [a_cluster("member1"), a_cluster("member2"), BANNER, looks_it, policy, also]}
+    told = warnings_of(files)
+    assert len([each for each in told if "Banner" in each]) == count, why
+    assert len([each for each in told if "Workload" in each]) == 1, why
 
 
 def test_objects_of_a_kind_are_named_together() -> None:

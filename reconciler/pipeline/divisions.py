@@ -14,8 +14,9 @@ from render.cluster_index import ClusterIndex
 from render.divisions import DividedTemplate, DivisionContext, DivisionRule, DivisionWarning, division_warnings
 from render.interpreter import Interpreter
 from render.interpreter.scale import defined_kinds
+from render.kinds import BUILT_IN
 from render.matching.selector_index import SelectorIndex
-from render.model import ObjectRef, Template
+from render.model import ObjectRef, Template, group_of
 from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
 from render.scheduling.rules import ignores_spread, placement_rules
@@ -95,7 +96,12 @@ def _context(
         counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
         tries_revisions=tries_revisions,
+        mixed_policies=frozenset(str(each) for each in desired.policies if _selects_kind_of_kubernetes(each)),
     )
+
+
+def _selects_kind_of_kubernetes(policy: PropagationPolicy) -> bool:
+    return any((group_of(each.api_version), each.kind) in BUILT_IN for each in policy.resource_selectors)
 
 
 def undivided_lines(warnings: Iterable[DivisionWarning]) -> tuple[str, ...]:

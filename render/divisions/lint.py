@@ -18,7 +18,9 @@ def division_warnings(
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings, sorted; ``delivered`` are all templates that clusters get."""
     known = [(division, _divided_workload(division, context)) for division in divisions if division.clusters > 1]
-    useful = {each.policy for each, workload in known if workload or _is_built_in(each.template)}
+    useful = context.mixed_policies | {
+        each.policy for each, workload in known if workload or _is_built_in(each.template)
+    }
     workloads, found = list[DividedWorkload](), list[DivisionWarning]()
     for division, workload in known:
         if undivided := undivided_warning(division, context, is_in_vain=division.policy not in useful):

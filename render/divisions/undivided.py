@@ -36,7 +36,7 @@ def undivided_warning(
 ) -> DivisionWarning | None:
     """Return the warning about an object that its policy divides in vain; None where it is divided, or need not be.
 
-    ``is_in_vain``: the policy claims custom kinds alone, none of which is divided.
+    ``is_in_vain``: the policy selects custom kinds alone, none of which is divided.
     """
     template = division.template
     if division.clusters < 2 or is_opaque(template.manifest):

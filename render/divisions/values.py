@@ -45,7 +45,8 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     says of a kind whether a definition that is not in the source might tell its scale subresource.
     ``is_as_in_karmada``: what cannot be divided is divided all the same. ``counts_components``: kinds with components
     have no replicas.
-    ``tries_revisions``: customizations write a share on trial, to see whether it is read back.
+    ``tries_revisions``: customizations write a share on trial, to see whether it is read back. ``mixed_policies`` are
+    the policies that select kinds of Kubernetes, too: they divide something, though the source may not have it now.
     """
 
     interpreter: Interpreter
@@ -54,6 +55,7 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     is_as_in_karmada: bool = False
     counts_components: bool = False
     tries_revisions: bool = False
+    mixed_policies: frozenset[str] = frozenset()
 
     def is_overridden(self, template: Template, keys: tuple[str, ...]) -> bool:
         """Say whether an override writes a field of a template for some cluster."""
