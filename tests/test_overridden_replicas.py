@@ -129,3 +129,34 @@ def test_the_parallelism_of_a_job_counts_likewise(repository: Repository, capsys
     }
     repository.commit(a_source(**files))
     assert "oslo:1* rome:2" in argosy(repository, capsys, "render", "--bootstrap").out
+
+
+@pytest.mark.parametrize("number", [9, 0])
+def test_explain_tells_what_a_cluster_gets(
+    repository: Repository, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    """An object's page said what the policy assigns; those of a cluster and a policy left out the mark, and a 0."""
+    repository.commit(a_source(**{"fewer.yaml": setting(number, "rome")}))
+
+    def told(*subject: str) -> tuple[str, Any]:
+        shown = argosy(repository, capsys, "explain", *subject).out
+        return shown, json.loads(argosy(repository, capsys, "explain", *subject, "-o", "json").out)
+
+    targets = [{"name": "oslo", "replicas": 3}, {"name": "rome", "replicas": number}]
+    text, about = told("deploy/nginx")
+    assert f"It asks for 3 replicas and goes to oslo 3, rome {number}*." in text
+    assert f"{NOTE}." in text
+    assert (about["targets"], about["overridden"]) == (targets, ["rome"])
+    assert NOTE not in argosy(repository, capsys, "explain", "deploy/nginx", "--cluster", "oslo").out
+    text, about = told("cluster/rome")
+    assert next(line.split()[2] for line in text.splitlines() if "default/nginx" in line) == f"{number}*"
+    assert f"{NOTE}." in text
+    assert [(each["replicas"], each["overridden"]) for each in about["held"]] == [(number, True)]
+    text, about = told("cluster/oslo")
+    assert NOTE not in text
+    assert "overridden" not in about["held"][0]
+    text, about = told("pp/nginx")
+    assert f"oslo:3 rome:{number}*" in text
+    assert f"{NOTE}." in text
+    (selected,) = about["policies"][0]["objects"]
+    assert (selected["targets"], selected["overridden"]) == (targets, ["rome"])

@@ -20,11 +20,15 @@ from .capacity import CapacityOrigin, origin_of
 
 
 class ClusterObject(Struct, frozen=True, kw_only=True):
-    """An object that a cluster holds, its replicas (0: it has none), and the policy or object that puts it there."""
+    """An object that a cluster holds, its replicas (0: it has none), and the policy or object that puts it there.
+
+    ``overridden`` is True where its policy assigns other replicas, and None elsewhere.
+    """
 
     ref: ObjectRef
     replicas: int
     why: str
+    overridden: bool | None = None
 
 
 class AbsentObject(Struct, frozen=True, kw_only=True):
@@ -144,7 +148,8 @@ def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject
         elif (own or required) and name not in binding.undispatched:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
             replicas = binding.placed_replicas[name] if own else 0
-            yield ClusterObject(ref=binding.ref, replicas=replicas, why=", ".join([*by_policy, *required]))
+            why, overridden = ", ".join([*by_policy, *required]), name in binding.overridden_replicas or None
+            yield ClusterObject(ref=binding.ref, replicas=replicas, why=why, overridden=overridden)
         elif not (own or required) and name in _held_back(binding):
             why = f"{REMOVAL_HELD}: too much would leave the cluster at once"
             yield ClusterObject(ref=binding.ref, replicas=0, why=why)

@@ -77,7 +77,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     """The explanation of one object.
 
     ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:
-    it has none), ``components`` its pod templates, where it counts by these, ``targets`` the clusters that it got.
+    it has none), ``components`` its pod templates, where it counts by these, ``targets`` the clusters that it got, with
+    the replicas they get, and ``overridden`` those of them to which its policy assigns others.
     ``unmet`` are parts of the placement that no cluster meets, or too few.
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
@@ -98,6 +99,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     replicas: int | None = None
     components: tuple[ExplainedComponent, ...] = ()
     targets: tuple[TargetCluster, ...] = ()
+    overridden: tuple[str, ...] = ()
     required_by: tuple[BindingSnapshot, ...] = ()
     decision: Explanation | None = None
     decided_in: str = ""
@@ -139,6 +141,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         replicas=binding.asked_replicas if binding and binding.is_workload else None,
         components=tuple(_components(binding)) if binding else (),
         targets=targets,
+        overridden=tuple(sorted(binding.overridden_replicas)) if binding else (),
         required_by=binding.required_by if binding else (),
         decision=decision,
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
@@ -275,7 +278,9 @@ def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
 
 def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tuple[TargetCluster, ...]:
     if binding is not None:
-        return tuple(sorted(TargetCluster(*each) for each in binding.target_replicas.items()))
+        set_there = binding.overridden_replicas
+        found = (TargetCluster(name, set_there.get(name, share)) for name, share in binding.target_replicas.items())
+        return tuple(sorted(found))
     works = next((works for template, works in rendered.namespaces if template.ref == ref), None)
     mask = 0
     for variant in works.variants if works else ():

@@ -30,12 +30,16 @@ class SelectorCount(Struct, frozen=True, kw_only=True):
 
 
 class SelectedObject(Struct, frozen=True, kw_only=True):
-    """An object a policy selects, with its targets if the policy claims it, else the ``holder`` that does, and why."""
+    """An object a policy selects, with its targets if the policy claims it, else the ``holder`` that does, and why.
+
+    ``overridden`` are the targets with other replicas than the policy assigns.
+    """
 
     ref: ObjectRef
     holds: bool
     selects_by: str
     targets: tuple[TargetCluster, ...] = ()
+    overridden: tuple[str, ...] = ()
     holder: str = ""
     why: str = ""
 
@@ -107,9 +111,11 @@ def _selected_object(
 ) -> SelectedObject:
     by = SELECTS_BY[candidate.implicit_priority]
     if match.policy is candidate.policy:
-        replicas = bindings[ref].placed_replicas if ref in bindings else {}
+        binding = bindings.get(ref)
+        replicas = binding.placed_replicas if binding else {}
         targets = tuple(sorted(TargetCluster(name, count) for name, count in replicas.items()))
-        return SelectedObject(ref=ref, holds=True, selects_by=by, targets=targets)
+        overridden = tuple(sorted(binding.overridden_replicas)) if binding else ()
+        return SelectedObject(ref=ref, holds=True, selects_by=by, targets=targets, overridden=overridden)
     holder = str(match.policy) if match.policy else ""
     why = candidate.why_lost or match.message or f"{holder} has claimed it"
     return SelectedObject(ref=ref, holds=False, selects_by=by, holder=holder, why=why)

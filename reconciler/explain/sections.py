@@ -1,20 +1,20 @@
 """Explanations as sections: of an object, a cluster, a policy and an override policy."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from overrides.explanation import RuleEffect
-from reconciler.console.cluster_lists import first_clusters
+from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE, first_clusters
 from reconciler.console.text import DITTO, Section, section
 from render.model import TargetCluster
 from render.scheduling.filters.unmet import Unmet
 from render.words import counted
 
-from .cluster import AbsentObject, ClusterExplanation
+from .cluster import AbsentObject, ClusterExplanation, ClusterObject
 from .decision import DecisionView, decision_sections
 from .divisions import interpreter_words
 from .object import ExplainedComponent, Kept, ObjectExplanation, PolicyVerdict
 from .overrides import OverriddenClusters
-from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
+from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation, SelectedObject
 
 
 def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
@@ -94,10 +94,10 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     elif not targets:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
-        named = [f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets]
-        names = first_clusters(named, ", ")
+        names = first_clusters([_target_words(each, explanation.overridden, " ") for each in targets], ", ")
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
+        yield from _mark_note(own.intersection(explanation.overridden))
     yield from (f"It is {message}." for message in explanation.pending)
     yield from (f"{words}." for words in explanation.joined_later)
     if explanation.scaled:
@@ -206,14 +206,20 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
         ]
         yield section("Resource model", ("GRADE", "NODES", "EACH HAS AT LEAST"), grades, before=(_BY_MODEL,))
     if explanation.held:
-        held = [(str(each.ref), str(each.replicas or ""), each.why) for each in explanation.held]
-        yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held)
+        held = [(str(each.ref), _held_replicas(each), each.why) for each in explanation.held]
+        note = _mark_note(each.overridden for each in explanation.held)
+        yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held, before=note)
     if explanation.absent:
         absent = [row for each in explanation.absent for row in _absent_rows(each)]
         yield section("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
 
 
 _BY_MODEL = "What fits is counted node by node, and of a node only the least of its grade counts (spec.resourceModels)."
+
+
+def _held_replicas(each: ClusterObject) -> str:
+    """Return the replicas of an object, nothing where it has none; those that an override sets are marked, 0 too."""
+    return f"{each.replicas}{OVERRIDDEN}" if each.overridden else str(each.replicas or "")
 
 
 def _traits(explanation: ClusterExplanation) -> Iterator[str]:
@@ -256,12 +262,25 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if claimed:
-        rows = [(str(each.ref), each.selects_by, first_clusters(list(map(_target, each.targets)))) for each in claimed]
-        yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows)
+        rows = [(str(each.ref), each.selects_by, first_clusters(_targets(each))) for each in claimed]
+        note = _mark_note(each.overridden for each in claimed)
+        yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows, before=note)
     if lost:
         rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]
         yield section("It selects, but does not claim", ("OBJECT", "BY", "CLAIMED BY", "WHY"), rows_lost)
 
 
-def _target(target: TargetCluster) -> str:
-    return f"{target.name}:{target.replicas}" if target.replicas else target.name
+def _targets(each: SelectedObject) -> list[str]:
+    return [_target_words(target, each.overridden, ":") for target in each.targets]
+
+
+def _target_words(target: TargetCluster, overridden: Container[str], separator: str) -> str:
+    """Return a cluster with its replicas, if it has any; those that an override sets are marked, 0 too."""
+    if target.name in overridden:
+        return f"{target.name}{separator}{target.replicas}{OVERRIDDEN}"
+    return f"{target.name}{separator}{target.replicas}" if target.replicas else target.name
+
+
+def _mark_note(marked: Iterable[object]) -> tuple[str, ...]:
+    """Return the sentence that tells what the mark means, where something is marked."""
+    return (f"{OVERRIDDEN_NOTE}.",) if any(marked) else ()

@@ -32,6 +32,12 @@ class HeldObjectPart(DocumentPart, frozen=True, kw_only=True):
 
     ref: ObjectName
     replicas: int
+    overridden: (
+        Annotated[
+            bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
+        ]
+        | UnsetType
+    ) = UNSET
     why: str
 
 

@@ -201,6 +201,15 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
     targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
         UNSET
     )
+    overridden: (
+        Annotated[
+            tuple[str, ...],
+            meaning(
+                "The targets to which the policy assigns others: an override sets these, or nothing writes a share."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     required_by: Annotated[tuple[RequirementPart, ...], meaning("What it follows.")] | UnsetType = UNSET
     decision: Annotated[DecisionPart, meaning("The scheduling decision, with all it rests on.")] | UnsetType = UNSET
     decided_in: (

@@ -25,6 +25,15 @@ class SelectedObjectPart(DocumentPart, frozen=True, kw_only=True):
     targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
         UNSET
     )
+    overridden: (
+        Annotated[
+            tuple[str, ...],
+            meaning(
+                "The targets to which the policy assigns others: an override sets these, or nothing writes a share."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     holder: Annotated[str, meaning("The policy that claims it instead.")] | UnsetType = UNSET
     why: str | UnsetType = UNSET
 
