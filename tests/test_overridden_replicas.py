@@ -160,3 +160,22 @@ def test_explain_tells_what_a_cluster_gets(
     assert f"{NOTE}." in text
     (selected,) = about["policies"][0]["objects"]
     assert (selected["targets"], selected["overridden"]) == (targets, ["rome"])
+
+
+@pytest.mark.parametrize(
+    "removal",
+    [
+        {"path": "/spec/replicas", "operator": "remove"},
+        {"path": "/spec/replicas", "operator": "replace", "value": None},
+    ],
+)
+def test_replicas_that_an_override_removes_are_those_an_api_server_sets(
+    repository: Repository, capsys: pytest.CaptureFixture[str], removal: dict[str, Any]
+) -> None:
+    """They were said to be three, as the policy assigns; an API server gives such a Deployment one."""
+    policy = setting(0, "rome")
+    policy["spec"]["overrideRules"][0]["overriders"]["plaintext"] = [removal]
+    repository.commit(a_source(**{"fewer.yaml": policy}))
+    assert "oslo:3 rome:1*" in argosy(repository, capsys, "render", "--bootstrap").out
+    repository.commit({"nginx.yaml": a_deployment(replicas=1)})
+    assert "oslo:1 rome:1 " in argosy(repository, capsys, "render", "--bootstrap").out

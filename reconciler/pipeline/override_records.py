@@ -23,6 +23,10 @@ from .assembly import TreeContext, suspended_mask
 _LAYERS_WITH_REPLICAS = frozenset({Layer.CUSTOMIZATION, Layer.THIRD_PARTY, Layer.NATIVE, Layer.SCALE})
 """The layers that may be asked again about what overrides made; a webhook may not."""
 
+_DEFAULT = 1
+"""The replicas of a Deployment, StatefulSet, ReplicaSet or ReplicationController, and the parallelism of a Job, to
+which an override leaves none: API servers set it. What is set in objects of other kinds is not known."""
+
 
 class OverrideRecords(Struct, frozen=True, kw_only=True):
     """Writes the records of one pass; ``names`` are those of the clusters, by bit, ``before`` its former bindings."""
@@ -81,7 +85,9 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         try:
             if path is not None:
                 found = value_at(content.manifest, *path)
-                return found if type(found) is int else None
+                is_known = self.interpreter.layer(Operation.REVISE_REPLICA, template) is Layer.NATIVE
+                number = _DEFAULT if found is None and is_known else found
+                return number if type(number) is int else None
             if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _LAYERS_WITH_REPLICAS:
                 return None
             read = self.interpreter.replicas(content.manifest)
