@@ -39,6 +39,8 @@ OF_A_SERVER = {
     "selfLink": "/apis/example.io/v1/things/web",
     "uid": "0b9b9ab0-0000-4000-8000-000000000000",
 }
+CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
+READ_STATUS = {"Cluster", "ClusterResourceBinding", "ResourceBinding", "WorkloadRebalancer"}
 ANY_STATUS = {"observedGeneration": 7, "conditions": [{"type": "Ready", "status": "True"}], "phase": None}
 
 
@@ -122,6 +124,25 @@ def test_a_null_of_an_optional_field_is_no_value(manifest: Any) -> None:
     for path in nulls(manifest):
         with_null, without = (said_of(planted(manifest, path, is_there=here)) for here in (True, False))
         assert with_null == without, path
+
+
+def test_of_kinds_whose_status_is_read_an_unknown_field_of_it_is_a_warning() -> None:
+    told, left_out = set(), set()
+    for manifest in OBJECTS:
+        if rules := KINDS.get(manifest["kind"]):
+            outcome = admitted({**manifest, "status": {"zork": 1}}, rules)
+            assert (outcome.problems, bool(outcome.object)) == ((), True), rules.kind
+            fields = [each.field for each in outcome.warnings]
+            (told if "status.zork" in fields else left_out).add(rules.kind)
+            assert "status.zork" in fields or "status" not in (outcome.object or {}), rules.kind
+    assert told == READ_STATUS
+    assert {"FederatedHPA", "CronFederatedHPA", "FederatedResourceQuota", "ClusterPropagationPolicy"} <= left_out
+
+
+@each_row("kind", sorted(READ_STATUS))
+def test_the_changelog_names_the_kinds_whose_status_is_read(kind: str) -> None:
+    (line,) = (each for each in CHANGELOG.read_text().splitlines() if "What `kubectl get -o yaml` prints" in each)
+    assert f"`{kind}`" in line
 
 
 def test_an_unknown_field_of_a_status_is_a_warning_that_a_mistyped_one_can_be_found_by() -> None:
