@@ -127,7 +127,7 @@ def test_a_null_of_an_optional_field_is_no_value(manifest: Any) -> None:
 
 
 def test_of_kinds_whose_status_is_read_an_unknown_field_of_it_is_a_warning() -> None:
-    told, left_out = set(), set()
+    told, left_out = set[str](), set[str]()
     for manifest in OBJECTS:
         if rules := KINDS.get(manifest["kind"]):
             outcome = admitted({**manifest, "status": {"zork": 1}}, rules)
