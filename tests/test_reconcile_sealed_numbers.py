@@ -1,5 +1,6 @@
 """Numbers of documents that SOPS encrypted: written where the signature allows it, and never said to be there else."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -119,3 +120,37 @@ def test_clusters_whose_number_is_not_written_keep_what_they_have(
     assert ended.code == 1
     assert [document_of(fleet, name, "Deployment.apps") for name in ("m1", "m2")] == before == [text.strip()] * 2
     assert FAILED.format("2 replicas") in fleet.show("bindings/default/Deployment.apps/nginx.yaml")
+    assert counted_in(fleet) == {"m1": ("1", "4"), "m2": ("1", "4")}
+    assert "m1:4* m2:4*" in argosy(fleet, capsys, "render").out
+    assert argosy(fleet, capsys, "verify").code == 0
+
+
+def counted_in(repository: Repository) -> dict[str, tuple[str, str]]:
+    """Return the objects and replicas of each cluster by the page of the rendered branch."""
+    rows = (line.split("|") for line in repository.show("README.md").splitlines() if line.startswith(("| m", "| [m")))
+    return {each[1].strip(" []").partition("]")[0]: (each[2].strip(), each[3].strip()) for each in rows}
+
+
+def test_replicas_of_what_was_never_built_are_not_counted(
+    fleet: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of an object that was in no cluster were counted beside the one of another that was there."""
+    text = sops.encrypted(a_workload(4), tmp_path / "sops", regex="^env$")
+    whole = on_clusters("m1", "m2")
+    other = a_policy("other", selectors=[{**SELECTORS[0], "name": "other"}], placement=whole)
+    files = {"workload.yaml": text, "other.yaml": a_deployment("other", replicas=1), "policy2.yaml": other}
+    fleet.commit({**files, "policy.yaml": a_policy(selectors=SELECTORS, placement=EQUAL)})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 1
+    assert counted_in(fleet) == {"m1": ("1", "1"), "m2": ("1", "1")}
+    status = json.loads(argosy(fleet, capsys, "status", "-o", "json").out)
+    assert {name: (each["objects"], each["replicas"]) for name, each in status["clusters"].items()} == {
+        "m1": (1, 1),
+        "m2": (1, 1),
+    }
+    fleet.commit({"more.yaml": a_cluster("m3")})
+    assert argosy(fleet, capsys, "reconcile").code == 1
+    assert "m1:0* m2:0*" in argosy(fleet, capsys, "render").out
+    assert argosy(fleet, capsys, "verify").code == 0
+    fleet.commit({"policy.yaml": a_policy(selectors=SELECTORS, placement=whole)})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert counted_in(fleet) == {"m1": ("2", "5"), "m2": ("2", "5"), "m3": ("0", "0")}

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from overrides.binding_record import RecordWriter
 from render.binding import Binding, OverriddenReplicas
 from render.bits import members
-from render.cluster_index import ClusterIndex
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import Manifest, ObjectRef, Template
@@ -37,17 +36,22 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     before: Mapping[ObjectRef, Binding]
 
     def written_into(
-        self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex
+        self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], fleet: TreeContext
     ) -> Iterator[Binding]:
-        """Yield the bindings with what overrides changed; one that nothing was built for keeps its record."""
-        writer, fleet = RecordWriter(names=self.names), TreeContext(index=index, previous=None)
+        """Yield the bindings with what overrides changed; one that nothing was built for keeps its record.
+
+        ``fleet`` says what clusters hold now.
+        """
+        writer = RecordWriter(names=self.names)
         for binding in bindings:
             built = works.get(binding.ref)
             if built is None:
                 yield binding
                 continue
             text = writer.text_of(built, kept=suspended_mask(binding, fleet))
-            overridden = tuple(self._overridden(binding, built)) if text or built.failures else self._unshared(binding)
+            overridden = (
+                tuple(self._overridden(binding, built, fleet)) if text or built.failures else self._unshared(binding)
+            )
             is_same = text == binding.applied_overrides and overridden == binding.overridden
             yield binding if is_same else replace(binding, applied_overrides=text, overridden=overridden)
 
@@ -61,7 +65,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         found = sorted(name for name, share in binding.target_replicas.items() if share != binding.replicas)
         return (OverriddenReplicas(clusters=tuple(found), replicas=binding.replicas),) if found else ()
 
-    def _overridden(self, binding: Binding, works: Works) -> Iterator[OverriddenReplicas]:
+    def _overridden(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
         clusters_by_number: dict[int, set[str]] = {}
         assigned, template = binding.target_replicas, self.templates.get(binding.ref)
@@ -73,8 +77,8 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             clusters_by_number.setdefault(number, set()).update(
                 name for name in names if assigned.get(name, number) != number
             )
-        for number, kept in self._kept_numbers(binding, works):
-            clusters_by_number.setdefault(number, set()).update(kept)
+        for number, name in self._kept_numbers(binding, works, fleet):
+            clusters_by_number.setdefault(number, set()).add(name)
         for number, found in sorted(clusters_by_number.items()):
             if found:
                 yield OverriddenReplicas(clusters=tuple(sorted(found)), replicas=number)
@@ -95,9 +99,17 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             return None
         return None if read is None else read.replicas
 
-    def _kept_numbers(self, binding: Binding, works: Works) -> Iterator[tuple[int, set[str]]]:
-        """Yield the numbers of clusters for which nothing could be built, which keep their bytes."""
-        failed = {self.names[index] for failure in works.failures for index in members(failure.clusters)}
-        before = self.before.get(binding.ref)
-        for each in before.overridden if before and failed else ():
-            yield each.replicas, failed.intersection(each.clusters)
+    def _kept_numbers(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[tuple[int, str]]:
+        """Yield the numbers of clusters for which nothing could be built: they keep what they have, or have none."""
+        before, failed = self.before.get(binding.ref), 0
+        for failure in works.failures:
+            failed |= failure.clusters
+        holders = 0
+        for variant in fleet.variants_of(binding.ref, failed):
+            holders |= variant.clusters
+        had, assigned = before.placed_replicas if before else {}, binding.target_replicas
+        for index in members(failed):
+            name = self.names[index]
+            number = had.get(name) if holders >> index & 1 else 0
+            if number is not None and assigned.get(name, number) != number:
+                yield number, name

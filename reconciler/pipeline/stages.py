@@ -183,7 +183,7 @@ def _built_works(inputs: Inputs) -> Built:
     works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
-    judged = _with_build_conditions(records.written_into(bindings, works, index), works, claims.waiting, past)
+    judged = _with_build_conditions(records.written_into(bindings, works, past.fleet), works, claims.waiting, past)
     return Built(
         index=index,
         work_context=work_context,
