@@ -79,6 +79,12 @@ def test_status_shows_what_a_cluster_gets(tmp_path: Path, capsys: pytest.Capture
     assert ["oslo", "3"] in rows
     assert ["rome", "1*"] in rows
     assert NOTE in fleet.status(capsys, "deployment/nginx").out
+    fleet.repository.commit({"fewer.yaml": setting(0, "rome")})
+    fleet.run()
+    rows = [line.split()[:2] for line in fleet.status(capsys, "deployment/nginx").out.splitlines()]
+    assert ["rome", "0*"] in rows
+    (_, rome) = json.loads(fleet.status(capsys, "deployment/nginx", output="json").out)["clusters"]
+    assert (rome["replicas"], rome["overridden"]) == (0, True)
 
 
 def test_a_bindings_spec_stays_karmadas(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

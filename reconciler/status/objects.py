@@ -95,7 +95,9 @@ def objects_of_binding(
             found.append(withheld)
         elif name in members:
             work = recorded.manifest(f"works/{name}/{below}")
-            each = _as_it_stands(object_in(name, work, replicas.get(name) or None), members[name])
+            each = _as_it_stands(
+                object_in(name, work, replicas.get(name) or (0 if name in overridden else None)), members[name]
+            )
             each = replace(each, is_overridden=True) if name in overridden else each
             found.append(replace(each, reason=SUSPENDED) if name in outdated and each.is_well else each)
     return tuple(found)
@@ -134,7 +136,7 @@ def object_text(
     rows = [
         (
             each.cluster,
-            f"{each.replicas or ''}{OVERRIDDEN if each.is_overridden else ''}",
+            f"{each.replicas}{OVERRIDDEN}" if each.is_overridden else str(each.replicas or ""),
             each.ready,
             each.applied,
             each.health,
