@@ -73,6 +73,28 @@ def test_credentials_of_a_tool_are_named_and_never_cached(secrets: str) -> None:
     assert "hunter2" not in repr(cache.values)
 
 
+LOGINS = ["kubeconfig", "infra/kubeconfig", "eu.kubeconfig", ".kubeconfig", "certs/admin.conf"]
+
+
+@each_row("path", LOGINS)
+def test_a_kubeconfig_is_found_by_its_name_where_it_has_no_suffix(path: str) -> None:
+    cache = Memory()
+    loaded = load({path: KUBECONFIG, "a.yaml": CONFIG}, cache=cache)
+    assert f"{path}: not read: the configuration of a tool, with credentials" in text_of(loaded.desired.warnings)
+    assert "hunter2" not in repr(cache.values)
+    refusing = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {secrets: Refuse}\n"
+    refused = load({"argosy.yaml": refusing, path: KUBECONFIG, "a.yaml": CONFIG})
+    assert text_of(refused.problems).startswith(f"{path}: holds credentials in clear text")
+
+
+@each_row("content", [CONFIG, "a: [", KUBECONFIG.replace("hunter2", "${TOKEN}"), "\x00\x01"])
+def test_a_file_by_such_a_name_without_credentials_is_no_manifest_and_no_problem(content: str) -> None:
+    with_it, without = load({"kubeconfig": content, "a.yaml": CONFIG}), load({"a.yaml": CONFIG})
+    told = [(text_of(each.problems), text_of(each.desired.warnings)) for each in (with_it, without)]
+    assert told[0] == told[1]
+    assert [each.path for each in with_it.desired.templates] == ["a.yaml"]
+
+
 def quickstart() -> dict[str, Content]:
     files = (path for path in QUICKSTART.rglob("*") if path.is_file())
     return {path.relative_to(QUICKSTART).as_posix(): path.read_bytes() for path in files}

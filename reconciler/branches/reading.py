@@ -24,7 +24,7 @@ from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import FactsOf
-from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_built_from, may_be_read
+from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_built_from, may_be_looked_at
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
@@ -170,7 +170,7 @@ def read_loaded(
 
 def worktree_of(repository: Repository) -> Snapshot:
     """Return the work tree as it stands, with the contents of all files that may be manifests or be built from."""
-    snapshot = repository.worktree_snapshot(wanted=may_be_read)
+    snapshot = repository.worktree_snapshot(wanted=may_be_looked_at)
     if not any(is_built_from(file.path) for file in snapshot.files):
         return snapshot
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)

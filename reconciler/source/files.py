@@ -26,6 +26,14 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names of files that make a folder one that kustomize builds."""
 _OTHER_NAMES = frozenset({IGNORE_FILE, LOCK_FILE, *KUSTOMIZATIONS})
 _HELM = ("Chart.yaml",)
+_LOGIN_NAMES = frozenset(
+    {
+        *("kubeconfig", "admin.conf", "super-admin.conf", "kubelet.conf"),
+        *("controller-manager.conf", "scheduler.conf"),
+    }
+)
+"""The names of kubeconfigs that say nothing of YAML, by kubectl's and kubeadm's habits."""
+_LOGIN_ENDING = ".kubeconfig"
 
 
 class SourceFile(StoredFile, Protocol):
@@ -102,7 +110,8 @@ class FileSelection(Struct, frozen=True, kw_only=True):
     """The files to read, those too big to read, and those left out, by path; a folder stands for all below it.
 
     ``kustomizations`` are the files of folders to build, ``beside`` those that stand in such folders, and ``named`` the
-    folders that the fleet's paths name, if it has any.
+    folders that the fleet's paths name, if it has any. ``logins`` are kubeconfigs by name: they are looked at for
+    credentials, and never for manifests.
     """
 
     files: tuple[SourceFile, ...]
@@ -111,6 +120,7 @@ class FileSelection(Struct, frozen=True, kw_only=True):
     kustomizations: tuple[SourceFile, ...] = ()
     beside: tuple[SourceFile, ...] = ()
     named: tuple[str, ...] = ()
+    logins: tuple[SourceFile, ...] = ()
 
     @property
     def marking(self) -> tuple[SourceFile, ...]:
@@ -138,9 +148,8 @@ def select_files(
     refused = _Refusals(base, ignore, _marked_folders(below, base, is_building=is_building))
     chosen: list[SourceFile] = []
     skipped: set[Skipped] = set()
-    for file in below:
-        if not _is_candidate(file, is_building=is_building) or not _is_within(file.path, roots):
-            continue
+    within = [file for file in below if _is_within(file.path, roots)]
+    for file in (each for each in within if _is_candidate(each, is_building=is_building)):
         left_out = refused.of(file)
         if left_out is None:
             chosen.append(file)
@@ -157,7 +166,18 @@ def select_files(
         kustomizations=tuple(building),
         beside=tuple(file for file in plain if inside(file.path)),
         named=_named_folders(base, paths),
+        logins=tuple(file for file in within if _is_login(file) and refused.of(file) is None),
     )
+
+
+def _is_login(file: SourceFile) -> bool:
+    """Say whether a file is a kubeconfig by its name alone."""
+    is_plain = file.mode not in {SYMLINK, SUBMODULE} and file.size <= MAX_FILE_SIZE
+    return is_plain and _has_login_name(file.path)
+
+
+def _has_login_name(path: str) -> bool:
+    return path.rpartition("/")[2] in _LOGIN_NAMES or path.endswith(_LOGIN_ENDING)
 
 
 def _name(file: SourceFile) -> str:
@@ -191,6 +211,11 @@ def may_be_read(path: str, size: int) -> bool:
         return size <= MAX_FILE_SIZE
     name = path.rpartition("/")[2]
     return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or name in _OTHER_NAMES)
+
+
+def may_be_looked_at(path: str, size: int) -> bool:
+    """Say whether the content of a file may be asked for, for manifests or for credentials alone."""
+    return may_be_read(path, size) or (size <= MAX_FILE_SIZE and _has_login_name(path))
 
 
 def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:

@@ -162,9 +162,12 @@ def parsed_files(selection: FileSelection, home: FleetSource, built: BuiltSource
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).every}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
+    contents = load_manifests(chosen, read=built.read_with(read), cache=cache)
+    found = load_manifests(selection.logins, read=read, cache=cache).skipped
+    logins = (each for each in found if each.reason is Reason.CREDENTIALS)
     return ReadFiles(
         selection=replace(selection, files=chosen, skipped=tuple(sorted(skipped))),
-        contents=load_manifests(chosen, read=built.read_with(read), cache=cache),
+        contents=contents._replace(skipped=(*contents.skipped, *logins)),
         built=built,
     )
 
