@@ -171,6 +171,25 @@ def test_a_word_that_is_unknown_is_answered_with_the_nearest(
     assert capsys.readouterr().err == f"argosy: {said}\n  hint: {hint}\n"
 
 
+@pytest.mark.parametrize(
+    ("noun", "kind"),
+    [
+        ("pp", "PropagationPolicy"),
+        ("cpp", "ClusterPropagationPolicy"),
+        ("overridepolicies", "OverridePolicy"),
+        ("fhpa", "FederatedHPA"),
+        ("propagationpolicies.policy.karmada.io", "PropagationPolicy"),
+        ("Fleets", "Fleet"),
+        ("helmchart", "HelmChart"),
+    ],
+)
+def test_a_schema_is_found_by_every_name_that_explain_takes(
+    noun: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["schema", noun]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == kind
+
+
 def test_a_schema_is_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "fleet"]) == 0
     assert json.loads(capsys.readouterr().out) == json_schema("Fleet")

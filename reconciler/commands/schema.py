@@ -25,12 +25,13 @@ def command(kind: str) -> int:
     from reconciler.console.json_values import as_json
     from reconciler.console.text import table
     from reconciler.names.subjects import unknown_name
+    from reconciler.reference.field_pages import kind_of_noun
     from reconciler.reference.schemas import KINDS, json_schema
 
     if not kind:
         print_text(table(("KIND", "WHAT IT IS"), list(KINDS.items())), end="")
         return 0
-    known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None)
+    known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None) or kind_of_noun(kind)
     if known_kind is None:
         raise unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
     print_data(as_json(json_schema(known_kind)))

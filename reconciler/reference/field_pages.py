@@ -63,6 +63,16 @@ def _kinds() -> Mapping[str, DescribedKind]:
     return found
 
 
+def kind_of_noun(noun: str) -> str | None:
+    """Return the kind that a short name, a plural or a name with its group means; None where none is known by it.
+
+    >>> kind_of_noun("pp"), kind_of_noun("pods")
+    ('PropagationPolicy', None)
+    """
+    found = _kinds().get(noun.lower())
+    return found.kind if found else None
+
+
 def is_field_path(words: tuple[str, ...]) -> bool:
     """Say whether what was typed is the path of a field of a known kind, or the kind alone."""
     return len(words) == 1 and "/" not in words[0] and words[0].lower().partition(".")[0] in _kinds()
