@@ -542,6 +542,14 @@ def test_a_number_that_an_override_writes_is_known_to_be_another_in_each_cluster
     assert found(web(), a_budget(minAvailable=4), beside=(an_override("PodDisruptionBudget", edit),)) == []
 
 
+@each_row("companion", [a_scaler(maxReplicas=10), a_budget(minAvailable=2)])
+def test_a_companion_in_one_cluster_counts_there_alone(companion: dict[str, Any]) -> None:
+    files = {"all.yaml": [a_cluster("member1"), a_cluster("member2"), web(), companion, policy_of(web())]}
+    for placement, count in ((on_clusters("member1"), 0), (TWO, 1)):
+        also = a_policy("beside", selectors=[selector_of(companion)], placement=placement)
+        assert len(warnings_of({**files, "also.yaml": [also]})) == count, placement
+
+
 def test_companions_that_go_nowhere_count_nowhere() -> None:
     assert found(web(), beside=(a_budget(minAvailable=4), a_scaler(maxReplicas=9))) == []
 

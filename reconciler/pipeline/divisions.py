@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
+
+from msgspec.structs import replace
 
 from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy, RuleWithCluster
@@ -45,7 +47,13 @@ def source_division_warnings(
         clusters, targets = among[policy.placement]
         divisions.append(DividedTemplate(template=template, policy=str(policy), clusters=clusters, targets=targets))
     delivered = [each for each in desired.templates if each.ref in claims]
-    return division_warnings(divisions, delivered, _context(desired, index, interpreter, tries_revisions=True))
+    context = _context(desired, index, interpreter, tries_revisions=True)
+    clusters_of = partial(_may_get, claims, index)
+    return division_warnings(divisions, delivered, replace(context, clusters_of=clusters_of))
+
+
+def _may_get(claims: Mapping[ObjectRef, PropagationPolicy], index: ClusterIndex, template: Template) -> Mask:
+    return _clusters_among(claims[template.ref].placement, index)[1]
 
 
 def division_warnings_of(
@@ -57,15 +65,19 @@ def division_warnings_of(
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings about the outcome of a pass, given its bindings and the templates that they are of."""
     divisions = list[DividedTemplate]()
-    delivered = []
+    delivered, names = [], dict[ObjectRef, list[str]]()
     for binding in bindings:
         template = template_by_ref.get(binding.ref)
         if template is None:
             continue
         delivered.append(template)
+        names[binding.ref] = [each.name for each in binding.targets]
         if binding.policy and binding.placement and _divides(binding.placement):
             divisions.append(_division_of(binding, template, scheduler))
-    return division_warnings(divisions, delivered, _context(desired, scheduler.state.index, interpreter))
+    index = scheduler.state.index
+    context = _context(desired, index, interpreter)
+    context = replace(context, clusters_of=lambda template: index.named(names[template.ref]))
+    return division_warnings(divisions, delivered, context)
 
 
 def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> DividedTemplate:

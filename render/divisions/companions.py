@@ -52,13 +52,16 @@ def companion_warnings(
 
 
 def _budget(workload: DividedWorkload, budget: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
+    clusters = workload.clusters_with(context.clusters_of(budget))
     for name in (_LEAST, _MOST):
         number, keys = number_at(budget.manifest, ("spec", name)), ("spec", name)
         if number is None or context.is_overridden(budget, keys) or number < min(2, workload.share):
             continue
+        if clusters < 1 or (clusters < 2 and number < workload.share):
+            continue
         whole = f"{workload.template.ref} is divided, and {number} counts in each cluster"
         what = _LEAST_WORDS if name == _LEAST else _MOST_WORDS
-        message = f"{whole}: {what[number >= workload.share].format(total=number * workload.clusters)}"
+        message = f"{whole}: {what[number >= workload.share].format(total=number * clusters)}"
         percentage = f"{max(1, min(99, round(100 * number / workload.replicas)))}%"
         hint = f"write a percentage, such as {percentage!r}, or override it in each cluster"
         yield workload.warning(budget, f"spec.{name}", message, hint)
@@ -73,7 +76,9 @@ def _autoscaler(workload: DividedWorkload, scaler: Template, context: DivisionCo
     bounds = _bounds_of(scaler, context)
     if bounds is None:
         return
-    clusters = workload.clusters
+    clusters = workload.clusters_with(context.clusters_of(scaler))
+    if clusters < 2:
+        return  # it scales one share, within its own bounds
     each = [f"at least {bounds.least}"] if bounds.least is not None else []
     each += [f"at most {bounds.most}"] if bounds.most is not None else []
     total = [f"at least {bounds.least * clusters}"] if bounds.least is not None else []

@@ -47,6 +47,7 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     have no replicas.
     ``tries_revisions``: customizations write a share on trial, to see whether it is read back. ``mixed_policies`` are
     the policies that select kinds of Kubernetes, too: they divide something, though the source may not have it now.
+    ``clusters_of`` are the clusters that may get a template.
     """
 
     interpreter: Interpreter
@@ -56,6 +57,7 @@ class DivisionContext(Struct, frozen=True, kw_only=True):
     counts_components: bool = False
     tries_revisions: bool = False
     mixed_policies: frozenset[str] = frozenset()
+    clusters_of: Callable[[Template], Mask] = lambda _template: -1
 
     def is_overridden(self, template: Template, keys: tuple[str, ...]) -> bool:
         """Say whether an override writes a field of a template for some cluster."""
@@ -114,6 +116,10 @@ class DividedWorkload(Struct, frozen=True, kw_only=True):
     def template(self) -> Template:
         """The workload."""
         return self.division.template
+
+    def clusters_with(self, companion: Mask) -> int:
+        """Return the most clusters that may have a share beside a companion, which goes to some clusters."""
+        return min(self.clusters, (self.division.targets & companion).bit_count())
 
     def warning(self, about: Template, field: str, message: str, hint: str) -> DivisionWarning:
         """Return a warning about a number that is not divided with this workload."""
