@@ -171,5 +171,5 @@ def test_an_application_that_clusters_would_get_otherwise_is_left_out(tmp_path: 
     other = emit(several(an_application("child", path="other")))
     assert said(loaded({**fleet, **files, "us.yaml": other}, path)) == (
         "charts/web: Application child of HelmChart argocd/shop is not the same for all clusters, so that what it"
-        " deploys cannot be told, as root.yaml builds it"
+        " deploys is not known, as root.yaml builds it"
     )

@@ -53,6 +53,7 @@ def test_every_setting_has_its_default() -> None:
         "kinds": (),
         "skipped_apis": (),
         "skipped_namespaces": ("kube-.*",),
+        "not_propagated": (),
         "namespaces": "Needed",
         "is_karmada_compatible": False,
         "claims": "Pure",

@@ -55,7 +55,7 @@ class Repository:
 
     def __exit__(self, *_: object) -> None:
         """Leave the repository: the packs that were opened are let go, and opened again should more be asked."""
-        self.__dict__.pop("_stored", None)
+        self.__dict__.pop("_stored_objects_of_clone", None)
 
     @cached_property
     def git(self) -> GitCommand:
