@@ -167,8 +167,8 @@ FAILURES = [
         "git@x: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\n"
         "Please make sure you have the correct access rights\nand the repository exists.\n",
         GitError,
-        "git push: git@x: Permission denied (publickey).\n  hint: the server does not know this SSH key: add it there, or "
-        "name another in core.sshCommand",
+        "git push: git@x: Permission denied (publickey).\n  hint: the server does not know this SSH key: add it there, "
+        "or name another in core.sshCommand",
     ),
     Failure(
         "no password",
