@@ -13,6 +13,7 @@ pytestmark = pytest.mark.cluster
 
 UNDO = "undo the change, or rename the object"
 RECREATE = 'undo the change, rename the object, or let it be recreated: annotate it with argosy.dev/recreate: "true"'
+RUN_AGAIN = RECREATE + " - it then runs from the beginning, also what has been done"
 CONTAINER = {"name": "web", "image": "nginx:1"}
 POD = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
 LABELS = {"app": "web", "tier": "front"}
@@ -55,16 +56,16 @@ FIXED = [
     Fixed("apps/v1 ReplicaSet", {"spec": WORKLOAD}, {"spec": RELABELLED}, "spec.selector: field is immutable"),
     Fixed("apps/v1 StatefulSet", {"spec": WORKLOAD}, {"spec": RELABELLED}, STATEFUL_SET, RECREATE),
     Fixed(
-        "batch/v1 Job", {"spec": BATCH}, {"spec": {"completions": 3}}, "spec.completions: field is immutable", RECREATE
+        "batch/v1 Job", {"spec": BATCH}, {"spec": {"completions": 3}}, "spec.completions: field is immutable", RUN_AGAIN
     ),
     Fixed(
         "batch/v1 Job",
         {"spec": BATCH},
         {"spec": {"template": {"spec": {"hostNetwork": True}}}},
         "spec.template: field is immutable",
-        RECREATE,
+        RUN_AGAIN,
     ),
-    Fixed("v1 Pod", {"spec": POD["spec"]}, {"spec": {"restartPolicy": "Never"}}, PODS, RECREATE),
+    Fixed("v1 Pod", {"spec": POD["spec"]}, {"spec": {"restartPolicy": "Never"}}, PODS, RUN_AGAIN),
     Fixed(
         "v1 ConfigMap",
         {"data": {"a": "1"}, "immutable": True},
@@ -190,6 +191,6 @@ def test_a_pod_is_recreated_where_allowed_and_what_it_had_in_its_environment_is_
 
     cluster.apply(pod("former-password"))
     (refused,) = cluster.apply(pod("newer-password")).results
-    assert str(refused) == f"Pod {cluster.space}/web: failed (Immutable): {PODS}\n  hint: {RECREATE}"
+    assert str(refused) == f"Pod {cluster.space}/web: failed (Immutable): {PODS}\n  hint: {RUN_AGAIN}"
     allowed = pod("newer-password", **{"argosy.dev/recreate": "true"})
     assert outcomes(cluster.apply(allowed)) == {"Pod web": "created Recreated"}

@@ -49,6 +49,14 @@ def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
     remove_namespaces(members, SHOP, SAMPLES, "argosy-system")
 
 
+EVICTING = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "Fleet",
+    "metadata": {"name": "default"},
+    "spec": {"failover": {"lastCopy": "Evict"}},
+}
+
+
 @pytest.mark.parametrize("case", FLEETS, ids=lambda case: case.why)
 def test_a_fleet_is_applied_once_and_drained_to_nothing(
     case: Whole,
@@ -58,7 +66,7 @@ def test_a_fleet_is_applied_once_and_drained_to_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     repository = Repository.create(tmp_path / "fleet")
-    repository.commit(case.files)
+    repository.commit({"argosy.yaml": EVICTING, **case.files})
     access = ("--kubeconfigs", str(kubeconfigs))
     first = argosy(repository, capsys, "reconcile", "--bootstrap", *access)
     assert first.code == 0, first.err
