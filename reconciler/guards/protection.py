@@ -56,11 +56,12 @@ class Folders(Struct, frozen=True, kw_only=True):
 def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
     """Yield the protected objects that leave clusters."""
     clusters_by_blob: dict[bytes, set[str]] = {}
+    lost_by_trees: dict[tuple[bytes, bytes | None], Mapping[tuple[str, ...], bytes]] = {}
     for cluster, old in folders.before.items():
-        new = folders.after.get(cluster)
-        if old == new:
-            continue
-        for path, blob_id in lost_files(old, new, folders.read_tree):
+        trees = old, folders.after.get(cluster)
+        if trees not in lost_by_trees:
+            lost_by_trees[trees] = dict(lost_files(*trees, folders.read_tree))
+        for path, blob_id in lost_by_trees[trees].items():
             if path not in folders.expected.get(cluster, frozenset()):
                 clusters_by_blob.setdefault(blob_id, set()).add(cluster)
     found: dict[ObjectRef, set[str]] = {}

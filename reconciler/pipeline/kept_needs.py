@@ -87,9 +87,10 @@ class PassedTree(Struct, frozen=True, kw_only=True):
             return {}
         refs = self.before if self.among is None else self.among
         found: dict[ObjectRef, Variants] = {}
+        masks = _TargetMasks(self.fleet)
         for ref in refs:
             binding = self.before.get(ref)
-            missing = _mask_before(binding, self.fleet) & ~_holders(self.placed.get(ref, ())) if binding else 0
+            missing = masks.before(binding) & ~_holders(self.placed.get(ref, ())) if binding else 0
             if missing and (variants := self.fleet.variants_of(ref, missing)):
                 found[ref] = variants
         return found
@@ -106,10 +107,22 @@ class PassedTree(Struct, frozen=True, kw_only=True):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
 
 
-def _mask_before(binding: Binding, fleet: TreeContext) -> Mask:
-    """Return the clusters that may hold an object of the previous commit, by its binding."""
-    kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
-    return target_mask(binding, fleet) | evicting_mask(binding, fleet) | fleet.index.named(kept)
+class _TargetMasks:
+    """The clusters of former bindings; many of these share one list of targets, which is looked up once."""
+
+    def __init__(self, fleet: TreeContext) -> None:
+        self._fleet = fleet
+        self._known: dict[int, tuple[tuple[TargetCluster, ...], Mask]] = {}
+
+    def before(self, binding: Binding) -> Mask:
+        """Return the clusters that may hold an object of the previous commit, by its binding."""
+        index, targets = self._fleet.index, binding.targets
+        if id(targets) not in self._known:
+            self._known[id(targets)] = targets, index.named(target.name for target in targets)
+        required = index.named(target.name for snapshot in binding.required_by for target in snapshot.clusters)
+        kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
+        placed = self._known[id(targets)][1] | required
+        return placed | evicting_mask(binding, self._fleet) | index.named(kept)
 
 
 def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:

@@ -68,20 +68,30 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     def _overridden(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
         clusters_by_number: dict[int, set[str]] = {}
-        assigned, template = binding.target_replicas, self.templates.get(binding.ref)
-        for content in works.contents if template and binding.is_workload and not binding.components else ():
-            number = self._number(content, template.manifest) if content.applied and template else None
-            if number is None:
+        shares = {target.replicas for target in binding.targets}
+        for content, number in self._numbers(binding, works):
+            if shares <= {number}:  # most overrides set none, and most objects have many clusters
                 continue
             names = {self.names[index] for index in members(content.clusters)}
+            assigned = binding.target_replicas
             clusters_by_number.setdefault(number, set()).update(
                 name for name in names if assigned.get(name, number) != number
             )
-        for number, name in self._kept_numbers(binding, works, fleet):
+        for number, name in self._kept_numbers(binding, works, fleet) if works.failures else ():
             clusters_by_number.setdefault(number, set()).add(name)
         for number, found in sorted(clusters_by_number.items()):
             if found:
                 yield OverriddenReplicas(clusters=tuple(sorted(found)), replicas=number)
+
+    def _numbers(self, binding: Binding, works: Works) -> Iterator[tuple[Content, int]]:
+        """Yield what overrides made, each with the replicas in it."""
+        template = self.templates.get(binding.ref)
+        if template is None or not binding.is_workload or binding.components:
+            return
+        for content in works.contents:
+            number = self._number(content, template.manifest) if content.applied else None
+            if number is not None:
+                yield content, number
 
     def _number(self, content: Content, template: Manifest) -> int | None:
         """Return the replicas in a manifest that overrides made; None where each cluster has what is assigned to it."""

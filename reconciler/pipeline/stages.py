@@ -259,8 +259,9 @@ def _scheduling_results(
         tie_break=fleet.tie_break,
     )
     done, lowered, found = scheduled_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
-    looked_at = before if inputs.scope is None or not done.gone else inputs.scope.refs & before.keys()
-    done = replace(done, followers=followers_of(done.gone, map(before.__getitem__, looked_at)))
+    if done.gone:  # to go through the former bindings reads every one of them
+        looked_at = before if inputs.scope is None else inputs.scope.refs & before.keys()
+        done = replace(done, followers=followers_of(done.gone, map(before.__getitem__, looked_at)))
     return done.beside(inputs.scope.waits if inputs.scope else {}), lowered, found
 
 
