@@ -14,7 +14,7 @@ from render.binding import Binding, OverriddenReplicas
 from render.bits import members
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
-from render.model import Manifest, ObjectRef, Template
+from render.model import ObjectRef, Template
 from render.works import Content, Works
 
 from .assembly import TreeContext, suspended_mask
@@ -88,20 +88,17 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         template = self.templates.get(binding.ref)
         if template is None or not binding.is_workload or binding.components:
             return
+        path = self.interpreter.replica_field(template.manifest)
+        is_known = self.interpreter.layer(Operation.REVISE_REPLICA, template.manifest) is Layer.NATIVE
         for content in works.contents:
-            number = self._number(content, template.manifest) if content.applied else None
-            if number is not None:
-                yield content, number
+            if content.applied:
+                number = self._read_number(content) if path is None else _number_at(content, path, is_known=is_known)
+                if number is not None:
+                    yield content, number
 
-    def _number(self, content: Content, template: Manifest) -> int | None:
-        """Return the replicas in a manifest that overrides made; None where each cluster has what is assigned to it."""
-        path = self.interpreter.replica_field(template)
+    def _read_number(self, content: Content) -> int | None:
+        """Return the replicas that are read of a manifest; None where each cluster has what is assigned to it."""
         try:
-            if path is not None:
-                found = value_at(content.manifest, *path)
-                is_known = self.interpreter.layer(Operation.REVISE_REPLICA, template) is Layer.NATIVE
-                number = _DEFAULT if found is None and is_known else found
-                return number if type(number) is int else None
             if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _LAYERS_WITH_REPLICAS:
                 return None
             read = self.interpreter.replicas(content.manifest)
@@ -123,3 +120,13 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             number = had.get(name) if holders >> index & 1 else 0
             if number is not None and assigned.get(name, number) != number:
                 yield number, name
+
+
+def _number_at(content: Content, path: Sequence[str], *, is_known: bool) -> int | None:
+    """Return the replicas in a field of a manifest; ``is_known``: a server sets 1 where there are none."""
+    try:
+        found = value_at(content.manifest, *path)
+    except InterpreterError:
+        return None
+    number = _DEFAULT if found is None and is_known else found
+    return number if type(number) is int else None
