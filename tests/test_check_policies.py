@@ -158,9 +158,13 @@ def warnings(files: Mapping[str, Any], held: str = "") -> list[str]:
     return [str(each) for each in policy_warnings(loaded.desired, facts={}, previous=previous, line_of=line_of)]
 
 
+ROOM = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+MEMBER1 = {**a_cluster("member1"), "status": {"resourceSummary": {"allocatable": ROOM}}}
+
+
 @each_row("case", LINTS, ids=lambda case: case.why)
 def test_lint(case: Lint) -> None:
-    files = {"member1.yaml": a_cluster("member1"), "objects.yaml": [a_config_map("one"), a_config_map("second")]}
+    files = {"member1.yaml": MEMBER1, "objects.yaml": [a_config_map("one"), a_config_map("second")]}
     assert warnings({**files, "policies.yaml": case.policies}, case.held) == case.want
 
 
