@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cmp_to_key
+from itertools import takewhile
 from typing import Any
 
 from render.documents.scalars import resolve
@@ -259,8 +260,8 @@ def _order(one: str, other: str) -> int:
 def _order_of_numbers(one: str, other: str, at: int) -> int:
     start = 0
     if "0" in (one[at], other[at]):
-        before = re.search(r"\d*$", one[:at])
-        start = int(before is not None and before[0].strip("0") != "")
+        digits = takewhile(str.isdecimal, reversed(one[:at]))
+        start = int(any(each != "0" for each in digits))
     numbers = [re.match(r"\d*", text[at:]) for text in (one, other)]
     first, second = ((int(f"{start}{found[0]}"), len(found[0])) for found in numbers if found is not None)
     if first != second:

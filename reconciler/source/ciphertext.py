@@ -27,7 +27,7 @@ def _in_base64(skipped: int) -> bytes:
 
 _MARKS = (MARK, *map(_in_base64, range(3)))
 _TOKEN = re.compile(r"ENC\[AES256_GCM,data:[A-Za-z0-9+/=]*,iv:", re.ASCII)
-_METADATA = re.compile(r"""(?:^|[{,])\s*\[?["']?sops(?:_mac\s*=|["']?\s*:|\])""", re.MULTILINE)
+_METADATA = re.compile(r"""(?:^|[{,])[^\S\n]*\[?["']?sops(?:_mac\s*=|["']?\s*:|\])""", re.MULTILINE)
 """The block that tells how a file is decrypted, in YAML, JSON, INI or a file of variables."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 APART = "encrypt each object in a file of its own"

@@ -12,7 +12,7 @@ from reconciler.check import validation
 from reconciler.locked import fetching
 from reconciler.locked.lock_file import check_fetchable, parsed_lock
 from reconciler.locked.model import UnavailableSource
-from reconciler.pipeline import claims, stages
+from reconciler.pipeline import claims, rounds, stages
 from reconciler.source import karmada_objects, loading, manifests, templates
 from reconciler.source.schemas import checks as schema_checks
 from render.binding import Binding
@@ -112,7 +112,7 @@ STUMBLES = {
     "a template": (templates, "check_identity"),
     "a default of a template": (templates, "with_namespace"),
     "a template compared with others": (loading, "kinds_of_equal_letters"),
-    "a template whose schema is checked": (schema_checks, "pruned"),
+    "a template whose schema is checked": (schema_checks, "manifest_without_pruned_fields"),
 }
 BOOM, WEB = a_config_map("boom", a="secret"), a_config_map("web")
 REPORTED = "this is a bug of Argosy, so please report it with these lines:"
@@ -143,7 +143,8 @@ def test_what_a_bug_stumbles_over_is_a_problem_and_stays_where_it_is(
     )
     before = fleet.git("rev-parse", "argosy/rendered")
     ended = argosy(fleet, capsys, "render", "--commit")
-    if name == "pruned" and not is_changed:  # what an earlier run found to be right is not looked at again
+    # What an earlier run found to be right is not looked at again.
+    if name == "manifest_without_pruned_fields" and not is_changed:
         assert ended.code == 0
         return
     assert ended.code == 3
@@ -207,7 +208,7 @@ def test_bindings_that_cannot_be_scheduled_together_are_a_problem(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = fleet.git("rev-parse", "argosy/rendered")
-    stumble(monkeypatch, stages, "failed_over", is_boom)
+    stumble(monkeypatch, rounds, "failed_over", is_boom)
     fleet.commit({"boom.yaml": a_config_map("boom", a="other")})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert ended.code == 3
