@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from reconciler.check.dependencies import left_behind_warnings
-from reconciler.check.policies import claims_of
+from reconciler.pipeline.claims import claims_of
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from tests.build import a_cluster, a_config_map, a_policy, as_bytes, on_clusters

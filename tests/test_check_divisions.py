@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from reconciler.branches.reading import ObservedInputs
 from reconciler.check.divisions import division_problems
-from reconciler.check.policies import claims_of
+from reconciler.pipeline.claims import claims_of
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from tests.build import a_cluster, a_deployment, a_policy, as_bytes, on_clusters

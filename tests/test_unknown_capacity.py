@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
 from .test_failover import a_fleet
 
 BY_ROOM = {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
@@ -19,6 +19,7 @@ DYNAMIC = {
 }
 SAID = "no capacity is known of tokyo, so that it gets no new replicas"
 HINT = "argosy cluster set tokyo --cpu 64 --memory 256Gi --pods 500"
+EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 KNOWN = {**a_cluster("oslo"), "status": {"resourceSummary": {"allocatable": {"pods": "10"}}}}
 
 
@@ -66,7 +67,7 @@ def test_it_ends_with_a_declaration(fleet: Repository, capsys: pytest.CaptureFix
         assert "no capacity is known" not in ended.out + ended.err
 
 
-@pytest.mark.parametrize("why", ["cordoned", "weights", "excluded", "reached"])
+@pytest.mark.parametrize("why", ["cordoned", "weights", "excluded", "reached", "no workload"])
 def test_it_is_not_said_of_clusters_that_lack_nothing_for_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], why: str
 ) -> None:
@@ -83,12 +84,38 @@ def test_it_is_not_said_of_clusters_that_lack_nothing_for_it(
         "argosy.yaml": a_fleet(**reached),
         "oslo.yaml": KNOWN,
         "tokyo.yaml": a_cluster("tokyo", **taints),
-        "web.yaml": a_deployment(replicas=4),
-        "policy.yaml": a_policy(placement=placement),
+        "web.yaml": a_config_map("one") if why == "no workload" else a_deployment(replicas=4),
+        "policy.yaml": a_policy(placement=placement, selectors=EVERYTHING),
     }
     repository.commit(files)
     ended = argosy(repository, capsys, "validate")
     assert "no capacity is known" not in ended.out + ended.err
+
+
+def test_nothing_is_said_to_who_joins_where_no_workload_is_divided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    policy = a_policy(placement=BY_ROOM, selectors=EVERYTHING)
+    repository.commit(
+        {"argosy.yaml": a_fleet(), "oslo.yaml": KNOWN, "one.yaml": a_config_map("one"), "policy.yaml": policy}
+    )
+    joined = argosy(repository, capsys, "cluster", "join", "tokyo", "--commit")
+    assert joined.code == 0
+    assert "capacity" not in joined.err
+
+
+def test_a_policy_is_warned_of_once_however_many_clusters_are_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before, a fleet of a thousand such clusters had a thousand warnings for each policy."""
+    repository = Repository.create(tmp_path / "fleet")
+    clusters = {f"{name}.yaml": a_cluster(name) for name in ("bergen", "kyoto", "lima", "tokyo")}
+    policy = a_policy(placement=BY_ROOM)
+    repository.commit({**clusters, "argosy.yaml": a_fleet(), "web.yaml": a_deployment(), "policy.yaml": policy})
+    ended = argosy(repository, capsys, "validate")
+    said = "no capacity is known of bergen, kyoto, lima and 1 more, so that they get no new replicas by room"
+    assert (ended.out + ended.err).count("no capacity is known") == (ended.out + ended.err).count(said) == 1
 
 
 def test_a_rebalance_that_moves_nothing_says_why(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from overrides.lint import LineOf
 from overrides.lint.selectors import nearest_hint
 from reconciler.ledger.facts import Facts
-from reconciler.pipeline.claims import match_options, policy_index, released_bindings
+from reconciler.pipeline.claims import next_matches, policy_index, released_bindings
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import HINT, released_objects
+from reconciler.pipeline.unknown_room import policies_of_unknown_room
 from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts
 from reconciler.source.scopes.kind_scopes import Scopes
@@ -24,7 +25,7 @@ from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyInd
 from render.matching.precedence import CandidatePolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
-from render.scheduling.unknown_capacity import unknown_capacities
+from render.scheduling.unknown_capacity import capacity_hint
 from render.scheduling.unmet_placements import unmet_placement
 from render.selectors import ResourceSelector, implicit_priority
 from render.settings.switches import ClaimMode
@@ -60,7 +61,7 @@ def policy_warnings(
     desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
 ) -> tuple[Problem, ...]:
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
-    index, matches = policy_index(desired), _matches(desired, previous)
+    index, matches = policy_index(desired), next_matches(desired, previous)
     scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
     selected = [each for each in desired.templates if matches[each.ref].is_selected]
     shadowed = tuple(_findings_of_shadowed(selected, matches, index))
@@ -70,26 +71,11 @@ def policy_warnings(
         *_waiting(matches),
         *_findings_of_unmatched(desired, scopes, index),
         *_unmet(desired, facts),
-        *_of_unknown_capacity(desired, facts),
+        *_of_unknown_capacity(desired, facts, matches),
         *_failing_over(desired),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
     return tuple(sorted({_problem(each, line_of) for each in findings}))
-
-
-def claims_of(desired: Desired, previous: Bindings) -> dict[ObjectRef, PropagationPolicy]:
-    """Return the policy that claims each template in the next pass, as far as one does."""
-    return {ref: match.policy for ref, match in _matches(desired, previous).items() if match.policy is not None}
-
-
-def _matches(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
-    """Match every template as the next pass will."""
-    index, claims = policy_index(desired), desired.fleet.claims
-    if claims is ClaimMode.PURE:
-        return {each.ref: index.match(each) for each in desired.templates}
-    options = match_options(desired.fleet)
-    claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
-    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in desired.templates}
 
 
 def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
@@ -195,27 +181,28 @@ def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
 
 
-def _of_unknown_capacity(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
-    """Yield the policies that divide by room among clusters of which no capacity is known.
+def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+    """Yield the policies that divide workloads by room among clusters of which no capacity is known.
 
     A member that the next pass reaches is observed before anything is placed there.
     """
-    index, reached = ClusterIndex(with_facts(desired.clusters, facts)), desired.fleet.reached
+    clusters, reached = with_facts(desired.clusters, facts), desired.fleet.reached
     awaited = {
         each.name
-        for each in index.clusters
+        for each in clusters
         if not is_pulling(each) and (reached is None or each.name in reached) and each.name not in facts
     }
-    for policy in desired.policies:
-        for each in unknown_capacities([(str(policy), policy.placement)], index):
-            if each.cluster not in awaited:
-                yield PolicyFinding(
-                    policy=policy,
-                    rule=UNKNOWN_CAPACITY,
-                    field="spec.placement.replicaScheduling",
-                    message=f"no capacity is known of {each.cluster}, so that it gets no new replicas by room",
-                    hint=each.hint,
-                )
+    claims = {ref: match.policy for ref, match in matches.items() if match.policy is not None}
+    for policy, names in policies_of_unknown_room(desired, clusters, claims):
+        if left := [name for name in names if name not in awaited]:
+            gets = "it gets" if len(left) == 1 else "they get"
+            yield PolicyFinding(
+                policy=policy,
+                rule=UNKNOWN_CAPACITY,
+                field="spec.placement.replicaScheduling",
+                message=f"no capacity is known of {listed(left)}, so that {gets} no new replicas by room",
+                hint=capacity_hint(left[0]),
+            )
 
 
 def _failing_over(desired: Desired) -> Iterator[PolicyFinding]:

@@ -32,6 +32,7 @@ from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.guards.continuity import discontinuities, renamed_by_hand
 from reconciler.ledger.facts import Facts
+from reconciler.pipeline.claims import claims_of
 from reconciler.pipeline.previous import Previous
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
@@ -53,7 +54,7 @@ from render.words import listed
 
 from .dependencies import left_behind_warnings
 from .divisions import division_problems
-from .policies import claims_of, policy_warnings, released_warnings
+from .policies import policy_warnings, released_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,

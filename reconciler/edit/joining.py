@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from overrides.admission import admit
 from reconciler.console.log import Log
+from reconciler.pipeline.claims import claims_of
+from reconciler.pipeline.unknown_room import policies_of_unknown_room
 from reconciler.source.desired import Desired
 from reconciler.source.manifests import LocatedManifest
-from render.cluster_index import ClusterIndex
 from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
-from render.scheduling.unknown_capacity import UnknownCapacity, unknown_capacities
+from render.scheduling.unknown_capacity import UnknownCapacity
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels
@@ -78,9 +79,9 @@ def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bo
 
 def capacity_unknown_of(name: str, desired: Desired) -> tuple[UnknownCapacity, ...]:
     """Return the policies that give a new member no replicas by room until its capacity is known; none or one."""
-    placements = [(str(policy), policy.placement) for policy in desired.policies]
-    found = unknown_capacities(placements, ClusterIndex(desired.clusters))
-    return tuple(each for each in found if each.cluster == name)
+    found = policies_of_unknown_room(desired, desired.clusters, claims_of(desired, {}))
+    divided = tuple(str(policy) for policy, names in found if name in names)
+    return (UnknownCapacity(cluster=name, divided=divided),) if divided else ()
 
 
 def _new_path(source: MemberSource, name: str) -> str:

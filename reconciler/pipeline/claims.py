@@ -23,9 +23,10 @@ from render.matching.bindings import fields_waiting_for_change, interpreted_work
 from render.matching.exclusions import exclusions_of
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
+from render.policy import PropagationPolicy
 from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason
 from render.settings.fleet import Fleet
-from render.settings.switches import OnPolicyRemoval
+from render.settings.switches import ClaimMode, OnPolicyRemoval
 
 from .pending import waiting_words
 
@@ -57,6 +58,21 @@ def policy_index(desired: Desired) -> PolicyIndex:
         override_policies=frozenset((policy.namespace, policy.name) for policy in desired.override_policies),
         priority_by_class=_priorities(desired.templates),
     )
+
+
+def claims_of(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> dict[ObjectRef, PropagationPolicy]:
+    """Return the policy that claims each template in the next pass, as far as one does."""
+    return {ref: match.policy for ref, match in next_matches(desired, previous).items() if match.policy is not None}
+
+
+def next_matches(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> dict[ObjectRef, Match]:
+    """Match every template as the next pass will."""
+    index, claims = policy_index(desired), desired.fleet.claims
+    if claims is ClaimMode.PURE:
+        return {each.ref: index.match(each) for each in desired.templates}
+    options = match_options(desired.fleet)
+    claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
+    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in desired.templates}
 
 
 def match_options(fleet: Fleet) -> MatchOptions:

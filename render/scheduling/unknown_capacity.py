@@ -37,16 +37,25 @@ class UnknownCapacity(Struct, frozen=True, kw_only=True):
     @property
     def hint(self) -> str:
         """The way out."""
-        command = f"argosy cluster set {self.cluster} --cpu 64 --memory 256Gi --pods 500"
-        return f"declare it, such as: {command}; or have it observed, by passes or an agent"
+        return capacity_hint(self.cluster)
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}"
 
 
-def clusters_of_unknown_room(placement: Placement, index: ClusterIndex) -> tuple[str, ...]:
-    """Return the clusters that a placement selects, whose room it asks for, and of which no capacity is known."""
-    unknown = mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating()
+def capacity_hint(cluster: str) -> str:
+    """Return how the capacity of a cluster becomes known."""
+    command = f"argosy cluster set {cluster} --cpu 64 --memory 256Gi --pods 500"
+    return f"declare it, such as: {command}; or have it observed, by passes or an agent"
+
+
+def unknown_clusters(index: ClusterIndex) -> Mask:
+    """Return the clusters of which no capacity is known, and which are there to stay."""
+    return mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating()
+
+
+def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown: Mask) -> tuple[str, ...]:
+    """Return those of the ``unknown`` clusters that a placement selects, and whose room it asks for."""
     if not unknown or not divides_by_room(placement):
         return ()
     selected: Mask = 0
@@ -68,11 +77,11 @@ def divides_by_room(placement: Placement) -> bool:
 
 def unknown_capacities(placements: Iterable[tuple[str, Placement]], index: ClusterIndex) -> tuple[UnknownCapacity, ...]:
     """Return the clusters of unknown capacity, each with the names of what has one of these placements."""
-    known: dict[int, tuple[Placement, tuple[str, ...]]] = {}
+    unknown, known = unknown_clusters(index), dict[int, tuple[Placement, tuple[str, ...]]]()
     divided: dict[str, list[str]] = defaultdict(list)
     for name, placement in placements:
         if id(placement) not in known:  # objects of one policy share it, and the memo keeps it alive
-            known[id(placement)] = placement, clusters_of_unknown_room(placement, index)
+            known[id(placement)] = placement, clusters_of_unknown_room(placement, index, unknown)
         for cluster in known[id(placement)][1]:
             divided[cluster].append(name)
     return tuple(UnknownCapacity(cluster=name, divided=tuple(found)) for name, found in sorted(divided.items()))
