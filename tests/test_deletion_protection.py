@@ -1,6 +1,6 @@
 """Deletion protection: nothing takes an object with Karmada's label away but a commit that names it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,6 +242,41 @@ def test_what_is_lost_was_protected_and_is_nowhere(
     lost = losses_of_source(files(before), files(after), lambda ids: {id_: blobs[id_] for id_ in ids}, ())
     found = [each.ref for each in lost]
     assert found == sorted(refs(before, "Always") - refs(after, "Always", "Never"))
+
+
+def test_an_edit_reads_only_files_that_changed() -> None:
+    """However large the source is: its other files are read for what is in none of those that changed."""
+    before = {"web.yaml": protected(a_deployment()), "policy.yaml": protected(the_policy(BY_TIER))}
+    same = {f"c{number}.yaml": a_config_map(f"c{number}") for number in range(9)}
+
+    def paths_read(after: Mapping[str, dict[str, Any]], *kept: ObjectRef) -> tuple[list[str], list[str]]:
+        old, new = ({path: emit(each) for path, each in source.items()} for source in ({**same, **before}, after))
+        names = {object_id("blob", text): (path, text) for path, text in (*old.items(), *new.items())}
+        read: list[str] = []
+
+        def read_blobs(ids: Iterable[bytes]) -> dict[bytes, bytes]:
+            found = {id_: names[id_] for id_ in ids}
+            read.extend(path for path, _ in found.values())
+            return {id_: text for id_, (_, text) in found.items()}
+
+        def files(source: Mapping[str, bytes]) -> list[File]:
+            return [File(path, object_id("blob", text), len(text)) for path, text in source.items()]
+
+        lost = losses_of_source(files(old), files(new), read_blobs, kept)
+        return [str(each.ref) for each in lost], sorted(read)
+
+    web = ObjectRef.of(before["web.yaml"])
+    edited = {"web.yaml": protected(a_deployment(image="nginx:2"))}
+    assert paths_read({**same, **before, **edited}, web) == ([], ["web.yaml"])
+    policy = {"policy.yaml": protected(the_policy({}))}
+    assert paths_read({**same, **before, **policy}, web) == ([], ["policy.yaml", "policy.yaml"])
+    moved = {"all.yaml": policy["policy.yaml"], "web.yaml": before["web.yaml"]}
+    assert paths_read({**same, **moved}, web) == ([], ["all.yaml", "policy.yaml"])
+    gone = {"web.yaml": before["web.yaml"]}
+    assert paths_read({**same, **gone}, web) == (
+        ["PropagationPolicy.policy.karmada.io default/all"],
+        sorted(["policy.yaml", *same, "web.yaml"]),
+    )
 
 
 def test_of_many_losses_the_first_are_named() -> None:

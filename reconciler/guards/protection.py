@@ -27,6 +27,7 @@ from .removal_guard import NOTHING_COMMITTED
 
 _MARK = PROTECTED.encode()
 _MOST = 20
+_MANIFESTS = (".yaml", ".yml", ".json")
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 
@@ -79,17 +80,23 @@ def losses_of_source(
     now, was = {(file.path, file.id) for file in after}, {(file.path, file.id) for file in before}
     gone = {id_: path for path, id_ in sorted(was - now, reverse=True)}
     marked = {id_: content for id_, content in read_blobs(gone).items() if _MARK in content} if gone else {}
-    lost = {ref: gone[id_] for id_, content in marked.items() for ref in _protected_in(content)}
-    if not lost:
+    if not marked:
         return
-    names = tuple(ref.name.encode() for ref in lost)
-    contents = read_blobs({id_ for path, id_ in now if path.endswith((".yaml", ".yml", ".json"))}).values()
-    likely = (content for content in contents if any(name in content for name in names))
-    there = {ref for content in likely for ref, _ in _objects_in(content)}
-    there |= {ObjectRef(ref.group, ref.kind, "", ref.name) for ref in kept} | set(kept)
+    known = {ObjectRef(ref.group, ref.kind, "", ref.name) for ref in kept} | set(kept)
+    lost = {ref: gone[id_] for id_, content in marked.items() for ref in _protected_in(content) if ref not in known}
+    # What was edited stands in a file that changed; all others are read only for what is in none of these.
+    for files in (now - was, now & was):
+        if lost:
+            there = _found_in(read_blobs({id_ for path, id_ in files if path.endswith(_MANIFESTS)}).values(), lost)
+            lost = {ref: path for ref, path in lost.items() if ref not in there}
     for ref, path in sorted(lost.items()):
-        if ref not in there:
-            yield ProtectedLoss(ref=ref, path=path)
+        yield ProtectedLoss(ref=ref, path=path)
+
+
+def _found_in(contents: Iterable[bytes], wanted: Collection[ObjectRef]) -> set[ObjectRef]:
+    """Return the objects of files of which some has the name of one that is wanted."""
+    names = {ref.name.encode() for ref in wanted}
+    return {ref for content in contents if any(name in content for name in names) for ref, _ in _objects_in(content)}
 
 
 def _protected_in(content: bytes) -> Iterator[ObjectRef]:
