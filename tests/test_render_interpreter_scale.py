@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.interpretation.operations import Interpretation, Replicas
-from render.interpreter import Interpreter, Layer, Operation
-from render.interpreter.scale import scales_of
+from render.interpreter import Interpreter, InterpreterError, Layer, Operation
+from render.interpreter.scale import plain_scale, scales_of, scales_of_members
 from tests.tables import each_row
 
 READ, WRITE, ADD = Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA, Operation.AGGREGATE_STATUS
@@ -188,6 +188,19 @@ def test_it_is_asked_last(case: Asked) -> None:
     asked = case.interpreter.layer(READ, case.widget), case.interpreter.layer(WRITE, case.widget)
     assert asked == (case.read, case.write)
     assert case.interpreter.has(WRITE, case.widget) is (case.write is not NONE)
+
+
+@pytest.mark.parametrize("paths", [(".spec.replicas", ".spec.size"), (".spec.size", ".spec.replicas")])
+def test_no_share_is_written_where_members_do_not_agree(paths: tuple[str, ...]) -> None:
+    """Whoever comes first: one of them may have another number by that name, and none would end a division."""
+    kind = ("example.io/v1", "Widget")
+    recorded = [{kind: plain_scale(scales_of([a_definition(path)])[kind])} for path in paths]
+    interpreter = Interpreter(scales=scales_of_members(recorded), customized={kind: THREE})
+    widget = a_widget(replicas=3, size=7)
+    assert interpreter.replicas(widget) == Replicas(replicas=3)
+    assert interpreter.replica_field(widget) is None
+    with pytest.raises(InterpreterError, match="say in different fields how many replicas it has"):
+        interpreter.revise_replica(widget, 2)
 
 
 def test_a_kind_has_no_needs_health_or_dependencies_by_it() -> None:

@@ -184,8 +184,10 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
             return True
         if self.has(Operation.INTERPRET_COMPONENT, manifest):
             return False
+        if scale.is_ambiguous:
+            return True  # whether it is that number cannot be told: its functions say so
         if operation is Operation.INTERPRET_REPLICA or self.layer(Operation.INTERPRET_REPLICA, manifest) is Layer.SCALE:
-            return scale.is_ambiguous or scale.replicas(manifest) is not None
+            return scale.replicas(manifest) is not None
         try:
             read = self.replicas(manifest)
         except InterpreterError:

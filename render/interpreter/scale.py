@@ -94,6 +94,8 @@ REPLICATION_CONTROLLERS: Scales = {
 
 def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
     """Return the interpretation of a kind by its scale subresource."""
+    if scale.is_ambiguous:
+        return Interpretation(replicas=_refuse, revise=_refuse, aggregate=scale.aggregated)
     return Interpretation(
         replicas=partial(_replicas, scale),
         revise=scale.revised,
@@ -102,9 +104,11 @@ def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
     )
 
 
+def _refuse(*_: Any) -> Any:
+    raise InterpreterError(_AMBIGUOUS)
+
+
 def _replicas(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
-    if scale.is_ambiguous:
-        raise InterpreterError(_AMBIGUOUS)
     replicas = scale.replicas(manifest)
     return None if replicas is None else Replicas(replicas=replicas)
 
