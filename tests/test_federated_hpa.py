@@ -54,3 +54,33 @@ def test_a_federated_hpa_that_is_not_there_is_warned_of(tmp_path: Path, capsys: 
     fleet.commit({"c.yaml": a_cluster("paris"), "web.yaml": a_deployment("web"), "n.yaml": NIGHT})
     said = argosy(fleet, capsys, "validate").out
     assert "there is no FederatedHPA default/web in the source, so nothing is scaled" in said
+
+
+def test_a_script_that_cannot_write_the_number_stops_its_object_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once the whole pass ended with a bug to report."""
+    script = "function ReviseReplica(object, replicas) error('only by hand') end"
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "deployments"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "customizations": {"replicaRevision": {"luaScript": script}},
+        },
+    }
+    policy = a_policy("web", selectors=[WEB, {"apiVersion": "v1", "kind": "ConfigMap"}], placement={})
+    fleet = Repository.create(tmp_path / "fleet")
+    fleet.commit({"c.yaml": a_cluster("paris"), "web.yaml": a_deployment("web"), "p.yaml": policy})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": METADATA, "data": {"level": "info"}}
+    fleet.commit({"h.yaml": BOUNDS, "k.yaml": customization, "s.yaml": settings})
+    ended = argosy(fleet, capsys, "reconcile")
+    assert (ended.code, "line 1: only by hand" in ended.err) == (1, True)
+    assert "replicas: 2" in fleet.show("clusters/paris/default/Deployment.apps/web.yaml")
+    assert "level: info" in fleet.show("clusters/paris/default/ConfigMap/web.yaml")
+    (fleet.path / "k.yaml").unlink()
+    fleet.commit({})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert "replicas: 3" in fleet.show("clusters/paris/default/Deployment.apps/web.yaml")

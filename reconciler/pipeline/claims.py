@@ -50,6 +50,15 @@ class Claims(Struct, frozen=True, kw_only=True):
     matches: Mapping[ObjectRef, Match]
     waiting: Mapping[ObjectRef, str] = field(default_factory=dict)
 
+    def without_failed(self, errors: Mapping[ObjectRef, InterpreterError], templates: Iterable[Template]) -> "Claims":
+        """Return claims in which objects with these errors have failed, as far as they were to be scheduled."""
+        refs = {each.ref for each in self.bindings if each.ref in errors}
+        if not refs:
+            return self
+        found = ((each, errors[each.ref]) for each in templates if each.ref in refs)
+        bindings = tuple(each for each in self.bindings if each.ref not in refs)
+        return replace(self, bindings=bindings, failed=(*self.failed, *found))
+
 
 def policy_index(desired: Desired) -> PolicyIndex:
     """Index the source's policies, with the overrides and priority classes they may wait for."""

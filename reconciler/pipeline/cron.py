@@ -62,7 +62,8 @@ class CronScaling(Struct, frozen=True, kw_only=True):
     """The templates of a pass with the replicas that rules and bounds set, and what bindings record of them.
 
     ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects for which a
-    rule set something in this pass, ``capped`` those that bounds keep from what is asked for.
+    rule set something in this pass, ``capped`` those that bounds keep from what is asked for. Of those that ``failed``,
+    the number could not be written: their templates are as the source has them, and are not to be rendered.
     """
 
     templates: tuple[Template, ...]
@@ -71,6 +72,7 @@ class CronScaling(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
     is_timed: bool = False
     fired: frozenset[ObjectRef] = frozenset()
+    failed: Mapping[ObjectRef, InterpreterError] = field(default_factory=dict)
 
     def with_cron_states(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
         """Return bindings with the state of what scales them."""
@@ -97,22 +99,27 @@ def scaled_by_cron(
     result: list[Template] = []
     scalings: dict[ObjectRef, Scaling] = {}
     capped: dict[ObjectRef, CappedReplicas] = {}
+    failed: dict[ObjectRef, InterpreterError] = {}
     for template in templates:
         scalers = by_target.get(template.ref)
         own = _own_replicas(template, interpreter) if scalers else None
         if not scalers or own is None:
             result.append(template)
             continue
-        scaling = scalings[template.ref] = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
-        asked = number = scaling.scaled.replicas if scaling.scaled else own
-        if (
-            scalers.federated
-            and (kept := _replicas_within_bounds(scalers.federated, scaling.bounds, asked)).replicas != asked
-        ):
-            capped[template.ref], number = kept, kept.replicas
+        scaling = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
+        asked = scaling.scaled.replicas if scaling.scaled else own
+        kept = _replicas_within_bounds(scalers.federated, scaling.bounds, asked) if scalers.federated else None
+        number = asked if kept is None else kept.replicas
         is_own = number == own and not scaling.scaled
-        manifest = template.manifest if is_own else interpreter.revise_replica(template.manifest, number)
-        result.append(template if is_own else replace(template, manifest=manifest))
+        scaled = template if is_own else _template_with_replicas(template, number, interpreter)
+        if isinstance(scaled, InterpreterError):
+            failed[template.ref] = scaled
+            result.append(template)
+            continue
+        result.append(scaled)
+        scalings[template.ref] = scaling
+        if kept is not None and number != asked:
+            capped[template.ref] = kept
     return CronScaling(
         templates=tuple(result),
         scalings=scalings,
@@ -120,6 +127,7 @@ def scaled_by_cron(
         flip=earliest(next_firing(ref, found.memories) for ref, found in scalings.items()),
         is_timed=now is not None and any(each.memories for each in scalings.values()),
         fired=frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref)))),
+        failed=failed,
     )
 
 
@@ -158,6 +166,13 @@ def _replicas_within_bounds(
 def _has_fired(after: Scaling, before: Scaling) -> bool:
     is_scaled = after.scaled is not None and after.scaled != before.scaled
     return is_scaled or (after.bounds is not None and after.bounds != before.bounds)
+
+
+def _template_with_replicas(template: Template, number: int, interpreter: Interpreter) -> Template | InterpreterError:
+    try:
+        return replace(template, manifest=interpreter.revise_replica(template.manifest, number))
+    except InterpreterError as error:
+        return error
 
 
 def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:

@@ -233,6 +233,7 @@ def _fleet(inputs: Inputs, index: ClusterIndex) -> TreeContext:
 def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling) -> Claims:
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
+    claims = claims.without_failed(cron.failed, inputs.templates)
     bindings = with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
     past = PastDivisions(
         previous=inputs.previous, source=inputs.source, desired=inputs.desired, interpreter=interpreter
