@@ -87,7 +87,9 @@ REFUSED = [
     (["pp.spec.priority.value"], "PropagationPolicy.spec.priority has no field 'value'"),
     (["pp.spec", "-n", "shop"], "--namespace goes without a field"),
     (["deploy/web", "--recursive"], "--recursive goes with a field of a kind: KIND.FIELD"),
-    (["deployments"], "'deployments' names nothing"),
+    (["deployments"], "'deployments' names nothing\n  hint: write KIND/NAME"),
+    (["deploy.spec.replicas"], "'kubectl explain deploy.spec.replicas'\n"),
+    (["deployments.apps"], "write KIND/NAME for an object; fields of"),
 ]
 
 

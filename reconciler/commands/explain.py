@@ -63,7 +63,18 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
         print_output(field_page(described_field(options.subject[0]), is_recursive=options.recursive), "text")
         return 0
     refuse_options(["recursive"], "goes with a field of a kind: KIND.FIELD")
+    _refuse_field_of_others(options.subject)
     return _explain_object(log, options)
+
+
+def _refuse_field_of_others(words: tuple[str, ...]) -> None:
+    """Lead who asks for a field of another kind to who knows it."""
+    from render.errors import UnknownName
+
+    if len(words) == 1 and "." in words[0] and "/" not in words[0]:
+        others = f"those of other kinds by 'kubectl explain {words[0]}'"
+        hint = f"write KIND/NAME for an object; fields of Karmada's and Argosy's kinds are explained here, {others}"
+        raise UnknownName(f"{words[0]!r} names nothing", hint=hint)
 
 
 def _explain_object(log: Log, options: ExplainOptions) -> int:
