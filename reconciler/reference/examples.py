@@ -29,7 +29,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
-        ("argosy validate --strict --base main", "Let a pipeline fail for new warnings too"),
+        ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),
     ),
     "test": (
         ("argosy test", "Run every test of the source"),
