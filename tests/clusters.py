@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import select
+import signal
 import socket
 import ssl
 import subprocess
@@ -99,6 +100,15 @@ class Member:
         """Start the API server again on the port it had."""
         self._launch("kube-apiserver", self._server_command())
         self._wait_ready()
+
+    @contextmanager
+    def stopped_program(self, name: str) -> Iterator[None]:
+        """Let one of its programs do nothing for a while, and go on afterwards where it was."""
+        os.kill(self.pids[name], signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pids[name], signal.SIGCONT)
 
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = JSON, token: str = ""
