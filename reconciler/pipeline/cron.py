@@ -106,27 +106,22 @@ def scaled_by_cron(
         if not scalers or own is None:
             result.append(template)
             continue
-        scaling = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
-        asked = scaling.scaled.replicas if scaling.scaled else own
-        kept = _replicas_within_bounds(scalers.federated, scaling.bounds, asked) if scalers.federated else None
-        number = asked if kept is None else kept.replicas
+        scaling = scalings[template.ref] = _scaling_after_pass(scalers, own, Scaling.of(before.get(template.ref)), now)
+        number, kept = _number_in_force(scalers, scaling, own)
         is_own = number == own and not scaling.scaled
         scaled = template if is_own else _template_with_replicas(template, number, interpreter)
         if isinstance(scaled, InterpreterError):
-            failed[template.ref] = scaled
-            result.append(template)
-            continue
-        result.append(scaled)
-        scalings[template.ref] = scaling
-        if kept is not None and number != asked:
+            failed[template.ref], scaled = scaled, template
+        elif kept:
             capped[template.ref] = kept
+        result.append(scaled)
     return CronScaling(
         templates=tuple(result),
         scalings=scalings,
         capped=capped,
         flip=earliest(next_firing(ref, found.memories) for ref, found in scalings.items()),
         is_timed=now is not None and any(each.memories for each in scalings.values()),
-        fired=frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref)))),
+        fired=_fired_refs({ref: found for ref, found in scalings.items() if ref not in failed}, before),
         failed=failed,
     )
 
@@ -163,9 +158,22 @@ def _replicas_within_bounds(
     return CappedReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
 
 
+def _fired_refs(scalings: Mapping[ObjectRef, Scaling], before: Mapping[ObjectRef, Binding]) -> frozenset[ObjectRef]:
+    return frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref))))
+
+
 def _has_fired(after: Scaling, before: Scaling) -> bool:
     is_scaled = after.scaled is not None and after.scaled != before.scaled
     return is_scaled or (after.bounds is not None and after.bounds != before.bounds)
+
+
+def _number_in_force(scalers: Scalers, scaling: Scaling, own: int) -> tuple[int, CappedReplicas | None]:
+    """Return the number that a template is to have, with what is asked for where bounds keep it from that."""
+    asked = scaling.scaled.replicas if scaling.scaled else own
+    if scalers.federated is None:
+        return asked, None
+    kept = _replicas_within_bounds(scalers.federated, scaling.bounds, asked)
+    return kept.replicas, None if kept.replicas == asked else kept
 
 
 def _template_with_replicas(template: Template, number: int, interpreter: Interpreter) -> Template | InterpreterError:
