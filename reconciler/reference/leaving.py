@@ -37,10 +37,10 @@ LEAVING = (
         " give them to `sops decrypt` first, or to Flux with its keys.",
         entries=(
             Entry(
-                "kubectl",
-                "`kubectl --context NAME apply --server-side --field-manager=MANAGER -R -f clusters/NAME`, twice where"
-                " definitions of kinds are new. MANAGER is the name of the ConfigMap in argosy-system: kubectl then"
-                " owns what passes owned. It deletes no object that you take out of the folder.",
+                "kubectl --context NAME apply --server-side --field-manager=MANAGER -R -f clusters/NAME",
+                "kubectl goes on; twice where definitions of kinds are new. MANAGER is the name of the ConfigMap in"
+                " argosy-system: kubectl then owns what passes owned. It deletes no object that you take out of the"
+                " folder.",
             ),
             Entry(
                 "Argo CD",
