@@ -14,7 +14,6 @@ from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
 from overrides.pointer import first_field, index_of, refusal_of_missing, tokens_of
-from overrides.yamltext import yaml_text
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import TEXT
@@ -109,6 +108,8 @@ def _patched_json(text: str, overrider: FieldPatch) -> str:
 
 
 def _patched_yaml(text: str, overrider: FieldPatch) -> str:
+    from overrides.yamltext import yaml_text  # its patterns take long to compile, for few fleets
+
     try:
         return yaml_text(_value_after(parse_yaml(text), overrider))
     except Refused as refusal:
