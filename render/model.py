@@ -94,6 +94,19 @@ def as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
+def merged_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of a chart in which those of ``second`` count more.
+
+    >>> merged_values({"image": {"tag": "1", "name": "web"}, "hosts": ["a"]}, {"image": {"tag": "2"}, "hosts": ["b"]})
+    {'image': {'tag': '2', 'name': 'web'}, 'hosts': ['b']}
+    """
+    merged = dict(first)
+    for key, value in second.items():
+        before = merged.get(key)
+        merged[key] = merged_values(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return merged
+
+
 def group_of(api_version: str) -> str:
     """Return the API group of an apiVersion; the core group is empty.
 

@@ -73,12 +73,3 @@ class ChartPlaces(NamedTuple):
         except UnavailableSource as error:
             raise UnusableRequest(field, error.message, error.hint) from error
         return implied
-
-
-def merged_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values in which those of ``second`` count more."""
-    merged = dict(first)
-    for key, value in second.items():
-        before = merged.get(key)
-        merged[key] = merged_values(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return merged

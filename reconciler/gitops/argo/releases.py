@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import address_of
-from reconciler.gitops.chart_places import AskedChart, ChartPlaces, merged_values
+from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.source.external import chart_place
 from render.documents import read_documents
-from render.model import as_list, as_mapping
+from render.model import as_list, as_mapping, merged_values
 
 from .applications import chart_sources, sources_of
 from .destinations import Destinations

@@ -20,7 +20,6 @@ from overrides.errors import PolicyOrigin
 from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
 from reconciler.building.requests import UnusableRequest
-from reconciler.gitops.chart_places import merged_values
 from reconciler.source.facts import FactsOf, with_facts
 from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
 from reconciler.source.manifests import LocatedManifest
@@ -29,7 +28,7 @@ from render.bits import Mask, members
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.kinds import BUILT_IN
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, merged_values
 from render.parsing.selectors import cluster_affinity
 from render.settings.fleet import Fleet
 

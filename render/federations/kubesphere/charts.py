@@ -9,6 +9,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.federations.patches import differences
 from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused_remark
+from render.model import merged_values
 from render.selectors import matches
 
 _CLUSTER = "kubesphere.io/cluster"
@@ -69,7 +70,7 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
             Rule(names=(cluster,), operations=operations)
             for cluster, text in sorted((scheduling.get("overrides") or {}).items())
             if _reaches(reach, cluster, labels_by_cluster)
-            for other in (_release(name, namespace, chart, _merged_values(values, _yaml(str(text).encode()))),)
+            for other in (_release(name, namespace, chart, merged_values(values, _yaml(str(text).encode()))),)
             if (operations := tuple(differences(base, other)))
         )
     except WrongShape as error:
@@ -136,11 +137,3 @@ def _yaml(content: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise WrongShape("values are not an object")
     return value
-
-
-def _merged_values(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(values)
-    for key, value in over.items():
-        below = merged.get(key)
-        merged[key] = _merged_values(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
-    return merged
