@@ -48,6 +48,17 @@ FEDERATIONS = {
 }
 """The federations' names and signs, which the help of ``argosy import`` is made of: nothing that converts."""
 
+PLACED = """
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: berlin}, spec: {syncMode: Push}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: default}
+spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {clusterAffinity: {clusterNames: [berlin]}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: default}}
+"""
+
 
 def test_the_help_of_no_command_loads_what_carries_it_out() -> None:
     """Every command imports what it needs inside its handler: help and completion must not wait for that."""
@@ -87,6 +98,23 @@ def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_rend
     loaded = finished.stdout.split()
     assert "reconciler.passes.observation" in loaded
     assert [name for name in loaded if name.startswith(unused)] == []
+
+
+def test_a_render_of_plain_files_loads_nothing_that_reads_or_builds_what_other_tools_deploy(tmp_path: Path) -> None:
+    """A fleet without kustomizations, charts and objects of other tools need not wait for what knows them."""
+    (tmp_path / "fleet.yaml").write_text(PLACED)
+    program = (
+        "import sys; from reconciler.cli import run\n"
+        f"assert run(['-C', {str(tmp_path)!r}, 'render']) == 0\nprint('\\0', *sorted(sys.modules))"
+    )
+    a_person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    for words in (["init", "--quiet"], ["add", "."], [*a_person, "commit", "--quiet", "--message", "A fleet"]):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, timeout=60)
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    table, _, loaded = finished.stdout.partition("\0")
+    assert "ConfigMap/settings" in table
+    unused = ("reconciler.gitops.", "reconciler.building", "overrides.yamltext")
+    assert [name for name in loaded.split() if name.startswith(unused)] == ["reconciler.gitops.tools"]
 
 
 def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:

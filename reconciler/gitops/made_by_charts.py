@@ -50,8 +50,6 @@ def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> Rea
     for _ in range(_MOST_ROUNDS):
         found = read_with_folders(readers, build, reading, known.places)
         found = with_charts(found, readers, build, reading, known.places)
-        if not readers.home.fleet.source.rendered:
-            return found
         made = _built_by_charts(found, readers)
         if made.adds_nothing_to(known):
             return _files_without_charts(found, made, readers, reading)

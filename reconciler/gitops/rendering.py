@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from reconciler.building.requests import Build
 from reconciler.gitops.chart_places import ChartPlaces
 from reconciler.gitops.charts.classes import chart_members
-from reconciler.gitops.charts.helm_charts import KIND as CHART
 from reconciler.gitops.charts.helm_charts import ChartSource, config_maps_in
 from reconciler.gitops.charts.releases import is_release, releases_of
 from reconciler.gitops.charts.requests import ChartRequests
@@ -19,6 +18,7 @@ from reconciler.source.files import Reason
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, argosy_objects
 from reconciler.source.reading import ReadFiles, SourceReading, with_built
+from reconciler.source.roles import HELM_CHART
 from render.model import ObjectRef
 
 from .readers import Readers
@@ -34,7 +34,7 @@ def with_charts(
     """Render the charts that manifests ask for, and ``made`` beside them; return the others with the outcome."""
     manifests, (read, caches, _, facts) = found.contents.manifests, reading
     home, files = readers.home, readers.repository.files
-    places, every = [*argosy_objects(CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
+    places, every = [*argosy_objects(HELM_CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
     if not places:
         return found
     external = load_external_sources(argosy_objects(SOURCE, manifests))

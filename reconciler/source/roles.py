@@ -26,7 +26,8 @@ _COMMON = frozenset({"Cluster", "Fleet"})
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
-_OURS = ("Fleet", "HelmChart", _TEST, _SOURCE)
+HELM_CHART = "HelmChart"
+_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE)
 
 
 def misnamed_kinds(places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]) -> Iterator[FieldProblem]:

@@ -23,6 +23,7 @@ from reconciler.building.requests import UnusableRequest
 from reconciler.source.facts import FactsOf, with_facts
 from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
 from reconciler.source.manifests import LocatedManifest
+from reconciler.source.roles import HELM_CHART
 from reconciler.source.schemas.kubernetes import minor_version
 from render.bits import Mask, members
 from render.cluster import Cluster
@@ -32,7 +33,6 @@ from render.model import Manifest, ObjectRef, merged_values
 from render.parsing.selectors import cluster_affinity
 from render.settings.fleet import Fleet
 
-_OWN_KIND = "HelmChart"
 _BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
 
 
@@ -128,7 +128,7 @@ def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: Fac
 
     What charts make is not among these manifests, so no chart decides on another.
     """
-    kinds = {_OWN_KIND, *fleet.source.rendered}
+    kinds = {HELM_CHART, *fleet.source.rendered}
     admitted = ((place, admitted_kind(place.manifest)) for place in manifests)
     chosen = [
         (place, kind)
@@ -150,7 +150,7 @@ def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: Fac
 
 def is_own(chart: Manifest) -> bool:
     """Say whether a manifest is a HelmChart, which may have rules of its own."""
-    return bool(chart["kind"] == _OWN_KIND)
+    return bool(chart["kind"] == HELM_CHART)
 
 
 def without_rules(chart: Manifest) -> Manifest:
