@@ -260,7 +260,7 @@ def test_a_rebalancer_that_karmada_has_answered_is_left_out(tmp_path: Path, caps
     ended = imported_hub(tmp_path, capsys, *hub, arguments=("--all",))
     assert ended.code == 0, ended
     assert "templates/workloadrebalancer-again.yaml" not in files(tmp_path)
-    assert "Karmada has rescheduled what it names, which is asked for once" in ended.out
+    assert "Karmada has answered it, and a request is answered once" in ended.out
     assert ended.out.splitlines()[-2:] == [
         "member1: 1 object taken over without a change",
         "member2: 1 object taken over without a change",
@@ -272,7 +272,7 @@ def test_a_rebalancer_keeps_what_karmada_has_not_answered(tmp_path: Path, capsys
     ended = imported_hub(tmp_path, capsys, *hub, arguments=("--all",))
     (rebalancer,) = files(tmp_path)["templates/workloadrebalancer-again.yaml"]
     assert [each["name"] for each in rebalancer["spec"]["workloads"]] == ["new"]
-    assert "left out: 1 workload of it that Karmada has rescheduled already" in ended.out
+    assert "left out: 1 workload of it that Karmada is done with" in ended.out
 
 
 def test_a_proof_goes_by_the_room_that_karmada_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

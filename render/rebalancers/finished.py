@@ -28,7 +28,7 @@ def recorded_request_status(manifest: Manifest) -> RebalancerStatus:
 
 
 def unfinished_workloads(manifest: Manifest) -> list[Mapping[str, Any]]:
-    """Return the workloads of a rebalancer that a control plane has not yet rescheduled, as it names them."""
+    """Return the workloads of a rebalancer that a control plane is not done with, as the rebalancer names them."""
     done = {each.workload for each in recorded_request_status(manifest).observed}
     return [each for each in as_mapping(manifest.get("spec")).get("workloads") or () if workload(each) not in done]
 

@@ -135,7 +135,7 @@ def _is_rebalancer(document: Placed) -> bool:
 
 
 def _rebalancer_yet_to_answer(document: Placed) -> Iterator[Placed]:
-    """Yield a rebalancer with the workloads that Karmada has not rescheduled yet, if there are any."""
+    """Yield a rebalancer with the workloads that Karmada is not done with, if there are any."""
     if workloads := unfinished_workloads(document.manifest):
         clean = _without_server_fields(document.manifest)
         yield Placed(manifest={**clean, "spec": {**clean["spec"], "workloads": workloads}}, origin=document.origin)
@@ -144,9 +144,9 @@ def _rebalancer_yet_to_answer(document: Placed) -> Iterator[Placed]:
 def _about_rebalancer(document: Placed) -> Remark:
     asked, named = len(unfinished_workloads(document.manifest)), len(document.spec.get("workloads") or ())
     if not asked:
-        return exact("rebalancer-finished", "Karmada has rescheduled what it names, which is asked for once")
+        return exact("rebalancer-finished", "Karmada has answered it, and a request is answered once")
     if asked < named:
-        message = f"left out: {counted(named - asked, 'workload')} of it that Karmada has rescheduled already"
+        message = f"left out: {counted(named - asked, 'workload')} of it that Karmada is done with"
         return exact("rebalancer-begun", message)
     return exact("rebalancer-waiting", "Karmada has not answered it yet: the first pass does")
 
