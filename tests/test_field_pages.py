@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from overrides.admission import all_kinds
 from reconciler.cli import run
-from reconciler.reference.field_pages import described_field, is_field_path
+from reconciler.reference.field_pages import described_field, field_page, is_field_path
 from reconciler.reference.karmada import KARMADA_KINDS, karmada_kinds
 from reconciler.reference.schemas import INPUTS, json_schema, paths_of
 from render.documents import parse_documents
@@ -120,6 +120,22 @@ def test_every_field_of_karmadas_kinds_has_a_sentence(name: str) -> None:
 def test_every_field_can_be_explained(name: str) -> None:
     for path, node in paths_of(karmada_kinds()[name].schema, ""):
         assert described_field(f"{name}{path.replace('[]', '')}").node == node
+
+
+@each_row("name", INPUTS)
+def test_a_page_of_argosys_own_kinds_says_what_their_schema_does(name: str) -> None:
+    """Once no field of theirs was required, none had a default, and nothing was said of metadata and spec."""
+    schema, page = json_schema(name), field_page(described_field(name))
+    assert set(re.findall(r"(?m)^  (\w+)\t.* -required-$", page)) == set(schema["required"]) - {"apiVersion", "kind"}
+    for path, _ in paths_of(INPUTS[name].schema, ""):
+        shape = schema
+        for step in path.removeprefix(".").replace("[]", ".[]").split("."):
+            shape = shape["items"] if step == "[]" else shape["properties"][step]
+        head, _, about = field_page(described_field(f"{name}{path.replace('[]', '')}")).partition("\nDESCRIPTION:\n")
+        default = shape.get("default")
+        said = str(default).lower() if isinstance(default, bool) else str(default)
+        assert re.findall(r"(?m)^default: (.*)$", head) == ([] if default is None else [said])
+        assert not about.startswith("    -\n")
 
 
 def test_every_file_of_the_examples_is_as_the_schema_of_its_kind_says() -> None:

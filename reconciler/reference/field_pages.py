@@ -1,30 +1,40 @@
 """Fields of a kind as ``kubectl explain`` shows them: a path such as ``pp.spec.placement``, without any server."""
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from reconciler.names.kinds import spellings
 from reconciler.names.subjects import unknown_name
 from render.admission.schema import Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 from render.model import ARGOSY_API_VERSION, ObjectRef, group_of
 
-from .karmada import karmada_kinds
-from .schemas import INPUTS
+from .karmada import OF_ALL_KINDS, karmada_kinds
+from .schemas import INPUTS, FieldAt, field_of_karmada
 
 _WIDTH = 80
 _INDENT = " " * 4
 
 
 class DescribedKind(NamedTuple):
-    """A kind whose fields are known: its schema below the root, and the sentence about the field at a path."""
+    """A kind whose fields are known: its schema below the root, and what there is to say about the field at a path."""
 
     api_version: str
     kind: str
     about: str
     schema: Record
-    sentence: Callable[[str], str]
+    field_at: FieldAt
+
+    def sentence(self, path: str) -> str:
+        """Return the sentence about a field."""
+        field = self.field_at(path)
+        return field.about if field else OF_ALL_KINDS.get(path, "")
+
+    def default(self, path: str, node: Node) -> Any:
+        """Return the value that counts where a field is left out; None where nothing does."""
+        field, known = self.field_at(path), getattr(node, "default", None)
+        return known if field is None or field.default is None else field.default
 
 
 class DescribedField(NamedTuple):
@@ -44,17 +54,15 @@ class DescribedField(NamedTuple):
 def _kinds() -> Mapping[str, DescribedKind]:
     """Return the kinds by every name that people type for them, in lower case."""
     described = [
-        DescribedKind(each.api_version, name, each.about, each.schema, each.sentence)
-        for name, each in karmada_kinds().items()
+        *(
+            DescribedKind(each.api_version, name, each.about, each.schema, partial(field_of_karmada, each))
+            for name, each in karmada_kinds().items()
+        ),
+        *(
+            DescribedKind(ARGOSY_API_VERSION, name, each.about, each.schema, each.fields.get)
+            for name, each in INPUTS.items()
+        ),
     ]
-    for name, each in INPUTS.items():
-        fields = each.fields
-        schema = Record({"metadata": Record({"name": Text()}), "spec": each.spec})
-
-        def sentence(path: str, fields: Mapping[str, object] = fields) -> str:
-            return str(getattr(fields.get(path), "about", ""))
-
-        described.append(DescribedKind(ARGOSY_API_VERSION, name, each.about, schema, sentence))
     found: dict[str, DescribedKind] = {}
     for kind in described:
         group, _, version = kind.api_version.rpartition("/")
@@ -164,7 +172,7 @@ def _head(field: DescribedField) -> Iterator[str]:
     yield ""
     if name:
         yield f"FIELD: {name} <{type_word(field.node)}>"
-        yield from _limits(field.node, "")
+        yield from _limits(field.node, kind.default(field.path, field.node), "")
         yield ""
     yield "DESCRIPTION:"
     yield from _wrapped_lines(field.about, _INDENT)
@@ -178,9 +186,9 @@ def _children(field: DescribedField) -> Iterator[str]:
     yield "FIELDS:"
     for name, node in sorted(fields.items()):
         yield f"  {name}\t<{type_word(node)}>{' -required-' if _is_required(field.node, name) else ''}"
-        yield from _limits(node, "  ")
-        about = _ABOUT_ROOT.get(name, "") if not field.path and name in _ROOT else ""
         path = f"{field.path}{_item_suffix(field.node)}.{name}".removeprefix(".")
+        yield from _limits(node, field.kind.default(path, node), "  ")
+        about = _ABOUT_ROOT.get(name, "") if not field.path and name in _ROOT else ""
         yield from _wrapped_lines(about or field.kind.sentence(path), _INDENT)
         yield ""
 
@@ -200,11 +208,10 @@ def _branch(node: Node, indent: str) -> Iterator[str]:
         yield from _branch(child, f"{indent}  ")
 
 
-def _limits(node: Node, indent: str) -> Iterator[str]:
+def _limits(node: Node, default: Any, indent: str) -> Iterator[str]:
     inner = node.items if isinstance(node, ListOf) else node
     if isinstance(inner, Text) and inner.choices:
         yield f"{indent}enum: {', '.join(inner.choices)}"
-    default = getattr(node, "default", None)
     if default is not None:
         yield f"{indent}default: {str(default).lower() if isinstance(default, bool) else default}"
 

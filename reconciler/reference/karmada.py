@@ -35,7 +35,7 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _METADATA = Record(
     {"name!": Text(), "namespace": Text(), "labels": MapOf(Text()), "annotations": MapOf(Text()), "uid": Text()}
 )
-_OF_ALL_KINDS: Mapping[str, str] = {
+OF_ALL_KINDS: Mapping[str, str] = {
     "metadata": "The name of the object, its labels and its annotations.",
     "metadata.name": "The name of the object.",
     "metadata.namespace": "The namespace of the object; an object of no namespace has none.",
@@ -46,6 +46,7 @@ _OF_ALL_KINDS: Mapping[str, str] = {
     "webhooks": "The webhooks.",
     "status": "What a server, or a pass, says of the object.",
 }
+"""The sentences about fields that objects of all kinds have."""
 
 
 class KarmadaKind(NamedTuple):
@@ -63,7 +64,7 @@ class KarmadaKind(NamedTuple):
 
     def sentence(self, path: str) -> str:
         """Return the sentence about a field."""
-        return _OF_ALL_KINDS.get(path) or sentence_about(path)
+        return OF_ALL_KINDS.get(path) or sentence_about(path)
 
 
 @cache

@@ -1,6 +1,7 @@
 """JSON Schema of the kinds that people write, made from the very nodes that admission goes by, with their sentences."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from reconciler.outputs.document import document_schema
@@ -78,6 +79,15 @@ class InputKind(NamedTuple):
     fields: Mapping[str, Field]
     required: tuple[str, ...] = ()
 
+    @property
+    def schema(self) -> Record:
+        """The schema of the whole document, but for its apiVersion and its kind."""
+        is_named, is_specified = "metadata" in self.required, "spec" in self.required
+        metadata = Record({"name!" if is_named else "name": Text()})
+        return Record(
+            {"metadata!" if is_named else "metadata": metadata, "spec!" if is_specified else "spec": self.spec}
+        )
+
 
 INPUTS: Mapping[str, InputKind] = {
     "Fleet": InputKind("The settings of a fleet, in argosy.yaml.", FLEET_SPEC, FLEET_FIELDS),
@@ -115,39 +125,30 @@ def json_schema(kind: str) -> dict[str, Any]:
 def _schema_of(kind: str) -> tuple[str, Shape]:
     """Return the apiVersion of a kind, and the schema of what stands beside it."""
     if kind in INPUTS:
-        return ARGOSY_API_VERSION, _input_schema(INPUTS[kind])
+        found = INPUTS[kind]
+        return ARGOSY_API_VERSION, _object_schema(found.about, found.schema, found.fields.get)
     if kind in KARMADA_KINDS:
-        found = karmada_kinds()[kind]
-        return found.api_version, _karmada_schema(found)
+        its = karmada_kinds()[kind]
+        return its.api_version, _object_schema(its.about, its.schema, partial(field_of_karmada, its))
     return ARGOSY_API_VERSION, document_schema(next(each for each in DOCUMENTS if each.kind == kind))
 
 
-def _field_of(kind: KarmadaKind, path: str) -> Field | None:
-    """Return the sentence about a field; there is none about the items of a list or a map."""
+def field_of_karmada(kind: KarmadaKind, path: str) -> Field | None:
+    """Return what there is to say about a field; there is nothing about the items of a list or a map."""
     is_item = path.endswith(("[]", ".*"))
     return None if is_item or not kind.sentence(path) else Field(kind.sentence(path))
 
 
-def _karmada_schema(kind: KarmadaKind) -> Shape:
-    shape = _bare_schema(kind.schema, "", lambda path: _field_of(kind, path.removeprefix(".")))
+def _object_schema(about: str, schema: Record, field_at: FieldAt) -> Shape:
+    shape = _bare_schema(schema, "", lambda path: field_at(path.removeprefix(".")))
+    # Labels and annotations may stand beside the name, as in any object.
     metadata = {**shape["properties"]["metadata"], "additionalProperties": True}
-    required = ["apiVersion", "kind", *shape["required"]]
-    properties = {**shape["properties"], "metadata": metadata}
-    return {"description": kind.about, **shape, "properties": properties, "required": required}
-
-
-def _input_schema(kind: InputKind) -> Shape:
-    metadata = Record({"name!" if "metadata" in kind.required else "name": Text()})
+    required = ["apiVersion", "kind", *shape.get("required", ())]
     return {
-        "description": kind.about,
-        "type": "object",
-        "properties": {
-            # Labels and annotations may stand beside the name, as in any object.
-            "metadata": {**node_schema(metadata, "metadata", kind.fields.get), "additionalProperties": True},
-            "spec": node_schema(kind.spec, "spec", kind.fields.get),
-        },
-        "required": ["apiVersion", "kind", *kind.required],
-        "additionalProperties": False,
+        "description": about,
+        **shape,
+        "properties": {**shape["properties"], "metadata": metadata},
+        "required": required,
     }
 
 
