@@ -17,9 +17,8 @@ from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.guards.continuity import renames_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals
-from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
-from reconciler.pipeline.eviction_notes import NOTES, RUN_OVER
+from reconciler.pipeline.eviction_notes import RUN_BEGUN
 from reconciler.pipeline.kept_needs import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -33,7 +32,6 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
 from reconciler.source.schemas.observed import ObservedSchemas
-from render.binding import Condition
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded
 from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
@@ -160,7 +158,7 @@ class Outcome(Struct, frozen=True, dict=True):
             f"{each.ref} {note.message}"
             for each in built.bindings
             for note in each.conditions
-            if _is_about_staying(note)
+            if note.reason == RUN_BEGUN  # that of what stays for another reason is a problem
         )
         kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
         return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())
@@ -235,11 +233,6 @@ class Outcome(Struct, frozen=True, dict=True):
         found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in blob_by_id.items()}
         missing = wanted - found.keys()
         return {**found, **self.repository.read_blobs(missing)} if missing else found
-
-
-def _is_about_staying(condition: Condition) -> bool:
-    """Say whether a condition says that something stays where it should not."""
-    return condition.reason in {NO_ROOM, *NOTES} - {RUN_OVER}
 
 
 def run_pass(
