@@ -23,6 +23,7 @@ from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
 from render.scheduling.rules import ignores_spread, placement_rules
 from render.scheduling.scheduler import Scheduler
+from render.scheduling.targets import TargetList
 
 from .held_divisions import shares_if_asked
 
@@ -65,18 +66,18 @@ def division_warnings_of(
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings about the outcome of a pass, given its bindings and the templates that they are of."""
     divisions = list[DividedTemplate]()
-    delivered, names = [], dict[ObjectRef, list[str]]()
+    delivered, targets = [], dict[ObjectRef, TargetList]()
     for binding in bindings:
         template = template_by_ref.get(binding.ref)
         if template is None:
             continue
         delivered.append(template)
-        names[binding.ref] = [each.name for each in binding.targets]
+        targets[binding.ref] = binding.targets
         if binding.policy and binding.placement and _divides(binding.placement):
             divisions.append(_division_of(binding, template, scheduler))
     index = scheduler.state.index
     context = _context(desired, index, interpreter)
-    context = replace(context, clusters_of=lambda template: index.named(names[template.ref]))
+    context = replace(context, clusters_of=lambda template: index.named(each.name for each in targets[template.ref]))
     return division_warnings(divisions, delivered, context)
 
 

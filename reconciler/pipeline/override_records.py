@@ -6,7 +6,7 @@ number, that one is what the cluster gets, and what people are told.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from overrides.binding_record import RecordWriter
@@ -15,6 +15,7 @@ from render.bits import members
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import ObjectRef, Template
+from render.scheduling.targets import TargetList
 from render.works import Content, Works
 
 from .assembly import TreeContext, suspended_mask
@@ -34,6 +35,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     interpreter: Interpreter
     templates: Mapping[ObjectRef, Template]
     before: Mapping[ObjectRef, Binding]
+    _numbers_assigned: dict[int, tuple[TargetList, frozenset[int]]] = field(default_factory=dict)
 
     def written_into(
         self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], fleet: TreeContext
@@ -68,9 +70,8 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     def _overridden(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
         clusters_by_number: dict[int, set[str]] = {}
-        shares = {target.replicas for target in binding.targets}
         for content, number in self._numbers(binding, works):
-            if shares <= {number}:  # most overrides set none, and most objects have many clusters
+            if self._assigned(binding.targets) <= {number}:  # most overrides set none
                 continue
             names = {self.names[index] for index in members(content.clusters)}
             assigned = binding.target_replicas
@@ -82,6 +83,14 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         for number, found in sorted(clusters_by_number.items()):
             if found:
                 yield OverriddenReplicas(clusters=tuple(sorted(found)), replicas=number)
+
+    def _assigned(self, targets: TargetList) -> frozenset[int]:
+        """Return the numbers in targets, which many bindings share."""
+        known = self._numbers_assigned.get(id(targets))
+        if known is None:
+            found = frozenset(target.replicas for target in targets)
+            known = self._numbers_assigned[id(targets)] = (targets, found)  # which keeps the targets alive
+        return known[1]
 
     def _numbers(self, binding: Binding, works: Works) -> Iterator[tuple[Content, int]]:
         """Yield what overrides made, each with the replicas in it."""

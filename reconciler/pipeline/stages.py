@@ -11,6 +11,7 @@ Nothing here reads a file, a clock or a network, so the same three inputs give t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -385,13 +386,13 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
         if binding.ref.kind == "Namespace"
     }
     templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
-    needed = assembly.needed_namespaces()
+    needed, names = assembly.needed_namespaces(), built.index.names
+    targets_of = cache(lambda clusters: tuple(TargetCluster(names[index]) for index in members(clusters)))
     for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
         left = clusters & ~by_policy.get(template.ref, 0)
         if not left or (assembly.base and template.ref.name not in needed):
             continue
-        targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
-        binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
+        binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets_of(left))
         works = _works(template, binding, built.work_context, built.index)
         assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
         yield template, works
