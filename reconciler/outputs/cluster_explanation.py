@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning
-from .parts import ClusterName, ObjectName, Previous, Source
+from .parts import ClusterName, IsOverridden, ObjectName, Previous, Source
 
 
 class CapacityLinePart(DocumentPart, frozen=True, kw_only=True):
@@ -32,12 +32,7 @@ class HeldObjectPart(DocumentPart, frozen=True, kw_only=True):
 
     ref: ObjectName
     replicas: int
-    overridden: (
-        Annotated[
-            bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
-        ]
-        | UnsetType
-    ) = UNSET
+    overridden: IsOverridden | UnsetType = UNSET
     why: str
 
 

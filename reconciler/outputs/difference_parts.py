@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning
-from .parts import ClusterName, Fields, Message, Reason
+from .parts import ClusterName, ClustersConcerned, Fields, Message, PendingReason, Reason
 
 
 class ObjectIdentityPart(DocumentPart, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class PendingChangePart(DocumentPart, frozen=True, kw_only=True):
     """A change that is decided and not carried out."""
 
     object: Identity
-    reason: Annotated[str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")]
+    reason: PendingReason
     message: Annotated[str, meaning("The reason, in a sentence; empty for `SuspendDispatching`.")]
     clusters: Annotated[tuple[str, ...], meaning("The suspended clusters this is about.")]
     action: Annotated[str | None, meaning("`added` or `changed`: what would happen there; null if nothing would.")]
@@ -191,9 +191,7 @@ class MisplacedPart(DocumentPart, frozen=True, kw_only=True):
 
     object: Identity
     origin: Origin | UnsetType = UNSET
-    clusters: Annotated[
-        tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
-    ]
+    clusters: ClustersConcerned
     reason: Reason
     message: Message
 

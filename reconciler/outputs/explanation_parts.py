@@ -17,12 +17,22 @@ class TargetPart(DocumentPart, frozen=True, kw_only=True):
     replicas: int
 
 
+Targets = Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")]
+OverriddenTargets = Annotated[
+    tuple[str, ...],
+    meaning("The targets to which the policy assigns others: an override sets these, or nothing writes a share."),
+]
+
+
 class UnmetPart(DocumentPart, frozen=True, kw_only=True):
     """A requirement of a placement that clusters do not meet."""
 
     field: str
     message: str
     hint: str | UnsetType = UNSET
+
+
+Unmet = Annotated[tuple[UnmetPart, ...], meaning("What the placement asks for and no cluster meets, or too few.")]
 
 
 class ExplainedFieldPart(DocumentPart, frozen=True, kw_only=True):

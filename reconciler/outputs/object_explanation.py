@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning
-from .explanation_parts import OverriddenPart, TargetPart, UnmetPart
+from .explanation_parts import OverriddenPart, OverriddenTargets, Targets, Unmet, UnmetPart
 from .parts import ClusterName, ConditionPart, FailurePart, ObjectName, Previous, Source
 
 
@@ -33,9 +33,7 @@ class RequirementPart(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str | UnsetType = UNSET
     name: str
-    clusters: (
-        Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType
-    ) = UNSET
+    clusters: Targets | UnsetType = UNSET
 
 
 class RejectedClusterPart(DocumentPart, frozen=True, kw_only=True):
@@ -102,9 +100,7 @@ class DecisionOutcomePart(DocumentPart, frozen=True, kw_only=True):
 
     ref: ObjectName
     trigger: str
-    targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
-        UNSET
-    )
+    targets: Targets | UnsetType = UNSET
     condition: ConditionPart | UnsetType = UNSET
     observed_affinity: str | UnsetType = UNSET
     last_scheduled_at: str | UnsetType = UNSET
@@ -198,18 +194,8 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
     components: (
         Annotated[tuple[ComponentPart, ...], meaning("Its pod templates, where it counts by these.")] | UnsetType
     ) = UNSET
-    targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
-        UNSET
-    )
-    overridden: (
-        Annotated[
-            tuple[str, ...],
-            meaning(
-                "The targets to which the policy assigns others: an override sets these, or nothing writes a share."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
+    targets: Targets | UnsetType = UNSET
+    overridden: OverriddenTargets | UnsetType = UNSET
     required_by: Annotated[tuple[RequirementPart, ...], meaning("What it follows.")] | UnsetType = UNSET
     decision: Annotated[DecisionPart, meaning("The scheduling decision, with all it rests on.")] | UnsetType = UNSET
     decided_in: (
@@ -227,10 +213,7 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[tuple[OverriddenPart, ...], meaning("What override rules change, by class of clusters.")] | UnsetType
     ) = UNSET
     kept: Annotated[tuple[KeptBytesPart, ...], meaning("The clusters with older bytes.")] | UnsetType = UNSET
-    unmet: (
-        Annotated[tuple[UnmetPart, ...], meaning("What the placement asks for and no cluster meets, or too few.")]
-        | UnsetType
-    ) = UNSET
+    unmet: Unmet | UnsetType = UNSET
     pending: (
         Annotated[
             tuple[str, ...],

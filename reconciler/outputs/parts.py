@@ -26,6 +26,9 @@ Skipped = Annotated[int, meaning("How many files were skipped because they hold 
 ClusterName = Annotated[str, meaning("The name of the cluster.")]
 Reason = Annotated[str, meaning("The reason, in one word.")]
 Message = Annotated[str, meaning("The reason, in a sentence.")]
+IsOverridden = Annotated[
+    bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
+]
 
 
 class FieldPart(DocumentPart, frozen=True, kw_only=True):
@@ -40,6 +43,11 @@ class FieldPart(DocumentPart, frozen=True, kw_only=True):
 Fields = Annotated[tuple[FieldPart, ...], meaning("The fields that change; none if only the divided replicas do.")]
 
 
+PendingReason = Annotated[
+    str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")
+]
+
+
 class PendingPart(DocumentPart, frozen=True, kw_only=True):
     """An object for which something is decided and not carried out."""
 
@@ -47,7 +55,7 @@ class PendingPart(DocumentPart, frozen=True, kw_only=True):
     clusters: Annotated[
         tuple[str, ...], meaning("The suspended clusters that miss it or a change of it; none for other reasons.")
     ]
-    reason: Annotated[str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")]
+    reason: PendingReason
     message: Message
 
 
@@ -71,13 +79,16 @@ ReleasedObjects = Annotated[
 ]
 
 
+ClustersConcerned = Annotated[
+    tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
+]
+
+
 class UnplacedPart(DocumentPart, frozen=True, kw_only=True):
     """An object that could not be placed or built."""
 
     object: ObjectName
-    clusters: Annotated[
-        tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
-    ]
+    clusters: ClustersConcerned
     reason: Reason
     message: Message
 

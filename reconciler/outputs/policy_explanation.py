@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning
-from .explanation_parts import OverriddenPart, TargetPart, UnmetPart
+from .explanation_parts import OverriddenPart, OverriddenTargets, Targets, Unmet
 from .parts import ObjectName, Previous, Source
 
 
@@ -22,18 +22,8 @@ class SelectedObjectPart(DocumentPart, frozen=True, kw_only=True):
     ref: ObjectName
     holds: Annotated[bool, meaning("True if it claims the object.")]
     selects_by: str
-    targets: Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")] | UnsetType = (
-        UNSET
-    )
-    overridden: (
-        Annotated[
-            tuple[str, ...],
-            meaning(
-                "The targets to which the policy assigns others: an override sets these, or nothing writes a share."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
+    targets: Targets | UnsetType = UNSET
+    overridden: OverriddenTargets | UnsetType = UNSET
     holder: Annotated[str, meaning("The policy that claims it instead.")] | UnsetType = UNSET
     why: str | UnsetType = UNSET
 
@@ -49,10 +39,7 @@ class ExplainedPolicyPart(DocumentPart, frozen=True, kw_only=True):
         Annotated[tuple[SelectorPart, ...], meaning("Its selectors, and how many objects each selects.")] | UnsetType
     ) = UNSET
     objects: tuple[SelectedObjectPart, ...] | UnsetType = UNSET
-    unmet: (
-        Annotated[tuple[UnmetPart, ...], meaning("What the placement asks for and no cluster meets, or too few.")]
-        | UnsetType
-    ) = UNSET
+    unmet: Unmet | UnsetType = UNSET
 
 
 class RuleTargetsPart(DocumentPart, frozen=True, kw_only=True):

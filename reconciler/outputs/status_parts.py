@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning, unless_empty
-from .parts import ClusterName, Message, ObjectName, Reason
+from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason
 
 if TYPE_CHECKING:
     from reconciler.ledger.cluster import Deviation
@@ -39,12 +39,7 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
     cluster: ClusterName | UnsetType = UNSET
     object: ObjectName | UnsetType = UNSET
     replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
-    overridden: (
-        Annotated[
-            bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
-        ]
-        | UnsetType
-    ) = UNSET
+    overridden: IsOverridden | UnsetType = UNSET
     applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
     health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET
