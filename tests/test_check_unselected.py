@@ -4,9 +4,11 @@ import json
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from render.matching import near_misses
 from render.matching.near_misses import NearMisses
 from render.model import ObjectRef, Template
 from render.parsing.policies import propagation_policy
@@ -220,3 +222,12 @@ def test_a_policy_of_another_namespace_is_near_if_nothing_else_keeps_it() -> Non
 def test_the_labels_of_an_object_are_not_told() -> None:
     wanted = a_cluster_policy("apps", selectors=[selector(labelSelector={"matchLabels": {"key": "wanted"}})])
     assert "hunter2" not in nearest_of(wanted, labels={"key": "hunter2"})
+
+
+def test_names_are_compared_where_little_else_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare = Mock(return_value="")
+    monkeypatch.setattr(near_misses, "nearest", compare)
+    others = [selector(name=f"web-{number}", namespace="other") for number in range(100)]
+    near = nearest_of(a_cluster_policy("apps", selectors=[*others, selector(name="wbe", namespace="shop")]))
+    assert near == "ClusterPropagationPolicy apps, which asks for the name 'wbe'"
+    compare.assert_called_once_with("wbe", ["web"])

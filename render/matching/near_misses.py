@@ -41,17 +41,24 @@ class NearMisses:
         kind = template.ref.kind
         if kind not in self._by_kind:
             kind = nearest(kind, self._by_kind, cutoff=_SIMILARITY)
-        ranked = []
+        found: list[tuple[PropagationPolicy, ResourceSelector, tuple[str, ...]]] = []
         for policy, selector in self._by_kind.get(kind, ()):
             obstacles = tuple(_obstacles(policy, selector, template))
-            if policy.namespace not in {"", template.ref.namespace} and not _is_meant_for(selector, obstacles):
-                continue
-            is_similar = bool(selector.name and nearest(selector.name, [template.ref.name]))
-            ranked.append((len(obstacles), not is_similar, -specificity(selector), str(policy), obstacles))
-        if not ranked:
+            if policy.namespace in {"", template.ref.namespace} or _is_meant_for(selector, obstacles):
+                found.append((policy, selector, obstacles))
+        if not found:
             return None
-        *_, policy_name, obstacles = min(ranked)
-        return NearMiss(policy=policy_name, obstacles=obstacles)
+        # Names are compared last, and of few: that takes far longer than to find what else is in the way.
+        fewest = min(len(obstacles) for *_, obstacles in found)
+        policy, _, obstacles = min(
+            (each for each in found if len(each[2]) == fewest),
+            key=lambda each: (not _is_similar(each[1], template), -specificity(each[1]), str(each[0]), each[2]),
+        )
+        return NearMiss(policy=str(policy), obstacles=obstacles)
+
+
+def _is_similar(selector: ResourceSelector, template: Template) -> bool:
+    return bool(selector.name and nearest(selector.name, [template.ref.name]))
 
 
 def _is_meant_for(selector: ResourceSelector, obstacles: Sequence[str]) -> bool:
