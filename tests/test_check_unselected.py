@@ -69,6 +69,7 @@ def test_objects_of_a_kind_are_told_together(repository: Repository, capsys: pyt
     assert warnings(repository, capsys) == [
         "apps/one.yaml: no policy selects ConfigMap default/one, ConfigMap default/two, so that they go nowhere"
     ]
+    assert "  hint: select them, or name their kind or folder in" in argosy(repository, capsys, "validate").out
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from render.policy import PropagationPolicy
 from render.words import listed
 
 UNSELECTED, IDLE_ENTRY = "UnselectedTemplate", "IdleEntry"
-_HINT = "select it, or name its kind or folder in notPropagated of argosy.yaml"
+_SETTING = "kind or folder in notPropagated of argosy.yaml"
 
 
 def unselected_warnings(
@@ -42,9 +42,10 @@ def unselected_warnings(
     for (_, nearest), group in groups.items():
         first = group[0]
         line = line_of(first.path, first.document, "") if line_of else 0
-        they = "it goes" if len(group) == 1 else "they go"
+        they, them, their = ("it goes", "it", "its") if len(group) == 1 else ("they go", "them", "their")
         message = f"no policy selects {listed([str(each.ref) for each in group])}, so that {they} nowhere"
-        hint = f"{_HINT}; the nearest policy is {nearest}" if nearest else _HINT
+        nearest_policy = f"; the nearest policy is {nearest}" if nearest else ""
+        hint = f"select {them}, or name {their} {_SETTING}{nearest_policy}"
         yield Problem(first.path, line, "", message, hint, UNSELECTED)
     yield from _idle_entries(desired, line_of)
 
