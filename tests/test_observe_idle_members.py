@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing
-from reconciler.observe.idle_members import IdleMember, idle_member, is_still_idle
+from reconciler.observe.idle_members import IdleMember, apis_digest, idle_member, is_still_idle
 from reconciler.observe.objects import CONFIG_MAPS
 from reconciler.plans.admission import Admission
 from reconciler.plans.model import ObservedCluster
@@ -113,6 +113,17 @@ DIFFERENCES = [
 def test_whatever_differs_ends_the_rest(case: Known) -> None:
     cluster, observed = a_member()
     assert not is_still_idle(cluster, replace(at_rest(cluster, observed), **case.fields))
+
+
+CHANGES = [{"plural": "other"}, {"is_namespaced": False}, {"verbs": frozenset({"get"})}, {"is_scaled": True}]
+
+
+@each_row("change", CHANGES)
+def test_a_kind_that_is_served_otherwise_ends_the_rest(change: dict[str, Any]) -> None:
+    """A plan leaves replicas to others where a kind has the scale subresource: once that could come and go unseen."""
+    kind = (CONFIG_MAPS.api_version, CONFIG_MAPS.kind)
+    before, after = (Discovery(resources={kind: each}) for each in (CONFIG_MAPS, replace(CONFIG_MAPS, **change)))
+    assert apis_digest(before) != apis_digest(after)
 
 
 @pytest.mark.parametrize("path", ["/apis", "/api/v1/namespaces/kube-system", "/api/v1/configmaps"])

@@ -114,9 +114,9 @@ def is_still_idle(client: Client, known: IdleMember) -> bool:
 
 
 def apis_digest(discovery: Discovery) -> str:
-    """Return a digest of the kinds that a cluster serves, in its order of preference."""
+    """Return a digest of the kinds that a cluster serves, in its order of preference, and of how it serves each."""
     lines = [
-        f"{api_version} {kind} {each.plural} {each.is_namespaced} {sorted(each.verbs)}"
+        f"{api_version} {kind} {each.plural} {each.is_namespaced} {each.is_scaled} {sorted(each.verbs)}"
         for (api_version, kind), each in discovery.resources.items()
     ]
     return hashlib.sha256("\n".join([*lines, *sorted(discovery.unavailable)]).encode()).hexdigest()
