@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.guards.protection import ProtectedLoss, check_protection, losses_of_source
+from reconciler.guards import protection
+from reconciler.guards.protection import ProtectedLoss, check_protection, losses_between, losses_of_source
+from reconciler.source.files import SUBMODULE
 from render.documents import emit
 from render.errors import GuardRefused
 from render.gitobjects import object_id
@@ -260,7 +263,8 @@ def test_an_edit_reads_only_files_that_changed() -> None:
             return {id_: text for id_, (_, text) in found.items()}
 
         def files(source: Mapping[str, bytes]) -> list[File]:
-            return [File(path, object_id("blob", text), len(text)) for path, text in source.items()]
+            found = [File(path, object_id("blob", text), len(text)) for path, text in source.items()]
+            return [*found, File("module.yaml", b"not here", 0, SUBMODULE), File("large.json", b"not read", 9 << 20)]
 
         lost = losses_of_source(files(old), files(new), read_blobs, kept)
         return [str(each.ref) for each in lost], sorted(read)
@@ -277,6 +281,30 @@ def test_an_edit_reads_only_files_that_changed() -> None:
         ["PropagationPolicy.policy.karmada.io default/all"],
         sorted(["policy.yaml", *same, "web.yaml"]),
     )
+
+
+def test_a_change_of_what_nothing_protects_asks_for_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All files of a source say together which of them are read; few changes are about a protected object."""
+    asked: list[int] = []
+
+    def chosen(before: list[File], *_: object) -> list[File]:
+        asked.append(len(before))
+        return before
+
+    monkeypatch.setattr(protection, "files_of_fleet", chosen)
+
+    def lost(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+        blobs = {object_id("blob", text): text for text in (*before.values(), *after.values())}
+        repository: Any = SimpleNamespace(read_blobs=lambda ids: {id_: blobs[id_] for id_ in ids})
+        old, new = (
+            [File(path, object_id("blob", text), len(text)) for path, text in each.items()] for each in (before, after)
+        )
+        source: Any = SimpleNamespace(files=new, desired=SimpleNamespace(templates=()))
+        return [str(each.ref) for each in losses_between(repository, old, source)]
+
+    first = {"web.yaml": emit(protected(a_deployment())), "map.yaml": emit(a_config_map("map"))}
+    assert (lost(first, {"web.yaml": first["web.yaml"]}), lost(first, first), asked) == ([], [], [])
+    assert (lost(first, {"map.yaml": first["map.yaml"]}), asked) == ([WEB], [2])
 
 
 def test_of_many_losses_the_first_are_named() -> None:

@@ -5,9 +5,8 @@ from functools import partial
 
 from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.continuity import files_of_fleet
 from reconciler.guards.limits import check_limits, check_members
-from reconciler.guards.protection import Folders, ProtectedLoss, losses_of_clusters, losses_of_source, protected_losses
+from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.cluster_removals import claimed_namespaces, removals
 from reconciler.pipeline.renames import by_new_names, renamed_binding
@@ -61,10 +60,7 @@ def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> t
         read_blobs=base.contents,
         expected=head.rendered.built.expected_removals,
     )
-    read = head.repository.read_blobs
-    chosen = files_of_fleet(base.source.files, head.repository, read)
-    refs = {template.ref for template in head.source.desired.templates}
-    of_source = losses_of_source(chosen, head.source.files, read, refs)
+    of_source = losses_between(head.repository, base.source.files, head.source)
     return protected_losses(losses_of_clusters(both), of_source)
 
 

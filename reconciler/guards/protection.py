@@ -13,9 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.branches.reading import Source
 from reconciler.pipeline.cluster_removals import Paths, ReadTree, lost_files
+from reconciler.repository import Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL
-from reconciler.source.files import SourceFile
+from reconciler.source.files import SUBMODULE, SourceFile, may_be_read
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GuardRefused
 from render.model import ObjectRef, as_list, as_mapping
@@ -23,11 +25,11 @@ from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
 from render.words import listed
 
 from .allowances import allowing_hint
+from .continuity import files_of_fleet
 from .removal_guard import NOTHING_COMMITTED
 
 _MARK = PROTECTED.encode()
 _MOST = 20
-_MANIFESTS = (".yaml", ".yml", ".json")
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 
@@ -73,11 +75,21 @@ def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
         yield ProtectedLoss(ref=ref, clusters=tuple(sorted(clusters)))
 
 
+def losses_between(repository: Repository, before: Collection[SourceFile], source: Source) -> Iterator[ProtectedLoss]:
+    """Yield the protected documents of a commit's files that are in no file of a source that follows it."""
+    read, now = repository.read_blobs, _readable(source.files)
+    changed = {id_ for _, id_ in _readable(before) - now}
+    # Which files the settings before had read is asked only where a change concerns something protected.
+    if changed and any(_MARK in content for content in read(changed).values()):
+        chosen = files_of_fleet(before, repository, read)
+        yield from losses_of_source(chosen, source.files, read, {template.ref for template in source.desired.templates})
+
+
 def losses_of_source(
     before: Collection[SourceFile], after: Collection[SourceFile], read_blobs: ReadBlobs, kept: Collection[ObjectRef]
 ) -> Iterator[ProtectedLoss]:
     """Yield the protected documents of files that are in no file any more; ``kept`` are the templates of the source."""
-    now, was = {(file.path, file.id) for file in after}, {(file.path, file.id) for file in before}
+    now, was = _readable(after), _readable(before)
     gone = {id_: path for path, id_ in sorted(was - now, reverse=True)}
     marked = {id_: content for id_, content in read_blobs(gone).items() if _MARK in content} if gone else {}
     if not marked:
@@ -87,10 +99,15 @@ def losses_of_source(
     # What was edited stands in a file that changed; all others are read only for what is in none of these.
     for files in (now - was, now & was):
         if lost:
-            there = _found_in(read_blobs({id_ for path, id_ in files if path.endswith(_MANIFESTS)}).values(), lost)
+            there = _found_in(read_blobs({id_ for _, id_ in files}).values(), lost)
             lost = {ref: path for ref, path in lost.items() if ref not in there}
     for ref, path in sorted(lost.items()):
         yield ProtectedLoss(ref=ref, path=path)
+
+
+def _readable(files: Iterable[SourceFile]) -> set[tuple[str, bytes]]:
+    """Return the paths and contents of those files that may be read at all."""
+    return {(each.path, each.id) for each in files if each.mode != SUBMODULE and may_be_read(each.path, each.size)}
 
 
 def _found_in(contents: Iterable[bytes], wanted: Collection[ObjectRef]) -> set[ObjectRef]:

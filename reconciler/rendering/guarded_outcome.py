@@ -3,14 +3,14 @@
 The guards judge values. Here they are given those of an outcome, and what the commits of its source allow.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.continuity import files_before, files_of_fleet, renames_by_hand, unread_files
+from reconciler.guards.continuity import files_before, renames_by_hand, unread_files
 from reconciler.guards.limits import check_limits, check_members
 from reconciler.guards.movement_guard import Breach, Placements, breaches
-from reconciler.guards.protection import Folders, ProtectedLoss, losses_of_clusters, losses_of_source, protected_losses
+from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.removal_guard import removal_refusal
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.previous import Previous
@@ -53,16 +53,11 @@ def losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLo
         read_blobs=outcome.contents,
         expected=outcome.rendered.built.expected_removals,
     )
-    of_source = _losses_of_source(outcome, previous) if previous.source != outcome.source.commit else ()
+    of_source: Iterable[ProtectedLoss] = ()
+    if previous.source != outcome.source.commit:
+        before = files_before(outcome.repository, previous).values()
+        of_source = losses_between(outcome.repository, before, outcome.source)
     return protected_losses(losses_of_clusters(folders), of_source)
-
-
-def _losses_of_source(outcome: Outcome, previous: Previous) -> Iterator[ProtectedLoss]:
-    read, source = outcome.repository.read_blobs, outcome.source
-    before = files_before(outcome.repository, previous)
-    chosen = files_of_fleet(before.values(), outcome.repository, read)
-    refs = {template.ref for template in source.desired.templates}
-    yield from losses_of_source(chosen, source.files, read, refs)
 
 
 @contextmanager
