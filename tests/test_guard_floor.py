@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.passes.applying import ApplyRun
+from render.model import ObjectRef
 from render.settings.removal_guard import FEW, RemovalGuard
 
 from .build import (
@@ -143,6 +148,52 @@ def test_the_member_that_held_it_is_emptied(tmp_path: Path, *, by_agent: bool) -
     fleet.repository.commit({"policies.yaml": policies("rome")})
     fleet.run()
     assert [key in fleet.members[name].objects for name in ("oslo", "rome")] == [False, True]
+
+
+def test_members_that_are_emptied_at_once_read_the_repository_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is planned in its own thread, and what it finds elsewhere is read from files that all threads share."""
+    nodes = (1, {"cpu": "8", "memory": "8Gi", "pods": "10"})
+    files = {"objects.yaml": [a_deployment()], "policies.yaml": policies("oslo")}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"oslo": nodes, "rome": nodes}, files)
+    fleet.run()
+    fleet.repository.commit({"policies.yaml": policies("rome")})
+    turns: list[Lock] = []
+    in_turn: list[bool] = []
+    jobs, is_elsewhere = ApplyRun._jobs, RenderedCommits.is_elsewhere
+
+    def making_jobs(run: ApplyRun, *given: Any) -> Any:
+        turns.append(given[2])
+        return jobs(run, *given)
+
+    def asking(commits: RenderedCommits, *given: Any) -> bool:
+        in_turn.append(turns[-1].locked())
+        return is_elsewhere(commits, *given)
+
+    monkeypatch.setattr(ApplyRun, "_jobs", making_jobs)
+    monkeypatch.setattr(RenderedCommits, "is_elsewhere", asking)
+    fleet.run()
+    assert set(in_turn) == {True}
+
+
+@given(st.lists(st.booleans(), max_size=5))
+def test_where_an_object_stands_is_found_out_once_for_all_members(holding: list[bool]) -> None:
+    read: list[bytes] = []
+
+    def entry(tree_id: bytes, _path: object) -> bytes | None:
+        read.append(tree_id)
+        return tree_id if holding[int(tree_id)] else None
+
+    names = [f"member{number}" for number in range(len(holding))]
+    clusters = {name: str(number).encode() for number, name in enumerate(names)}
+    commit: Any = SimpleNamespace(tree=SimpleNamespace(clusters=clusters, trees=SimpleNamespace(entry=entry)))
+    repository: Any = None
+    commits, ref = RenderedCommits(repository, _commits={"c": commit}), ObjectRef("", "ConfigMap", "default", "one")
+    for number, name in enumerate([*names, "another"]):
+        others = holding[:number] + holding[number + 1 :]
+        assert commits.is_elsewhere(name, "c", ref) is any(others)
+    assert len(read) <= len(holding)
 
 
 places = st.lists(

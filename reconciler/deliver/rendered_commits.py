@@ -1,6 +1,7 @@
 """Rendered commits as clusters must hold them: objects with their bindings' rules, and the removals allowed since."""
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -82,6 +83,7 @@ class RenderedCommits(Struct):
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
     _files: dict[bytes, dict[tuple[str, ...], bytes]] = field(default_factory=dict)
     _held_objects: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
+    _holders: dict[tuple[str, ObjectRef], tuple[str, ...]] = field(default_factory=dict)
     _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
@@ -106,9 +108,12 @@ class RenderedCommits(Struct):
 
     def is_elsewhere(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
         """Say whether a commit has another cluster hold an object."""
-        tree, path = self.commit(commit).tree, object_path(ref)
-        others = {tree_id for name, tree_id in tree.clusters.items() if name != cluster}
-        return any(tree.trees.entry(tree_id, path) is not None for tree_id in others)
+        key = commit, ref
+        if key not in self._holders:
+            tree, path = self.commit(commit).tree, object_path(ref)
+            holders = (name for name, id_ in tree.clusters.items() if tree.trees.entry(id_, path) is not None)
+            self._holders[key] = tuple(islice(holders, 2))  # of two, one at least is another cluster
+        return any(name != cluster for name in self._holders[key])
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""

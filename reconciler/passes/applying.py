@@ -48,7 +48,7 @@ from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
 from render.errors import GitError
 from render.interpreter import Interpreter
-from render.model import Manifest
+from render.model import Manifest, ObjectRef
 from render.timing import utc
 from render.words import counted
 
@@ -271,9 +271,14 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             with turn:
                 return self._history_place(given)
 
+        def is_elsewhere(cluster: str, ref: ObjectRef) -> bool:
+            with turn:
+                return self._commits.is_elsewhere(cluster, self.commit, ref)
+
         def made(cluster: str) -> ClusterJob:
             job = self._job(cluster, inventories, orphans)
-            return replace(job, options=replace(job.options, history_place=history_place))
+            asking = replace(job.options, history_place=history_place, is_elsewhere=partial(is_elsewhere, cluster))
+            return replace(job, options=asking)
 
         def made_later(cluster: str) -> ClusterJob:
             with turn:
@@ -348,7 +353,6 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             allowed_removals=_most(
                 [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed_removals(cluster)]
             ),
-            is_elsewhere=partial(self._commits.is_elsewhere, cluster, self.commit),
             confirmed=frozenset(options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,
