@@ -38,7 +38,7 @@ from .rendered_condition import RENDERED, with_condition
 
 REMOVED = "Removed"
 STILL_NEEDED = "StillNeeded"
-_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+_DEFINITIONS = ("apiextensions.k8s.io", "CustomResourceDefinition", "")
 _LISTED = 3
 _MOST = 10
 
@@ -179,8 +179,10 @@ class _NeedSearch:
         self._mask = {ref: _holders(variants) for ref, variants in lost.items()}
         self._every = _holders(variant for variants in lost.values() for variant in variants)
         self._names: dict[tuple[str, str], list[ObjectRef]] = {}
+        self._refs_by_kind: dict[tuple[str, str, str], list[ObjectRef]] = {}
         for ref in lost:
             self._names.setdefault((ref.kind, ref.name), []).append(ref)
+            self._refs_by_kind.setdefault((ref.group, ref.kind, ref.namespace), []).append(ref)
         self._manifests: dict[bytes, Manifest | None] = {}
         self._needed: dict[ObjectRef, Mask] = {}
         self._owners: dict[ObjectRef, dict[ObjectRef, Mask]] = {}
@@ -281,24 +283,24 @@ class _NeedSearch:
         """Yield what a dependency selects by labels, going by those that clusters hold."""
         selector, kind = label_selector(dependency.label_selector), dependency.kind
         key = (group_of(dependency.api_version), kind, dependency.namespace)
-        for ref in self._lost if selector else ():
-            if selector and (ref.group, ref.kind, ref.namespace) == key:
-                metadata = as_mapping((self._lost_manifest(ref) or {}).get("metadata"))
-                if matches(selector, as_mapping(metadata.get("labels"))):
-                    yield ref
+        for ref, manifest in self._lost_of_kind(key) if selector else ():
+            if selector and matches(selector, as_mapping(as_mapping(manifest.get("metadata")).get("labels"))):
+                yield ref
 
     def _definitions(self, ref: ObjectRef) -> Iterator[ObjectRef]:
         """Yield the CustomResourceDefinition of an object's kind."""
-        for each in self._lost if ref.group else ():
-            if each.group_kind == _CRD and each.name.endswith(f".{ref.group}"):
-                spec = as_mapping((self._lost_manifest(each) or {}).get("spec"))
-                if as_mapping(spec.get("names")).get("kind") == ref.kind:
+        for each, manifest in self._lost_of_kind(_DEFINITIONS) if ref.group else ():
+            if each.name.endswith(f".{ref.group}"):
+                names = as_mapping(as_mapping(manifest.get("spec")).get("names"))
+                if names.get("kind") == ref.kind:
                     yield each
 
-    def _lost_manifest(self, ref: ObjectRef) -> Manifest | None:
-        blob_id = self._lost[ref][0].id
-        self._read_blobs([blob_id])
-        return self._manifests[blob_id]
+    def _lost_of_kind(self, key: tuple[str, str, str]) -> Iterator[tuple[ObjectRef, Manifest]]:
+        """Yield what would be lost of a group, kind and namespace, with the manifest that clusters hold."""
+        found = {ref: self._lost[ref][0].id for ref in self._refs_by_kind.get(key, ())}
+        self._read_blobs(found.values())
+        for ref, blob_id in found.items():
+            yield ref, self._manifests[blob_id] or {}
 
 
 def _manifest_in(content: bytes) -> dict[str, Any] | None:
