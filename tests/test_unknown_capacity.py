@@ -118,6 +118,24 @@ def test_a_policy_is_warned_of_once_however_many_clusters_are_unknown(
     assert (ended.out + ended.err).count("no capacity is known") == (ended.out + ended.err).count(said) == 1
 
 
+def test_what_is_the_same_of_many_clusters_is_said_once(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only documents name each of them."""
+    names = ("bergen", "kyoto", "lima", "tokyo")
+    fleet.commit({f"clusters/{name}.yaml": a_cluster(name) for name in names})
+    shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD")
+    said = "no capacity is known of bergen, kyoto, lima and 1 more, so that they get no new replicas"
+    assert f"  ! {said} of Deployment.apps default/nginx, which divides by room\n" in shown.out
+    found = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["unknownCapacities"]
+    assert [each["cluster"] for each in found] == [*names]
+    argosy(fleet, capsys, "reconcile")
+    status = argosy(fleet, capsys, "status").out
+    assert f"bergen, kyoto, lima and 1 more: UnknownCapacity: {said}" in status
+    idle = argosy(fleet, capsys, "rebalance", "deploy/nginx", "-n", "default").out
+    assert f"{said} of Deployment.apps default/nginx: declare it" in idle
+    for text in (shown.out, status, idle):
+        assert text.count("no capacity is known") == 1
+
+
 def test_a_rebalance_that_moves_nothing_says_why(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Before, it said "No difference" and nothing else."""
     argosy(fleet, capsys, "cluster", "join", "tokyo", "--commit")

@@ -15,6 +15,7 @@ from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.rendering.problems import ObjectProblem
 from render.fleet_settings import plain_setting_change
+from render.scheduling.unknown_capacity import said_together
 
 from .difference import ChangeAction, Difference
 from .origins import origin_words
@@ -119,7 +120,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         before=_REPLICA_HEADER,
     )
     yield _warning_section("Not divided", difference.undivided)
-    yield _warning_section("Capacity unknown", difference.unknown_capacities)
+    yield _warning_section("Capacity unknown", said_together(difference.unknown_capacities))
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")

@@ -1,5 +1,6 @@
 """The reasons why rescheduling moves nothing of an object, in sentences."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from reconciler.rendering.outcome import Outcome
@@ -7,6 +8,7 @@ from render.binding import Binding
 from render.model import ObjectRef
 from render.scheduling.decisions import SchedulingDecision, Trigger
 from render.scheduling.scheduler import is_schedulable
+from render.scheduling.unknown_capacity import capacity_hint
 from render.words import listed
 
 
@@ -14,12 +16,17 @@ def reasons_to_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterator[str
     """Yield why each of some objects stays as it is in a pass that was asked to reschedule them."""
     built = outcome.rendered.built
     bindings = {binding.ref: binding for binding in built.bindings}
+    clusters_by_object: dict[str, list[str]] = defaultdict(list)
+    for each in outcome.unknown_capacities:
+        for name in each.divided:
+            clusters_by_object[name].append(each.cluster)
     for ref in refs:
         binding, decision = bindings.get(ref), built.schedule.decisions.get(ref)
         yield f"{ref} stays as it is: {_reason(binding, decision)}"
-        for each in outcome.unknown_capacities:
-            if str(ref) in each.divided:
-                yield f"no capacity is known of {each.cluster}, so that it gets no new replicas of {ref}: {each.hint}"
+        if unknown := clusters_by_object.get(str(ref), []):
+            gets = "it gets" if len(unknown) == 1 else "they get"
+            hint = capacity_hint(unknown[0])
+            yield f"no capacity is known of {listed(unknown)}, so that {gets} no new replicas of {ref}: {hint}"
 
 
 def _reason(binding: Binding | None, decision: SchedulingDecision | None) -> str:

@@ -15,6 +15,7 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectRea
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
+from render.scheduling.unknown_capacity import said_together
 from render.timing import utc
 from render.words import listed
 
@@ -72,8 +73,8 @@ def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
 
 
 def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:
-    """Yield a line for each cluster that gets no replicas by room, because nobody knows how much it has."""
-    yield from (f"\n{each.cluster}: UnknownCapacity: {each}\n" for each in fleet.unknown_capacities)
+    """Yield the clusters that get no replicas by room, because nobody knows how much they have."""
+    yield from (f"\n{each.names}: UnknownCapacity: {each}\n" for each in said_together(fleet.unknown_capacities))
 
 
 def _is_notable(binding: Binding) -> bool:

@@ -20,17 +20,27 @@ from .rules import Strategy, strategy_of
 
 
 class UnknownCapacity(Struct, frozen=True, kw_only=True):
-    """A cluster of which no capacity is known, and the objects or policies that divide replicas by room there."""
+    """A cluster of which no capacity is known, and the objects or policies that divide replicas by room there.
+
+    ``others`` are more clusters of which the same is to be said, where that is said once.
+    """
 
     cluster: str
     divided: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> str:
+        """The clusters, of many the first few."""
+        return listed((self.cluster, *self.others))
 
     @property
     def message(self) -> str:
         """The consequence for what is divided by room."""
         verb = "divides" if len(self.divided) == 1 else "divide"
+        gets = "they get" if self.others else "it gets"
         return (
-            f"no capacity is known of {self.cluster}, so that it gets no new replicas of"
+            f"no capacity is known of {self.names}, so that {gets} no new replicas of"
             f" {listed(self.divided)}, which {verb} by room"
         )
 
@@ -85,6 +95,17 @@ def unknown_capacities(placements: Iterable[tuple[str, Placement]], index: Clust
         for cluster in known[id(placement)][1]:
             divided[cluster].append(name)
     return tuple(UnknownCapacity(cluster=name, divided=tuple(found)) for name, found in sorted(divided.items()))
+
+
+def said_together(found: Iterable[UnknownCapacity]) -> tuple[UnknownCapacity, ...]:
+    """Return what is to be said of clusters, once for those of which it is the same: a fleet may have a thousand."""
+    clusters_by_divided: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for each in found:
+        clusters_by_divided[each.divided].append(each.cluster)
+    return tuple(
+        UnknownCapacity(cluster=first, others=tuple(others), divided=divided)
+        for divided, (first, *others) in clusters_by_divided.items()
+    )
 
 
 def placements_with_replicas(bindings: Iterable[Binding]) -> Iterator[tuple[str, Placement]]:
