@@ -82,7 +82,7 @@ POLICY_FIELDS: Mapping[str, str] = {
     "spec.preemption": "Whether the policy takes over what one of a lower priority has claimed.",
     "spec.dependentOverrides": "The override policies without which objects wait.",
     "spec.schedulerName": "The scheduler; Argosy schedules for `default-scheduler`.",
-    "spec.failover": "How workloads leave clusters in which they, or which themselves, fail.",
+    "spec.failover": "How workloads leave clusters that fail, or in which they fail.",
     "failover.application": "The failover of a workload that is unhealthy in a cluster.",
     "application.decisionConditions": "The conditions of moving it.",
     "decisionConditions.tolerationSeconds": "How long it may be unhealthy before it moves.",
