@@ -34,20 +34,70 @@ def test_validate_says_no_before_anything_is_rendered(fleet: Repository, capsys:
     assert (ended.code, SAID in ended.out) == (3, True)
 
 
-def test_an_upgrade_that_refuses_what_was_delivered_takes_nothing_away(
+VARIABLES = {
+    "argosy.yaml": emit(
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "Fleet",
+            "metadata": {"name": "default"},
+            "spec": {"source": {"render": ["Kustomization"]}},
+        }
+    ),
+    "apps.yaml": emit(
+        {
+            "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+            "kind": "Kustomization",
+            "metadata": {"name": "apps", "namespace": "flux-system"},
+            "spec": {
+                "path": "./apps",
+                "sourceRef": {"kind": "GitRepository", "name": "flux-system"},
+                "postBuild": {"substituteFrom": [{"kind": "ConfigMap", "name": "v"}]},
+            },
+        }
+    ),
+    "apps/a.yaml": emit(a_config_map("a", a="${A}")),
+}
+SAID_OF_VARIABLES = "SOPS encrypted ConfigMap flux-system/v, and nothing decrypts what variables come from"
+
+
+def variables_of(value: str, **more: Any) -> bytes:
+    return emit({**a_config_map("v", namespace="flux-system", A=value), **more})
+
+
+def test_validate_says_no_to_encrypted_variables_before_anything_is_rendered(
     fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fleet.commit({"list.yaml": emit(a_list("plain"))})
+    fleet.commit({**VARIABLES, "v.yaml": variables_of(TOKEN, sops={"mac": TOKEN})})
+    ended = argosy(fleet, capsys, "validate")
+    assert (ended.code, SAID_OF_VARIABLES in ended.out) == (3, True), ended
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"list.yaml": emit(a_list("plain"))}, {"list.yaml": emit(a_list(TOKEN, sops={"mac": TOKEN}))}, SAID),
+        (
+            {**VARIABLES, "v.yaml": variables_of("plain")},
+            {"v.yaml": variables_of(TOKEN, sops={"mac": TOKEN})},
+            SAID_OF_VARIABLES,
+        ),
+    ],
+    ids=["a list", "variables"],
+)
+def test_an_upgrade_that_refuses_what_was_delivered_takes_nothing_away(
+    before: dict[str, Any], after: dict[str, Any], said: str, fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.commit(before)
     assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
-    before = fleet.git("rev-parse", "argosy/rendered")
-    source = fleet.commit({"list.yaml": emit(a_list(TOKEN, sops={"mac": TOKEN}))})
+    first = fleet.git("rev-parse", "argosy/rendered")
+    source = fleet.commit(after)
     fleet.git("checkout", "-q", "argosy/rendered")
-    note = f"Argosy-Source: {source}\nArgosy-Version: 0.0.1\nArgosy-Previous: {before}\n"
+    note = f"Argosy-Source: {source}\nArgosy-Version: 0.0.1\nArgosy-Previous: {first}\n"
     delivered = fleet.commit({"README.md": "as 0.0.1 wrote it\n"}, f"Render\n\n{note}")
     fleet.git("checkout", "-q", "main")
     for files in ({}, {"b.yaml": a_config_map("b", b="c")}):
         if files:
             fleet.commit(files)
         ended = argosy(fleet, capsys, "reconcile")
-        assert (ended.code, SAID in ended.err) == (3, True), ended
+        assert (ended.code, said in ended.err) == (3, True), ended
         assert fleet.git("rev-parse", "argosy/rendered") == delivered

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.edit.importing import imported_folder
+from reconciler.source.broken import CIPHERTEXT
 from reconciler.source.ciphertext import may_hold_ciphertext
 from reconciler.source.karmada_objects import source_kinds
 from reconciler.source.loading import Loaded
@@ -439,6 +440,8 @@ def test_no_build_makes_values_of_ciphertext(case: Row) -> None:
     found = read(case.files)
     assert case.said in said(found)
     assert delivered_ciphertext(found) == []
+    unset = case.why == "variables of a Secret, which are never read"
+    assert (CIPHERTEXT in {each.problem.kind for each in found.broken}) is not unset, "validate says no to it"
 
 
 BY_THEMSELVES = {

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.source.broken import Broken
+from reconciler.source.broken import CIPHERTEXT, Broken
 from reconciler.source.built_files import Origin
 from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS, SourceFile
 from reconciler.source.lines import Lines
@@ -137,7 +137,7 @@ def _outcome(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
 def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
     """Yield the objects of a build that cannot be delivered."""
     for origin, message, hint in built.left_out:
-        problem = Problem(origin.path, origin.line, "", message, hint)
+        problem = Problem(origin.path, origin.line, "", message, hint, CIPHERTEXT)
         yield Broken(
             problem=problem, files=built.closure.inputs, makes=built.closure.shown(built.closure.kustomizations[0])
         )

@@ -30,12 +30,14 @@ NEWEST_KUBERNETES = "1.37.0"
 class UnusableRequest(Exception):
     """An object asks for what cannot be built: the field to blame, the fault and a hint.
 
-    ``place`` is another object to blame (None: the one that asks).
+    ``place`` is another object to blame (None: the one that asks), and ``kind`` that of the problem.
     """
 
-    def __init__(self, path: str, message: str, hint: str = "", place: LocatedManifest | None = None) -> None:
+    def __init__(
+        self, path: str, message: str, hint: str = "", place: LocatedManifest | None = None, *, kind: str = ""
+    ) -> None:
         super().__init__(message)
-        self.path, self.message, self.hint, self.place = path, message, hint, place
+        self.path, self.message, self.hint, self.place, self.kind = path, message, hint, place, kind
 
 
 class FolderRequest(Struct, frozen=True, kw_only=True):

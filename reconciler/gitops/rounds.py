@@ -198,7 +198,7 @@ class Rounds(Struct):
     def _unusable(self, place: LocatedManifest, error: UnusableRequest) -> Broken:
         is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
         name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
-        found = place.problem(error.path, f"{name}{error.message}", hint=error.hint)
+        found = place.problem(error.path, f"{name}{error.message}", hint=error.hint, kind=error.kind)
         return self._broken_folder(found, inputs_of(place.file))
 
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:

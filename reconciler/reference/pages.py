@@ -328,16 +328,18 @@ FILES = (
             Entry("A file that SOPS encrypted as a whole", "It is not read, and a warning says so."),
             Entry(
                 "A list, or several documents of one file, that SOPS encrypted together",
-                "It is a problem, as its objects could not be decrypted one by one.",
+                "It is a broken file, as its objects could not be decrypted one by one.",
             ),
             Entry(
                 "An object or a file that SOPS encrypted, and that others are made of",
-                "It is a problem: only what is delivered as it stands is decrypted.",
+                "What would be made of it is broken like a file, and that of a HelmChart a problem: only what is"
+                " delivered as it stands is decrypted.",
             ),
             Entry(
                 "A broken file",
                 "It is a problem if objects were rendered from it, or if it broke since the last rendered commit."
-                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem.",
+                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem. Before anything"
+                " was rendered, `argosy validate` says no to ciphertext of SOPS and to variables that nothing sets.",
             ),
             Entry(
                 "A file that is not read any more",

@@ -17,7 +17,7 @@ from reconciler.gitops.chart_places import AskedChart
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
-from reconciler.source.broken import Broken, broken_by
+from reconciler.source.broken import CIPHERTEXT, Broken, broken_by
 from reconciler.source.built_files import BuiltVariant, inputs_of
 from reconciler.source.checks import absent_clusters
 from reconciler.source.ciphertext import BESIDE, MARK, ciphertext_fault, may_hold_ciphertext
@@ -82,7 +82,7 @@ class ChartSource(Struct):
                 charts += [template_of(place, chart)] if id(place) in taken else []
             except UnusableRequest as error:
                 taken.add(id(place))
-                found = (error.place or place).problem(error.path, error.message, hint=error.hint)
+                found = (error.place or place).problem(error.path, error.message, hint=error.hint, kind=error.kind)
                 if is_own(place.manifest):
                     problems.append(found)
                 else:
@@ -150,7 +150,7 @@ class ChartSource(Struct):
             return error
         names = listed(sorted(self.members.names(each.clusters)))
         message = f"{error.message} (in {names}, by {listed(each.rules)})"
-        return UnusableRequest(error.path, message, error.hint, error.place)
+        return UnusableRequest(error.path, message, error.hint, error.place, kind=error.kind)
 
     def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
         """Return whether a chart asks for the version of Kubernetes or for APIs, as its text tells, and its version."""
@@ -165,7 +165,7 @@ class ChartSource(Struct):
                 self.cache.put_many(known)
         asks, version, encrypted = known[key][0][1]
         if encrypted:
-            raise UnusableRequest("spec.chart", ciphertext_fault(f"{encrypted} of it", MARK), BESIDE)
+            raise UnusableRequest("spec.chart", ciphertext_fault(f"{encrypted} of it", MARK), BESIDE, kind=CIPHERTEXT)
         return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
     def _admitted_chart(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
@@ -280,9 +280,8 @@ class ChartSource(Struct):
             found, path = self.config_maps.get((namespace, wanted["configMap"])), f"spec.valuesFrom[{number}]"
             name = f"ConfigMap {namespace}/{wanted['configMap']}"
             if found is not None and is_opaque(found.manifest):
-                raise UnusableRequest(
-                    path, f"SOPS encrypted {name}, and nothing decrypts what values come from", BESIDE
-                )
+                message = f"SOPS encrypted {name}, and nothing decrypts what values come from"
+                raise UnusableRequest(path, message, BESIDE, kind=CIPHERTEXT)
             text = as_mapping(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
             if isinstance(text, str) and found is not None:
                 values.append((name, _readable(path, name, text.encode())))
@@ -307,7 +306,7 @@ class ChartSource(Struct):
 def _readable(path: str, name: str, values: bytes) -> bytes:
     """Return values, unless SOPS encrypted some of them: a chart would take ciphertext for what it stands for."""
     if fault := ciphertext_fault(name, values):
-        raise UnusableRequest(path, fault, BESIDE)
+        raise UnusableRequest(path, fault, BESIDE, kind=CIPHERTEXT)
     return values
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
 from reconciler.building.requests import BuiltFolder, UnusableRequest
-from reconciler.source.broken import UNSET_VARIABLE
+from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
 from reconciler.source.built_files import Origin, inputs_of
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
@@ -105,7 +105,8 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
             return None
         raise UnusableRequest(path, f"there is no {name} in the source", "optional: true goes on without")
     if is_opaque(found.manifest):
-        raise UnusableRequest(path, f"SOPS encrypted {name}, and nothing decrypts what variables come from")
+        message = f"SOPS encrypted {name}, and nothing decrypts what variables come from"
+        raise UnusableRequest(path, message, kind=CIPHERTEXT)
     return _holder_of(path, name, found.manifest.get("data"))
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct, ValidationError, field
 
 from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import SourceTree
+from reconciler.source.broken import CIPHERTEXT
 from reconciler.source.ciphertext import ciphertext_fault
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
@@ -128,7 +129,7 @@ class Generators(Struct):
         self.inputs.update(tree.inputs_at([(file.path, file.id)]))
         content = tree.read([file.id])[file.id]
         if fault := ciphertext_fault(origin, content):
-            raise UnusableRequest(path, fault)
+            raise UnusableRequest(path, fault, kind=CIPHERTEXT)
         documents, errors = read_documents(content)
         value = documents[0].value if documents else {}
         objects = value if isinstance(value, list) else [value]
