@@ -83,6 +83,19 @@ def test_what_every_cluster_decides_is_expected(cluster: Cluster) -> None:
     assert shown(cluster, account) == "eu: equal\n"
 
 
+def test_what_kubernetes_decides_of_some_objects_of_a_kind_is_an_addition_to_others(cluster: Cluster) -> None:
+    """A token's data is its cluster's; that of another Secret is not."""
+    secret: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "key", "namespace": cluster.space},
+        "type": "Opaque",
+    }
+    cluster.apply(secret)
+    cluster.edit("secrets", "key", {"data": {"a": "YQ=="}})
+    assert shown(cluster, secret).startswith("eu: 1 object differs\n")
+
+
 def test_a_container_that_kubectl_added_is_shown(cluster: Cluster) -> None:
     web = a_deployment("web", namespace=cluster.space)
     cluster.apply(web)

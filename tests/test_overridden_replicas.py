@@ -137,6 +137,48 @@ def test_the_parallelism_of_a_job_counts_likewise(repository: Repository, capsys
     assert "oslo:1* rome:2" in argosy(repository, capsys, "render", "--bootstrap").out
 
 
+SCRIPTS = {
+    "replicaResource": "function GetReplicas(desiredObj) return desiredObj.spec.replicas end",
+    "replicaRevision": "function ReviseReplica(desiredObj, desiredReplica)"
+    " desiredObj.spec.replicas = desiredReplica return desiredObj end",
+}
+
+
+@pytest.mark.parametrize(("number", "shown"), [(1, "oslo:3 rome:1*"), (0, "oslo:3 rome:0*"), (3, "oslo:3 rome:3 ")])
+def test_the_replicas_that_a_script_reads_count_likewise(
+    repository: Repository, capsys: pytest.CaptureFixture[str], number: int, shown: str
+) -> None:
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "deployments"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "customizations": {name: {"luaScript": script} for name, script in SCRIPTS.items()},
+        },
+    }
+    repository.commit(a_source(**{"fewer.yaml": setting(number, "rome"), "scripts.yaml": customization}))
+    assert shown in argosy(repository, capsys, "render", "--bootstrap").out
+
+
+def test_a_cluster_whose_override_fails_has_the_replicas_it_had(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others get new ones, and count as such."""
+    policy, web = setting(0, "rome"), a_deployment(replicas=3)
+    removal = {"path": "/metadata/annotations/once", "operator": "remove"}
+    policy["spec"]["overrideRules"][0]["overriders"]["plaintext"] = [removal]
+    web["metadata"]["annotations"] = {"once": "yes"}
+    repository.commit(a_source(**{"nginx.yaml": web, "fails.yaml": policy}))
+    assert "oslo:3 rome:3 " in argosy(repository, capsys, "render", "--bootstrap").out
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"nginx.yaml": a_deployment(replicas=5)})
+    assert "oslo:5 rome:3*" in argosy(repository, capsys, "render").out
+    assert argosy(repository, capsys, "reconcile").code == 1
+    status = json.loads(argosy(repository, capsys, "status", "-o", "json").out)
+    assert {name: each["replicas"] for name, each in status["clusters"].items()} == {"oslo": 5, "rome": 3}
+
+
 @pytest.mark.parametrize("number", [9, 0])
 def test_explain_tells_what_a_cluster_gets(
     repository: Repository, capsys: pytest.CaptureFixture[str], number: int

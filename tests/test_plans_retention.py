@@ -4,6 +4,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.plans.expected_fields import parted_by_rules
+from reconciler.plans.field_paths import parse_path
+from reconciler.plans.model import DesiredObject
+from reconciler.plans.ownership import Owner
 from reconciler.plans.retention import RetainFailed, fields_left_to_owners, retained, retention_by
 from render.interpretation.operations import Interpretation
 from render.interpretation.retention import EACH, Retained
@@ -221,3 +225,40 @@ def test_a_rule_that_fails_blocks_its_own_object(cluster: Cluster) -> None:
         "correct its Retain rule, or see to its webhook",
     )
     assert cluster.read("configmaps", "bad")["data"] == {"size": "1"}
+
+
+class Beyond(NamedTuple):
+    """A field of somebody else's beside a manifest's own, and whether Kubernetes' own rules leave it to the cluster."""
+
+    why: str
+    manifest: Manifest
+    field: str
+    is_expected: bool
+
+
+WEBHOOKS = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+SECRET = {"apiVersion": "v1", "kind": "Secret"}
+ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+BEYOND = [
+    Beyond("the authority of a webhook", WEBHOOKS, '.webhooks[name="a"].clientConfig.caBundle', is_expected=True),
+    Beyond("a webhook, with one", WEBHOOKS, '.webhooks[name="b"]', is_expected=False),
+    Beyond("what else a webhook says", WEBHOOKS, '.webhooks[name="a"].clientConfig.url', is_expected=False),
+    Beyond("a token", {**SECRET, "type": TOKEN_TYPE}, ".data.token", is_expected=True),
+    Beyond("data of another Secret", {**SECRET, "type": "Opaque"}, ".data.token", is_expected=False),
+    Beyond(
+        "rules that are aggregated",
+        {**ROLE, "aggregationRule": {"clusterRoleSelectors": [{}]}},
+        ".rules",
+        is_expected=True,
+    ),
+    Beyond("rules of another role", ROLE, ".rules", is_expected=False),
+]
+
+
+@each_row("case", BEYOND)
+def test_what_others_wrote_is_expected_just_where_the_rule_of_its_kind_holds(case: Beyond) -> None:
+    manifest = {**case.manifest, "metadata": {"name": "web", "namespace": "shop"}}
+    want = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
+    field = (Owner("kubectl-edit"), parse_path(case.field))
+    parts = parted_by_rules([field], manifest, want, lambda desired, _live: desired)
+    assert parts == (((), (field,)) if case.is_expected else ((field,), ()))

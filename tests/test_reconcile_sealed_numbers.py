@@ -125,6 +125,32 @@ def test_clusters_whose_number_is_not_written_keep_what_they_have(
     assert argosy(fleet, capsys, "verify").code == 0
 
 
+def test_a_script_that_changes_ciphertext_writes_no_number(
+    fleet: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SOPS signs what it encrypts whatever else it signs: nobody could decrypt what such a script makes."""
+    script = (
+        "function ReviseReplica(desiredObj, desiredReplica) desiredObj.spec.replicas = desiredReplica"
+        " desiredObj.spec.template.spec.containers[1].env = nil return desiredObj end"
+    )
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "deployments"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "customizations": {"replicaRevision": {"luaScript": script}},
+        },
+    }
+    text = sops.encrypted(a_workload(4), tmp_path / "sops", regex="^env$", mac_only=True)
+    policy = a_policy(selectors=SELECTORS, placement=EQUAL)
+    fleet.commit({"workload.yaml": text, "policy.yaml": policy, "scripts.yaml": customization})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 1
+    assert [document_of(fleet, name, "Deployment.apps") for name in ("m1", "m2")] == ["", ""]
+    said = "m1, m2: 2 replicas cannot be written without a change of what SOPS encrypted"
+    assert said in fleet.show("bindings/default/Deployment.apps/nginx.yaml")
+
+
 def counted_in(repository: Repository) -> dict[str, tuple[str, str]]:
     """Return the objects and replicas of each cluster by the page of the rendered branch."""
     rows = (line.split("|") for line in repository.show("README.md").splitlines() if line.startswith(("| m", "| [m")))
