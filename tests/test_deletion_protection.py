@@ -75,6 +75,12 @@ class Loss(NamedTuple):
 LABELLED = f"has the label {LABEL}: Always"
 LOSSES = [
     Loss("its template goes", {"web.yaml": None}, f"oslo, rome: {WEB} {LABELLED}"),
+    Loss(
+        "its template, which says no namespace",
+        {"web.yaml": None},
+        f"oslo, rome: {WEB} {LABELLED}",
+        before={"web.yaml": protected({**a_deployment(), "metadata": {"name": "nginx"}})},
+    ),
     Loss("it leaves one cluster", {"policy.yaml": the_policy(on_clusters("oslo"))}, f"rome: {WEB} {LABELLED}"),
     Loss("a label of a cluster goes", {"rome.yaml": a_cluster("rome")}, f"rome: {WEB} {LABELLED}"),
     Loss(
@@ -180,6 +186,17 @@ def test_what_is_moved_or_renamed_in_the_source_is_not_gone(tmp_path: Path, caps
     assert ended.code == 0, ended
 
 
+def test_a_namespace_that_is_written_into_a_template_moves_it_nowhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    web = protected(a_deployment())
+    labels = web["metadata"]["labels"]
+    fleet = rendered(tmp_path, capsys, {"web.yaml": {**web, "metadata": {"name": "nginx", "labels": labels}}})
+    fleet.commit({"web.yaml": web})
+    ended = argosy(fleet, capsys, "reconcile")
+    assert ended.code == 0, ended
+
+
 def test_what_leaves_a_cluster_that_is_gone_is_not_taken_away(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,20 +236,24 @@ documents = st.lists(
     ),
     max_size=4,
 )
-sources = st.dictionaries(st.sampled_from(["a.yaml", "b.yaml", "c/d.yaml"]), documents, max_size=3)
+sources = st.dictionaries(st.sampled_from(["a.yaml", "b.yml", "c/d.json"]), documents, max_size=3)
 
 
-@given(sources, sources)
+def listed_together(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"apiVersion": "v1", "kind": "List", "items": documents}] if documents else []
+
+
+@given(sources, sources, st.sets(st.booleans()))
 def test_what_is_lost_was_protected_and_is_nowhere(
-    before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[str, Any]]]
+    before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[str, Any]]], with_lists: set[bool]
 ) -> None:
-    """However documents are spread over files: each protected one that is in no file any more is told once."""
+    """However documents are spread over files and lists: each protected one that is in none any more is told once."""
     blobs: dict[bytes, bytes] = {}
 
-    def files(source: dict[str, list[dict[str, Any]]]) -> list[File]:
+    def files(source: dict[str, list[dict[str, Any]]], *, has_lists: bool) -> list[File]:
         made = []
-        for path, listed in source.items():
-            content = b"---\n".join(map(emit, listed))
+        for path, written in source.items():
+            content = b"---\n".join(map(emit, listed_together(written) if has_lists else written))
             id_ = object_id("blob", content)
             blobs[id_] = content
             made.append(File(path, id_, len(content)))
@@ -242,7 +263,8 @@ def test_what_is_lost_was_protected_and_is_nowhere(
         every = (each for listed in source.values() for each in listed)
         return {ObjectRef.of(each) for each in every if each["metadata"]["labels"][LABEL] in values}
 
-    lost = losses_of_source(files(before), files(after), lambda ids: {id_: blobs[id_] for id_ in ids}, ())
+    old, new = files(before, has_lists=True in with_lists), files(after, has_lists=False in with_lists)
+    lost = losses_of_source(old, new, lambda ids: {id_: blobs[id_] for id_ in ids}, ())
     found = [each.ref for each in lost]
     assert found == sorted(refs(before, "Always") - refs(after, "Always", "Never"))
 

@@ -1,15 +1,18 @@
 """The status of WorkloadRebalancers: what became of their workloads, when, and until when their files should stay."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from render.documents import parse_documents
 from render.parsing.bindings import ANSWERED_REQUESTS
+from render.rebalancers.finished import recorded_request_status
 
 from .build import a_deployment, a_policy
 from .memory_fleet import MemoryFleet
+from .tables import each_row
 from .test_failover import WEB
 
 ROOM = (1, {"cpu": "8", "memory": "16Gi", "pods": "110"})
@@ -101,3 +104,42 @@ def test_a_rebalancer_that_karmada_has_answered_asks_for_nothing(
         ["grown", "3", "of", "3", "2027-01-15T08:00:00Z"],
         ["move", "2", "of", "2", "2027-01-01T00:00:00Z"],
     ]
+
+
+class Recorded(NamedTuple):
+    """The status in a file whose spec of generation 2 names web and api, and what is done with by it."""
+
+    why: str
+    status: Mapping[str, Any]
+    done: Mapping[str, str]
+
+
+def answered(name: str, **said: str) -> dict[str, Any]:
+    return {"workload": a_rebalancer(name)["spec"]["workloads"][0], **said}
+
+
+WEB_DONE, API_GONE = answered("web", result="Successful"), answered("api", result="Failed", reason="NotFound")
+BOTH = {"web": "Successful", "api": "Successful"}
+END = {"finishTime": "2027-01-01T00:00:00Z"}
+RECORDED = [
+    Recorded("nothing is said", {}, {}),
+    Recorded("one is answered", {"observedWorkloads": [WEB_DONE]}, {"web": "Successful"}),
+    Recorded(
+        "the other is named without an answer",
+        {"observedWorkloads": [WEB_DONE, answered("api")]},
+        {"web": "Successful"},
+    ),
+    Recorded("one is not found", {"observedWorkloads": [API_GONE]}, {"api": "Failed"}),
+    Recorded("a word that is no answer", {"observedWorkloads": [answered("web", result="Maybe")]}, {}),
+    Recorded("all of it is finished", END, BOTH),
+    Recorded("it finished, and one failed", {**END, "observedWorkloads": [API_GONE]}, {**BOTH, "api": "Failed"}),
+    Recorded("another spec finished", {**END, "observedGeneration": 1}, {}),
+]
+
+
+@each_row("case", RECORDED)
+def test_the_workloads_of_a_status_are_done_with_as_far_as_it_says_so(case: Recorded) -> None:
+    rebalancer = a_rebalancer("web", "api")
+    rebalancer["metadata"] = {"name": "move", "generation": 2}
+    status = recorded_request_status({**rebalancer, "status": case.status})
+    assert {each.workload.name: str(each.outcome) for each in status.observed} == case.done
