@@ -42,10 +42,10 @@ def fleet(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.Capture
 def test_it_is_said_where_somebody_looks(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Before, nothing said a word: the new cluster stayed empty, and all was well."""
     joined = argosy(fleet, capsys, "cluster", "join", "tokyo", "--commit")
-    assert f"{SAID} of PropagationPolicy" in joined.err.replace("\n", " ")
+    assert f"{SAID} from PropagationPolicy default/nginx, which divides by room" in joined.err.replace("\n", " ")
     assert HINT in joined.err
     shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD")
-    assert f"CAPACITY UNKNOWN\n  ! {SAID} of Deployment.apps default/nginx, which divides by room\n" in shown.out
+    assert f"CAPACITY UNKNOWN\n  ! {SAID} of Deployment.apps default/nginx, which is divided by room\n" in shown.out
     assert "CAPACITY UNKNOWN" not in argosy(fleet, capsys, "diff", "HEAD", "HEAD").out
     assert "Capacity unknown" in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "markdown").out
     (found,) = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["unknownCapacities"]
@@ -124,7 +124,7 @@ def test_what_is_the_same_of_many_clusters_is_said_once(fleet: Repository, capsy
     fleet.commit({f"clusters/{name}.yaml": a_cluster(name) for name in names})
     shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD")
     said = "no capacity is known of bergen, kyoto, lima and 1 more, so that they get no new replicas"
-    assert f"  ! {said} of Deployment.apps default/nginx, which divides by room\n" in shown.out
+    assert f"  ! {said} of Deployment.apps default/nginx, which is divided by room\n" in shown.out
     found = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["unknownCapacities"]
     assert [each["cluster"] for each in found] == [*names]
     argosy(fleet, capsys, "reconcile")

@@ -84,7 +84,7 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
     To one with --mode Pull they never apply: 'argosy cluster agent NAME' prints the agent that does.
     """
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.joining import NewMember, capacity_unknown_of, join_member
+    from reconciler.edit.joining import NewMember, capacity_warning, join_member
 
     member = NewMember(**options)
     if member.mode == "Pull" and member.context:
@@ -92,8 +92,8 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
     with opened_source(log) as source:
         before, after = source.fleet, join_member(source, member, log, commit=commit)
     print_text(f"cluster/{member.name} joined")
-    for each in capacity_unknown_of(member.name, after):
-        log.warning(str(each))
+    if warning := capacity_warning(member.name, after):
+        log.warning(warning)
     if member.mode == "Pull":
         print_text("next, once the file is committed and pushed:")
         print_text("  argosy reconcile")

@@ -19,7 +19,8 @@ from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
-from render.scheduling.unknown_capacity import UnknownCapacity
+from render.scheduling.unknown_capacity import capacity_hint
+from render.words import listed
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels
@@ -77,11 +78,15 @@ def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bo
     return after
 
 
-def capacity_unknown_of(name: str, desired: Desired) -> tuple[UnknownCapacity, ...]:
-    """Return the policies that give a new member no replicas by room until its capacity is known; none or one."""
+def capacity_warning(name: str, desired: Desired) -> str:
+    """Return what policies withhold from a new member until its capacity is known; empty where that is nothing."""
     found = policies_of_unknown_room(desired, desired.clusters, claims_of(desired, {}))
-    divided = tuple(str(policy) for policy, names in found if name in names)
-    return (UnknownCapacity(cluster=name, divided=divided),) if divided else ()
+    policies = [str(policy) for policy, names in found if name in names]
+    if not policies:
+        return ""
+    verb = "divides" if len(policies) == 1 else "divide"
+    why = f"it gets no new replicas from {listed(policies)}, which {verb} by room"
+    return f"no capacity is known of {name}, so that {why}\n  hint: {capacity_hint(name)}"
 
 
 def _new_path(source: MemberSource, name: str) -> str:

@@ -20,7 +20,7 @@ from .rules import Strategy, strategy_of
 
 
 class UnknownCapacity(Struct, frozen=True, kw_only=True):
-    """A cluster of which no capacity is known, and the objects or policies that divide replicas by room there.
+    """A cluster of which no capacity is known, and the objects whose replicas are divided by room.
 
     ``others`` are more clusters of which the same is to be said, where that is said once.
     """
@@ -37,11 +37,11 @@ class UnknownCapacity(Struct, frozen=True, kw_only=True):
     @property
     def message(self) -> str:
         """The consequence for what is divided by room."""
-        verb = "divides" if len(self.divided) == 1 else "divide"
+        verb = "is" if len(self.divided) == 1 else "are"
         gets = "they get" if self.others else "it gets"
         return (
             f"no capacity is known of {self.names}, so that {gets} no new replicas of"
-            f" {listed(self.divided)}, which {verb} by room"
+            f" {listed(self.divided)}, which {verb} divided by room"
         )
 
     @property
