@@ -134,7 +134,8 @@ class Contents(NamedTuple):
         if not refused:
             return self
         problems = [_problem_of_sealed(place) for place in refused]
-        kept = tuple(place for place in self.sealed if not any(place is each for each in refused))
+        left_out = {id(place) for place in refused}
+        kept = tuple(place for place in self.sealed if id(place) not in left_out)
         return self._replace(sealed=kept, problems=(*self.problems, *problems))
 
 
