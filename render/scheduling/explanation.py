@@ -15,7 +15,7 @@ from render.placement import SpreadField
 from .attempts import LOCALITY_SCORE, Attempt, replicas_now
 from .decisions import Refusal, SchedulingDecision, Trigger
 from .filtering import rejections
-from .passed_over import why_not_chosen, why_region_is_left_out
+from .passed_over import PassedOver, why_region_is_left_out
 from .replicas import Apportionment, Mode, apportionments, shares_of
 from .rules import BEYOND_OVERFLOW, Strategy, assignment_strategy
 from .scheduler import SchedulingCycle
@@ -171,17 +171,18 @@ def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candida
     first = attempt.selection.candidates if attempt.selection else attempt.selected
     rest = attempt.filters.feasible & ~sum(1 << position for position in set(first))
     replicas = {} if isinstance(attempt.outcome, Refusal) else dict(attempt.outcome)
-    selected = set(attempt.selected)
+    selected, held = set(attempt.selected), replicas_now(state, task)
+    passed_over = PassedOver(task=task, attempt=attempt, state=state)
     return tuple(
         Candidate(
             cluster=state.index.names[position],
             tier=_tier(attempt, position),
             score=LOCALITY_SCORE if position in task.current.replicas else 0,
             room=_room(task, attempt, position),
-            held=replicas_now(state, task).get(position),
+            held=held.get(position),
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
-            why="" if position in selected else why_not_chosen(task, attempt, position, state),
+            why="" if position in selected else passed_over.why(position),
         )
         for position in (*first, *members(rest))
     )
