@@ -1,12 +1,18 @@
 """Objects that run to completion: a Job that has begun keeps its division, and one that is over moves nowhere."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.eviction_notes import RUN_BEGUN, RUN_OVER
+from reconciler.record.runs import reported_runs
+from render.binding import Binding
 from render.interpreter import Interpreter
+from render.model import ObjectRef, TargetCluster, Template
+from render.runs import ReportedRun
 
 from .build import a_cluster, a_policy, argosy, on_clusters, weighted
 from .clusters import Member, remove_namespaces
@@ -94,6 +100,39 @@ def test_a_job_that_has_begun_keeps_its_division_where_weights_change(
             "clusters": [{"cluster": "oslo"}, {"cluster": "rome"}],
         }
     ]
+
+
+def recorded_runs(**status_by_cluster: Any) -> dict[str, str]:
+    """The runs of a Job by what is recorded of it in clusters, where oslo reported its end before, and rome none."""
+    ref = ObjectRef("batch", "Job", "default", "sums")
+    targets = tuple(TargetCluster(name, 1) for name in status_by_cluster)
+    applied = [{"type": "Applied", "status": "True"}]
+    works = {
+        f"works/{name}/default/Job.batch/sums.yaml": {
+            "status": {"conditions": applied, "manifestStatuses": [{"status": status}]}
+        }
+        for name, status in status_by_cluster.items()
+    }
+    before = ObservedHealth(runs={ref: (ReportedRun(cluster="oslo", finish="Complete"), ReportedRun(cluster="rome"))})
+    recorded: Any = SimpleNamespace(health=lambda: before, manifest=works.get)
+    bindings = {ref: Binding(ref=ref, api_version="batch/v1", targets=targets)}
+    runs = reported_runs(recorded, bindings, {ref: Template(ref=ref, manifest=a_job())}, Interpreter())
+    return {each.cluster: each.finish for each in runs[ref]}
+
+
+ODD = [
+    {"conditions": "Complete"},
+    {"conditions": ["Complete"]},
+    "Complete",
+]
+
+
+@pytest.mark.parametrize("status", ODD, ids=str)
+def test_a_status_that_no_job_has_takes_nothing_back_and_ends_no_pass(status: Any) -> None:
+    """A member, or its agent, may report anything; what the others report is recorded all the same."""
+    assert recorded_runs(oslo=status, rome=COMPLETE) == {"oslo": "Complete", "rome": "Complete"}
+    assert recorded_runs(oslo=RUNNING, rome=status) == {"oslo": "", "rome": ""}
+    assert recorded_runs(oslo=None, rome=None) == {"oslo": "Complete", "rome": ""}
 
 
 def test_a_job_that_is_over_moves_nowhere_and_comes_back_by_itself(

@@ -1,10 +1,12 @@
 """The runs of objects that run to completion: where they have begun, and how they ended, as far as is recorded."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from reconciler.ledger.conditions import condition_of_type
 from render.binding import Binding
+from render.boundary import result_or_substitute
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef, Template
 from render.runs import ReportedRun
@@ -26,7 +28,7 @@ def reported_runs(
     found, before = dict[ObjectRef, tuple[ReportedRun, ...]](), recorded.health().runs
     for ref, binding in bindings.items():
         template = templates.get(ref)
-        if template is None or interpreter.finish(template.manifest) is None:
+        if template is None or _finish_of(template.manifest, interpreter) is None:
             continue
         known = {each.cluster: each for each in before.get(ref, ())}
         works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
@@ -55,6 +57,13 @@ def _run(
         is_there = str(applied.get("message") or "").startswith(_IMMUTABLE)
         return before or (ReportedRun(cluster=cluster) if is_there else None)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
-    finish = interpreter.finish({**template, "status": entry.get("status")}) or ""
-    # Who is told of an end once has it for good: a status that is gone takes nothing back.
-    return ReportedRun(cluster=cluster, finish=finish or (before.finish if before and not entry.get("status") else ""))
+    finish = _finish_of({**template, "status": entry.get("status")}, interpreter)
+    # Who is told of an end once has it for good: a status that is gone, or is none of the kind, takes nothing back.
+    is_silent = finish is None or not entry.get("status")
+    return ReportedRun(cluster=cluster, finish=finish or (before.finish if before and is_silent else ""))
+
+
+def _finish_of(manifest: Manifest, interpreter: Interpreter) -> str | None:
+    """Return how the run of an object ended ("": it goes on); None where it runs for ever, or its fields do not say."""
+    # Members and agents may report a status of any form, and the health of all others is recorded all the same.
+    return result_or_substitute(partial(interpreter.finish, manifest), lambda _error: None)
