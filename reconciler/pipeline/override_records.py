@@ -70,11 +70,12 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     def _overridden(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
         clusters_by_number: dict[int, set[str]] = {}
+        assigned: Mapping[str, int] = {}
         for content, number in self._numbers(binding, works):
             if self._assigned(binding.targets) <= {number}:  # most overrides set none
                 continue
-            names = {self.names[index] for index in members(content.clusters)}
-            assigned = binding.target_replicas
+            assigned = assigned or binding.target_replicas  # as long as the fleet, whatever the number of classes
+            names = map(self.names.__getitem__, members(content.clusters))
             clusters_by_number.setdefault(number, set()).update(
                 name for name in names if assigned.get(name, number) != number
             )
