@@ -120,6 +120,24 @@ def test_what_goes_along_is_not_told(repository: Repository, capsys: pytest.Capt
     assert [each.partition(":")[0] for each in warnings(repository, capsys)] == ["one.yaml"]
 
 
+def test_what_may_go_along_is_not_told(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script that does not tell what a workload depends on leaves that open in its namespace, and nowhere else."""
+    script = 'function GetDependencies(o) error("no") end'
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "deployments"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "customizations": {"dependencyInterpretation": {"luaScript": script}},
+        },
+    }
+    policy = a_policy(placement=PLACED, propagateDeps=True)
+    maps = {"one.yaml": a_config_map("one"), "two.yaml": a_config_map("two", namespace="shop")}
+    repository.write({**maps, "policy.yaml": policy, "script.yaml": customization})
+    assert [each.partition(":")[0] for each in warnings(repository, capsys)] == ["two.yaml"]
+
+
 def test_what_clusters_keep_is_told_as_released_alone(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

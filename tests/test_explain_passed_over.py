@@ -38,6 +38,7 @@ class Case(NamedTuple):
     want: dict[str, str]
     held: dict[str, int] = {}  # noqa: RUF012  # a NamedTuple's default, never changed
     scheduling: dict[str, Any] = DYNAMIC
+    regions: dict[str, str] = {}  # noqa: RUF012  # as above
 
 
 ONE, TWO = by(cluster=(1, 1)), by(cluster=(2, 2))
@@ -71,7 +72,26 @@ CASES = [
             " spreadConstraint.MinGroups",
         ),
     ),
-    Case("its region", 2, by(region=(1, 1), cluster=(1, 9)), {"a": 1, "b": 5}, {"a": "its region is not chosen"}),
+    Case(
+        "its region",
+        2,
+        by(region=(1, 1), cluster=(1, 9)),
+        {"a": 1, "b": 5},
+        {"a": "its region is not chosen"},
+        regions={"ra": "minGroups and maxGroups ask for 1 by region: others score more together"},
+    ),
+    Case(
+        "a refusal by regions",
+        2,
+        by(region=(3, 4), cluster=(1, 9)),
+        {"a": 3, "b": 3},
+        dict.fromkeys(
+            "ab",
+            "no cluster is chosen: failed to select clusters: the number of feasible region is less than"
+            " spreadConstraint.MinGroups",
+        ),
+        regions=dict.fromkeys(("ra", "rb"), "no region is chosen"),
+    ),
     Case(
         "what stays",
         2,
@@ -92,7 +112,8 @@ def test_the_rule_that_passed_a_cluster_over_is_named(case: Case) -> None:
     (attempt,) = explained(binding, index).attempts
     assert {each.cluster: each.why for each in attempt.candidates if not each.is_selected} == case.want
     assert not any(each.why for each in attempt.candidates if each.is_selected)
-    assert all(bool(each.why) is not each.is_chosen for each in attempt.regions)
+    assert {each.name: each.why for each in attempt.regions if not each.is_chosen} == case.regions
+    assert not any(each.why for each in attempt.regions if each.is_chosen)
 
 
 @pytest.mark.parametrize("scheduling", [DYNAMIC, AGGREGATED], ids=["dynamic", "aggregated"])

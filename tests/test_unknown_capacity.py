@@ -149,3 +149,10 @@ def test_a_rebalance_that_moves_nothing_says_why(fleet: Repository, capsys: pyte
     argosy(fleet, capsys, "reconcile")
     copied = argosy(fleet, capsys, "rebalance", "deploy/nginx", *namespace)
     assert f"{name} stays as it is: its replicas are not divided, so that every pass decides it afresh\n" in copied.out
+
+
+def test_nothing_is_said_of_what_asks_for_no_replicas(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.commit({"web.yaml": a_deployment(replicas=0), "clusters/tokyo.yaml": a_cluster("tokyo")})
+    document = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)
+    assert "unknownCapacities" not in document
+    assert "CAPACITY UNKNOWN" not in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD").out
