@@ -230,6 +230,17 @@ def test_a_job_with_indexes_runs_each_of_them_once(tmp_path: Path) -> None:
     assert rendered(fleet) == {"oslo": (2, 6)}
 
 
+def test_a_job_whose_mode_is_no_text_is_divided_and_no_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The warning names the field; before, the Job could not be built, for what was called a bug of Argosy."""
+    fleet = a_fleet(tmp_path, a_job(completionMode=5), divided("oslo", "rome"))
+    assert rendered(fleet) == {"oslo": (1, 4), "rome": (1, 3)}
+    rendering = argosy(fleet.repository, capsys, "render")
+    assert (rendering.code, rendering.err.splitlines()[-2:]) == (
+        0,
+        ["warning: sums.yaml:7: spec.completionMode: must be a string, not a number", "  hint: put it in quotes"],
+    )
+
+
 @pytest.mark.parametrize(("free", "want"), [("8", {"rome": (2, 6)}), ("1", {})])
 def test_a_job_with_indexes_needs_room_for_all_of_it(tmp_path: Path, free: str, want: dict[str, Any]) -> None:
     job = a_job(parallelism=2, completions=6, completionMode="Indexed")

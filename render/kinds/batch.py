@@ -20,7 +20,7 @@ from render.interpretation.removal import Path, take_out
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
-from render.model import Manifest
+from render.model import Manifest, as_mapping
 from render.resources import DependentObject
 
 from .kind import NO_DELIVERY_RULES, BuiltInKind, Default, PrunedField
@@ -131,7 +131,7 @@ def job_finish(job: Manifest) -> str:
 def counts_indexes(manifest: Manifest) -> bool:
     """Say whether an object is a Job whose pods each have an index: a part of one would count its own from 0."""
     is_job = manifest.get("kind") == "Job" and str(manifest.get("apiVersion")).startswith("batch/")
-    return is_job and text_at(manifest, "spec", "completionMode") == "Indexed"
+    return is_job and as_mapping(manifest.get("spec")).get("completionMode") == "Indexed"
 
 
 def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
