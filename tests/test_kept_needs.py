@@ -319,6 +319,29 @@ def test_a_custom_resource_keeps_its_definition(tmp_path: Path, capsys: pytest.C
     assert [f"clusters/{name}/{path}" in fleet.files() for name in ("paris", "rome")] == [True, False]
 
 
+SELECTED_BY_LABEL = """
+function GetDependencies(desiredObj)
+  local selector = {matchLabels = {app = "web"}}
+  return {{apiVersion = "v1", kind = "ConfigMap", namespace = "shop", labelSelector = selector}}
+end
+"""
+
+
+def test_what_kept_bytes_select_by_labels_stays_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They select by the labels that the clusters hold, for the templates are gone."""
+    selected, other = (a_config_map(name, namespace="shop") for name in ("selected", "unselected"))
+    selected["metadata"]["labels"], other["metadata"]["labels"] = {"app": "web"}, {"app": "other"}
+    everything = a_policy("maps", namespace="shop", selectors=[CONFIG])
+    script = a_script("dependencyInterpretation", SELECTED_BY_LABEL)
+    fleet = Repository.create(tmp_path / "fleet")
+    fleet.commit({**the_source(), **script, "maps.yaml": [selected, other, everything]})
+    passed(fleet, capsys, 0, "--bootstrap")
+    fleet.commit({**the_policy(suspension=PARIS_SUSPENDED), "maps.yaml": everything})
+    passed(fleet, capsys, 1)
+    kept = [path for path in fleet.files(under="clusters") if path.endswith("selected.yaml")]
+    assert kept == [f"{HELD}ConfigMap/selected.yaml"]
+
+
 class Named(NamedTuple):
     why: str
     fields: Mapping[str, Any]
@@ -346,6 +369,13 @@ NAMED = [
         "the service behind an Ingress",
         {"spec": {"ingressClassName": "nginx", "defaultBackend": {"service": {"name": "web", "port": {"number": 1}}}}},
         (NamedObject("IngressClass", "shop", "nginx"), NamedObject("Service", "shop", "web")),
+    ),
+    Named(
+        "classes",
+        {"spec": {f"{word}ClassName": word for word in ("gateway", "priority", "runtime", "storage")}},
+        tuple(
+            NamedObject(f"{word.title()}Class", "shop", word) for word in ("gateway", "priority", "runtime", "storage")
+        ),
     ),
     Named(
         "the service that a webhook asks",
