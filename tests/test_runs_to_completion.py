@@ -104,15 +104,19 @@ def test_a_job_that_has_begun_keeps_its_division_where_weights_change(
 
 def recorded_runs(**status_by_cluster: Any) -> dict[str, str]:
     """The runs of a Job by what is recorded of it in clusters, where oslo reported its end before, and rome none."""
-    ref = ObjectRef("batch", "Job", "default", "sums")
-    targets = tuple(TargetCluster(name, 1) for name in status_by_cluster)
     applied = [{"type": "Applied", "status": "True"}]
     works = {
-        f"works/{name}/default/Job.batch/sums.yaml": {
-            "status": {"conditions": applied, "manifestStatuses": [{"status": status}]}
-        }
+        name: {"status": {"conditions": applied, "manifestStatuses": [{"status": status}]}}
         for name, status in status_by_cluster.items()
     }
+    return runs_by_works(works)
+
+
+def runs_by_works(work_by_cluster: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The same by the Works themselves."""
+    ref = ObjectRef("batch", "Job", "default", "sums")
+    targets = tuple(TargetCluster(name, 1) for name in work_by_cluster)
+    works = {f"works/{name}/default/Job.batch/sums.yaml": work for name, work in work_by_cluster.items()}
     before = ObservedHealth(runs={ref: (ReportedRun(cluster="oslo", finish="Complete"), ReportedRun(cluster="rome"))})
     recorded: Any = SimpleNamespace(health=lambda: before, manifest=works.get)
     bindings = {ref: Binding(ref=ref, api_version="batch/v1", targets=targets)}
@@ -133,6 +137,15 @@ def test_a_status_that_no_job_has_takes_nothing_back_and_ends_no_pass(status: An
     assert recorded_runs(oslo=status, rome=COMPLETE) == {"oslo": "Complete", "rome": "Complete"}
     assert recorded_runs(oslo=RUNNING, rome=status) == {"oslo": "", "rome": ""}
     assert recorded_runs(oslo=None, rome=None) == {"oslo": "Complete", "rome": ""}
+
+
+@pytest.mark.parametrize("work", [{"metadata": {}}, {"status": None}], ids=["none", "null"])
+def test_a_work_without_a_status_takes_nothing_back_and_ends_no_pass(work: dict[str, Any]) -> None:
+    """An agent may push one, for a Work needs no status to be taken from its branch."""
+    over = {
+        "status": {"conditions": [{"type": "Applied", "status": "True"}], "manifestStatuses": [{"status": COMPLETE}]}
+    }
+    assert runs_by_works({"oslo": work, "rome": over}) == {"oslo": "Complete", "rome": "Complete"}
 
 
 def test_a_job_that_is_over_moves_nowhere_and_comes_back_by_itself(

@@ -51,7 +51,7 @@ def _run(
 
     Where the last change of it was refused, nothing is reported of it, and what was known of it stays.
     """
-    status = work["status"]
+    status: Mapping[str, Any] = work.get("status") or {}
     applied = condition_of_type(status.get("conditions"), APPLIED)
     if applied.get("status") != "True":
         is_there = str(applied.get("message") or "").startswith(_IMMUTABLE)
