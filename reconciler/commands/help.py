@@ -1,33 +1,56 @@
-"""``argosy help``: the help of a command, or a topic of reference."""
+"""``argosy help``: the help of a command, a topic of reference, or what the whole reference has about some words."""
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.console.printing import print_text
+from reconciler.console.printing import print_error, print_text
+
+if TYPE_CHECKING:
+    from reconciler.reference.search import ReferenceEntry
+
+_MOST_SHOWN = 12
+"""More entries than these are counted at a terminal; a pipe gets all of them."""
 
 
-def _completed_topics(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer topics and commands to a shell."""
-    from reconciler.reference.topics import TOPICS
-
+def _completed_words(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer topics and commands to a shell, and behind --search the words that names of the reference have."""
     root = context.find_root()
-    names = [*TOPICS, *(root.command.list_commands(root) if isinstance(root.command, click.Group) else ())]
+    if context.params.get("is_search"):
+        from reconciler.reference.search import words_of_names
+
+        names = sorted(words_of_names(_all_entries(root)))
+    else:
+        from reconciler.reference.topics import TOPICS
+
+        names = [*TOPICS, *(root.command.list_commands(root) if isinstance(root.command, click.Group) else ())]
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @click.command(cls=DocumentedCommand)
-@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND]", shell_complete=_completed_topics)
+@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND | WORDS]", shell_complete=_completed_words)
+@click.option(
+    "--search", "is_search", is_flag=True, help="Find the entries of the whole reference that have all WORDS."
+)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...]) -> int:
+def command(context: click.Context, /, words: tuple[str, ...], *, is_search: bool) -> int:
     """Show the help of a command, or a topic of reference  [default: list both].
 
     A topic is a table of names and what they mean, such as the exit codes or the fields of argosy.yaml.
+
+    With --search, commands, options, topics, fields of Karmada's kinds and of JSON documents are searched. Entries that
+    have the words in their names come first. Each is shown with the command that says more. In a pipe, every line is
+    one entry: its name, what it means, and that command, with tabs between them. The exit code is 1 if nothing is
+    found.
     """
     from reconciler.reference.topics import TOPICS, topic
 
+    if is_search:
+        return _search(context.find_root(), words)
     formatter = context.find_root().make_formatter()
     if not words:
         _write_contents(context.find_root(), formatter, TOPICS.items())
@@ -61,6 +84,72 @@ def _write_section(formatter: click.HelpFormatter, title: str, before: str, entr
         formatter.write_dl([(_text_without_markup(name), _text_without_markup(about)) for name, about in entries])
 
 
+def _search(root: click.Context, words: Sequence[str]) -> int:
+    """Print the entries that have all words; say what is near where there is none."""
+    from reconciler.reference.search import entries_with, hint_where_nothing_is_found
+
+    given = [part for word in words for part in word.split()]
+    if not given:
+        raise click.UsageError("--search needs words, such as 'argosy help --search removal guard'.", root)
+    entries = tuple(_all_entries(root))
+    found = entries_with(given, entries)
+    if not found:
+        hint = hint_where_nothing_is_found(given, entries)
+        all_of = "all of " if len(given) > 1 else ""
+        print_error(f"argosy: no entry of the reference has {all_of}{' '.join(given)!r}\n  hint: {hint}")
+        return 1
+    if sys.stdout.isatty():
+        _write_found(root.make_formatter(), found)
+    else:
+        for entry in found:
+            print_text("\t".join((entry.name, " ".join(entry.about.split()), entry.command)))
+    return 0
+
+
+def _write_found(formatter: click.HelpFormatter, found: "Sequence[ReferenceEntry]") -> None:
+    """Print the first entries for a person, and count the others."""
+    for entry in found[:_MOST_SHOWN]:
+        formatter.write(f"{entry.name}  ({entry.command})\n")
+        with formatter.indentation():
+            formatter.write_text(_text_without_markup(entry.about))
+    more = len(found) - _MOST_SHOWN
+    if more > 0:
+        formatter.write(f"and {more} more: a further word narrows them down, and a pipe gets all\n")
+    print_text(formatter.getvalue(), end="")
+
+
+def _all_entries(root: click.Context) -> "Iterator[ReferenceEntry]":
+    """Yield the entries of commands, then those of everything else."""
+    from reconciler.reference.search import reference_entries
+
+    yield from _command_entries(root)
+    yield from reference_entries()
+
+
+def _command_entries(context: click.Context, known: frozenset[str] = frozenset()) -> "Iterator[ReferenceEntry]":
+    """Yield an entry for each paragraph of a command's help and each of its options, and those of commands below it.
+
+    ``known`` are the options of the command above: they stand before each command, and are told of once.
+    """
+    from reconciler.reference.search import ReferenceEntry
+
+    path, command = context.command_path, context.command
+    shown = f"{path} --help"
+    for paragraph in (command.help or "").split("\n\n"):
+        yield ReferenceEntry(name=path, about=" ".join(paragraph.split()), command=shown)
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    for option in options:
+        name = max(option.opts, key=len)
+        if name not in known:
+            yield ReferenceEntry(name=f"{path} {name}", about=option.help or "", command=shown)
+    if isinstance(command, click.Group):
+        own = known | {max(option.opts, key=len) for option in options}
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            if below is not None:
+                yield from _command_entries(click.Context(below, info_name=word, parent=context), own)
+
+
 def _text_without_markup(text: str) -> str:
     return text.replace("`", "'")
 
@@ -74,6 +163,10 @@ def _command_help(root: click.Context, words: Sequence[str], topics: Iterable[st
         next_command = group.get_command(context, word) if isinstance(group, click.Group) else None
         if next_command is None:
             from reconciler.names.subjects import unknown_name
+            from reconciler.reference.search import advice_for
+
+            if len(words) == 1 and (advice := advice_for(word)):
+                return advice
 
             names = [*known, *topics] if context is root else known
             raise unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)

@@ -186,6 +186,7 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy help", "List commands and topics"),
         ("argosy help exit-codes", "Read one topic; argosy.yaml is one too"),
         ("argosy help cluster join", "Read the help of a command"),
+        ("argosy help --search removal guard", "Find the command or the field that is about something"),
     ),
 }
 """The examples of each command by its words behind ``argosy``."""
