@@ -19,6 +19,7 @@ import click
 from reconciler import VERSION
 from reconciler.commands.options.completion import completed_param, with_completion
 from reconciler.commands.options.global_options import shared_options, with_global_options
+from reconciler.commands.options.help_pages import HelpContext
 from reconciler.console.meant_commands import meant_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
@@ -84,6 +85,8 @@ _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EX
 
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is used, not to list it."""
+
+    context_class = HelpContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the command names in the order they are taught."""

@@ -203,3 +203,25 @@ def test_help_is_printed_as_it_is_meant() -> None:
     shown = dict(helps(argosy, click.Context(argosy, info_name="argosy")))
     assert len(shown) > len(COMMANDS)
     assert [name for name, text in shown.items() if "\\b" in text or "...\n" in text.partition("Commands:")[2]] == []
+@each_row("width", [40, 60, 78])
+def test_no_line_of_help_ends_within_a_word(width: int) -> None:
+    """Half an option can be neither copied nor searched for; click breaks lines at hyphens by itself."""
+
+    def contexts(command: click.Command, name: str, parent: click.Context | None) -> Iterator[click.Context]:
+        context = command.context_class(command, info_name=name, parent=parent, terminal_width=width)
+        yield context
+        if isinstance(command, click.Group):
+            for below in command.list_commands(context):
+                inner = command.get_command(context, below)
+                assert inner is not None
+                yield from contexts(inner, below, context)
+
+    texts = {each.command_path: each.get_help() for each in contexts(argosy, "argosy", None)}
+    assert "--allow-removal" in texts["argosy reconcile"]
+    broken = [
+        (path, line)
+        for path, text in texts.items()
+        for line in text.splitlines()
+        if re.search(r"\w-$", line) and not line.startswith("  argosy ")  # an example may take away a taint
+    ]
+    assert (broken, [path for path, text in texts.items() if "\u2011" in text]) == ([], [])

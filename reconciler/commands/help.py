@@ -170,5 +170,5 @@ def _command_help(root: click.Context, words: Sequence[str], topics: Iterable[st
 
             names = [*known, *topics] if context is root else known
             raise unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)
-        context = click.Context(next_command, info_name=word, parent=context)
+        context = next_command.context_class(next_command, info_name=word, parent=context)
     return context.get_help()

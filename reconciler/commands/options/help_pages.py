@@ -1,6 +1,6 @@
-"""The help of a command: many options stand in groups, and examples stand before how it ends."""
+"""The help of a command: words stay whole, many options stand in groups, and examples stand before how it ends."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -30,8 +30,45 @@ _GROUP_OF = {name: title for title, names in _GROUPS.items() for name in names}
 _REST = "Options"
 
 
+# Click breaks lines at hyphens, and half an option cannot be copied. It leaves this character alone, which is none of
+# ours and becomes a hyphen again once lines are broken.
+_UNBROKEN = "\u2011"
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("-", _UNBROKEN)
+
+
+class WholeWords(click.HelpFormatter):
+    """A formatter of help that breaks no line at a hyphen."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how a command is called."""
+        super().write_usage(_unbroken(prog), _unbroken(args), prefix)
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(_unbroken(text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a list of words, each with what it is."""
+        super().write_dl([(_unbroken(word), _unbroken(about)) for word, about in rows], col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return what was written."""
+        return super().getvalue().replace(_UNBROKEN, "-")
+
+
+class HelpContext(click.Context):
+    """A context whose help has whole words."""
+
+    formatter_class = WholeWords
+
+
 class DocumentedCommand(click.Command):
     """A command whose help groups a long list of options and shows examples."""
+
+    context_class = HelpContext
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, those of a long list in groups."""
@@ -55,6 +92,7 @@ class DocumentedGroup(click.Group):
     """A group of commands whose help shows examples, and whose commands are documented ones."""
 
     command_class = DocumentedCommand
+    context_class = HelpContext
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, and how the commands end."""
