@@ -203,6 +203,8 @@ def test_help_is_printed_as_it_is_meant() -> None:
     shown = dict(helps(argosy, click.Context(argosy, info_name="argosy")))
     assert len(shown) > len(COMMANDS)
     assert [name for name, text in shown.items() if "\\b" in text or "...\n" in text.partition("Commands:")[2]] == []
+
+
 @each_row("width", [40, 60, 78])
 def test_no_line_of_help_ends_within_a_word(width: int) -> None:
     """Half an option can be neither copied nor searched for; click breaks lines at hyphens by itself."""

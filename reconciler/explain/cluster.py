@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from reconciler.pipeline.dependencies import binding_name
-from reconciler.pipeline.kept_needs import REMOVED
+from reconciler.pipeline.need_notes import REMOVED
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.stages import Rendered
 from render.binding import Binding

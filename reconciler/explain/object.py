@@ -13,7 +13,7 @@ from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.cron import CappedReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
-from reconciler.pipeline.kept_needs import STILL_NEEDED
+from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built, Rendered

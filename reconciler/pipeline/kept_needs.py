@@ -6,19 +6,20 @@ an earlier version, and who prunes by the rendered tree would delete that under 
 
 1. ``lost`` are the objects of the previous commit that a pass would leave out of a cluster they stand in;
 2. the manifests that stay there are read, if there are any, and what they name of the lost stays, with its old bytes;
-3. that may name others itself, so this is repeated until nothing more is found.
+3. so does what serves them and is lost to no edit, such as a Service or an autoscaler (``companions``);
+4. that may name others itself, so this is repeated until nothing more is found.
 
 What is lost to a deliberate edit stays for bytes that are kept, never for new ones, which are what somebody wrote.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from render.binding import Binding, BindingSnapshot, Condition
-from render.bits import Mask, members
+from render.binding import Binding
+from render.bits import Mask
 from render.documents import DocumentErrors, parse_documents
 from render.gitobjects import Blob
 from render.interpreter import Interpreter, InterpreterError
@@ -28,22 +29,16 @@ from render.parsing.selectors import label_selector
 from render.resources import DependentObject
 from render.selectors import matches
 from render.tree import Variant, merged
-from render.words import listed
 from render.works import Works
 
 from .assembly import TreeContext, evicting_mask, kept_mask, target_mask
+from .companions import NEVER_COMPANIONS, CompanionIndex
 from .dependencies import NOT_SCHEDULED, binding_name
 from .namespaces import namespace_ref
-from .rendered_condition import RENDERED, with_condition
+from .need_notes import REMOVED, NeededObject, Variants, holders, with_needed_bindings
+from .rendered_condition import RENDERED
 
-REMOVED = "Removed"
-STILL_NEEDED = "StillNeeded"
 _DEFINITIONS = ("apiextensions.k8s.io", "CustomResourceDefinition", "")
-_LISTED = 3
-_MOST = 10
-
-Variants = tuple[Variant, ...]
-"""The clusters that hold an object, by its bytes."""
 
 
 class StayingObject(Struct, frozen=True, kw_only=True):
@@ -52,20 +47,6 @@ class StayingObject(Struct, frozen=True, kw_only=True):
     ref: ObjectRef
     variants: Variants
     is_older: bool
-
-
-class NeededObject(Struct, frozen=True, kw_only=True):
-    """An object of the previous commit that stays in clusters because of what stays there, with the bytes it had."""
-
-    ref: ObjectRef
-    manifest: Manifest
-    variants: Variants
-    owners: Mapping[ObjectRef, Mask]
-
-    @property
-    def clusters(self) -> Mask:
-        """The clusters in which it stays."""
-        return _holders(self.variants)
 
 
 class PassedTree(Struct, frozen=True, kw_only=True):
@@ -90,7 +71,7 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         masks = _TargetMasks(self.fleet)
         for ref in refs:
             binding = self.before.get(ref)
-            missing = masks.before(binding) & ~_holders(self.placed.get(ref, ())) if binding else 0
+            missing = masks.before(binding) & ~holders(self.placed.get(ref, ())) if binding else 0
             if missing and (variants := self.fleet.variants_of(ref, missing)):
                 found[ref] = variants
         return found
@@ -134,13 +115,6 @@ def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
     return stays
 
 
-def _holders(variants: Iterable[Variant]) -> Mask:
-    holders: Mask = 0
-    for clusters, _ in variants:
-        holders |= clusters
-    return holders
-
-
 def _variants_among(variants: Iterable[Variant], mask: Mask) -> Variants:
     return tuple(Variant(clusters & mask, blob_id) for clusters, blob_id in variants if clusters & mask)
 
@@ -154,7 +128,10 @@ def with_needs(
     """
     needed = needed_objects(passed, interpreter, unknown)
     more = {each.ref: merged([*passed.placed.get(each.ref, ()), *each.variants]) for each in needed}
-    return with_needed_bindings(passed.bindings, needed, passed, source), {**passed.placed, **more}
+    return with_needed_bindings(passed.bindings, needed, passed.before, passed.fleet.index.names, source), {
+        **passed.placed,
+        **more,
+    }
 
 
 def needed_objects(
@@ -176,8 +153,8 @@ class _NeedSearch:
     def __init__(self, passed: PassedTree, interpreter: Interpreter, lost: Mapping[ObjectRef, Variants]) -> None:
         self._passed, self._interpreter, self._lost = passed, interpreter, lost
         self._bindings = {binding.ref: binding for binding in passed.bindings}
-        self._mask = {ref: _holders(variants) for ref, variants in lost.items()}
-        self._every = _holders(variant for variants in lost.values() for variant in variants)
+        self._mask = {ref: holders(variants) for ref, variants in lost.items()}
+        self._every = holders(variant for variants in lost.values() for variant in variants)
         self._names: dict[tuple[str, str], list[ObjectRef]] = {}
         self._refs_by_kind: dict[tuple[str, str, str], list[ObjectRef]] = {}
         for ref in lost:
@@ -195,23 +172,38 @@ class _NeedSearch:
                 owner = ref_by_name.get((snapshot.namespace, snapshot.name))
                 if owner is not None:
                     clusters = self._passed.fleet.index.named(target.name for target in snapshot.clusters)
-                    self._add(owner, ref, clusters & _holders(self._passed.placed.get(owner, ())))
+                    self._add(owner, ref, clusters & holders(self._passed.placed.get(owner, ())))
 
     def follow(self, staying: Iterable[StayingObject]) -> None:
         """Add what objects need, and what that needs, until there is nothing more."""
-        level = [each for each in staying if _holders(each.variants) & self._every]
+        level = [each for each in staying if holders(each.variants) & self._every]
         while level:
             self._read_level(level)
             found: list[StayingObject] = []
             for each in level:
                 for clusters, blob_id in each.variants:
                     manifest = self._manifests[blob_id]
-                    for ref in self._refs_named_by(each.ref, manifest) if manifest is not None else ():
-                        is_due = ref != each.ref and (each.is_older or not self._is_edited(ref))
-                        if fresh := self._add(each.ref, ref, clusters) if is_due else 0:
+                    for ref in self._refs_bound_to(each, manifest) if manifest is not None else ():
+                        if fresh := self._add(each.ref, ref, clusters):
                             variants = _variants_among(self._lost[ref], fresh)
                             found.append(StayingObject(ref=ref, variants=variants, is_older=True))
             level = found
+
+    def _refs_bound_to(self, staying: StayingObject, manifest: Manifest) -> Iterator[ObjectRef]:
+        """Yield what an object that stays needs, and what serves it, of what would be lost."""
+        for ref in self._refs_named_by(staying.ref, manifest):
+            if ref != staying.ref and (staying.is_older or not self._is_edited(ref)):
+                yield ref
+        for ref in self._companions.companions(staying.ref, manifest):
+            if ref != staying.ref and not self._is_edited(ref):
+                yield ref
+
+    @cached_property
+    def _companions(self) -> CompanionIndex:
+        """The objects that would be lost, by what they serve."""
+        refs = [ref for ref in self._lost if ref.group_kind not in NEVER_COMPANIONS]
+        self._read_blobs(self._lost[ref][0].id for ref in refs)
+        return CompanionIndex.of((ref, self._manifests[self._lost[ref][0].id] or {}) for ref in refs)
 
     def found(self) -> tuple[NeededObject, ...]:
         """Return what was found, by object."""
@@ -310,77 +302,3 @@ def _manifest_in(content: bytes) -> dict[str, Any] | None:
     except (DocumentErrors, IndexError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def with_needed_bindings(
-    bindings: Iterable[Binding], needed: Iterable[NeededObject], passed: PassedTree, source: str
-) -> tuple[Binding, ...]:
-    """Return bindings that say what stays for others' sake, also of objects that the source does not have any more."""
-    found = {each.ref: each for each in needed}
-    made = [_with_note_of_need(_without_note(each), found.pop(each.ref, None), passed, source) for each in bindings]
-    made += [
-        _with_note_of_need(_attached_binding_of(each, passed.before.get(each.ref)), each, passed, source)
-        for each in found.values()
-    ]
-    return tuple(sorted(made, key=lambda binding: binding.ref))
-
-
-def _attached_binding_of(needed: NeededObject, before: Binding | None) -> Binding:
-    """Return the binding of an object that nothing but what stays asks for."""
-    plain = Binding(ref=needed.ref, api_version=str(needed.manifest.get("apiVersion", "")), conditions=(NOT_SCHEDULED,))
-    if before is None:
-        return plain
-    return replace(
-        plain,
-        uid=before.uid,
-        conflict_resolution=before.conflict_resolution,
-        preserve_resources_on_deletion=before.preserve_resources_on_deletion,
-    )
-
-
-def _with_note_of_need(binding: Binding, needed: NeededObject | None, passed: PassedTree, source: str) -> Binding:
-    if needed is None:
-        return binding
-    names = passed.fleet.index.names
-    clusters = tuple(sorted(names[position] for position in members(needed.clusters)))
-    owners = listed([str(ref) for ref in sorted(needed.owners)], _LISTED)
-    verbs = "stays there and needs" if len(needed.owners) == 1 else "stay there and need"
-    message = f"stays in {listed(clusters)} as it was: {owners} {verbs} it"
-    note = Condition(type=REMOVED, status="False", reason=STILL_NEEDED, message=message, clusters=clusters)
-    return with_condition(_with_required_by(binding, needed, names), note, passed.before, source)
-
-
-def _with_required_by(binding: Binding, needed: NeededObject, names: Sequence[str]) -> Binding:
-    """Return a binding that is required by the objects that need it, in the clusters in which they do."""
-    required = {(each.namespace, each.name): each for each in binding.required_by}
-    for owner, mask in needed.owners.items():
-        key = owner.namespace, binding_name(owner)
-        more = tuple(TargetCluster(name) for name in sorted(names[position] for position in members(mask)))
-        clusters_before = required[key].clusters if key in required else ()
-        known = {target.name for target in clusters_before}
-        added = (*clusters_before, *(target for target in more if target.name not in known))
-        required[key] = BindingSnapshot(namespace=key[0], name=key[1], clusters=added)
-    return replace(binding, required_by=tuple(required[key] for key in sorted(required)))
-
-
-def _without_note(binding: Binding) -> Binding:
-    if not is_needed(binding):
-        return binding
-    return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != REMOVED))
-
-
-def needed_notes(binding: Binding) -> tuple[Condition, ...]:
-    """Return the conditions of a binding which say that its object stays for others' sake."""
-    return tuple(each for each in binding.conditions if each.type == REMOVED)
-
-
-def is_needed(binding: Binding) -> bool:
-    """Say whether an object stays in a cluster because something that stays there needs it."""
-    return bool(needed_notes(binding))
-
-
-def needed_lines(bindings: Iterable[Binding]) -> tuple[str, ...]:
-    """Return a line for each object that stays for others' sake; of many, the first few."""
-    lines = [f"{each.ref} {note.message}" for each in bindings for note in needed_notes(each)]
-    more = len(lines) - _MOST
-    return (*lines[:_MOST], f"and {more} more that others need") if more > 0 else tuple(lines)

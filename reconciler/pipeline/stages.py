@@ -55,8 +55,9 @@ from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs, with_taints
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .held_divisions import PastDivisions
-from .kept_needs import PassedTree, Variants, with_needs
+from .kept_needs import PassedTree, with_needs
 from .namespaces import namespaces_to_place
+from .need_notes import Variants
 from .override_records import OverrideRecords
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous

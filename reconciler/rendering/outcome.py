@@ -19,7 +19,7 @@ from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import RUN_BEGUN
-from reconciler.pipeline.kept_needs import needed_lines
+from reconciler.pipeline.need_notes import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects

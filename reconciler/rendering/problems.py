@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from reconciler.pipeline.eviction_notes import RUN_NOTES
-from reconciler.pipeline.kept_needs import STILL_NEEDED
+from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
 from render.bits import members

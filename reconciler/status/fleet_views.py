@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from reconciler.console.cluster_lists import replica_words
 from reconciler.console.text import table
-from reconciler.pipeline.kept_needs import is_needed
+from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.unselected import unselected_words

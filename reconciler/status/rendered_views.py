@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import table
 from reconciler.pipeline.karmada_works import is_suspended
-from reconciler.pipeline.kept_needs import needed_notes
+from reconciler.pipeline.need_notes import needed_notes
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.readme import binding_state
 from reconciler.record.binding_status import expected_clusters
