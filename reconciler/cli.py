@@ -18,9 +18,9 @@ import click
 
 from reconciler import VERSION
 from reconciler.commands.options.completion import completed_param, with_completion
-from reconciler.commands.options.global_options import shared_options, with_global_options
+from reconciler.commands.options.global_options import global_option_params, with_global_options
 from reconciler.commands.options.help_pages import HelpContext
-from reconciler.console.meant_commands import meant_command
+from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
 from render.errors import ConfigError, GitError, ReconcileError
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from reconciler.reference.other_words import ELSEWHERE, OTHERWISE
 
-            advice = OTHERWISE.get(args[0]) or meant_command("argosy", args[0], COMMANDS, ELSEWHERE)
+            advice = OTHERWISE.get(args[0]) or question_for_similar_command("argosy", args[0], COMMANDS, ELSEWHERE)
             advice = advice or "'argosy --help' lists the commands."
             raise click.UsageError(f"{error.message} {advice}", ctx) from error
 
@@ -125,7 +125,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[*map(completed_param, shared_options())],
+    params=[*map(completed_param, global_option_params())],
 )
 @click.version_option(VERSION, prog_name="argosy", message="%(prog)s %(version)s")
 def argosy() -> None:
@@ -200,10 +200,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _code_after_report(words: Sequence[str], message: str, code: int) -> int:
     """Return an exit code, after a report of the error for whoever asked for a file that CI reads."""
-    from reconciler.console.error_reports import report_error
+    from reconciler.console.error_reports import print_error_report
 
     with suppress(OSError):
-        report_error(words, message, code)
+        print_error_report(words, message, code)
     return code
 
 
@@ -212,9 +212,9 @@ def _unwritten(words: Sequence[str], error: OSError) -> int:
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
         message = f"{of}{os.strerror(error.errno or 0).lower()}"
-        from reconciler.console.disk_errors import hint_of_disk_error
+        from reconciler.console.disk_errors import hint_for_disk_error
 
-        print_error(f"argosy: {message}\n  hint: {hint_of_disk_error(error)}")
+        print_error(f"argosy: {message}\n  hint: {hint_for_disk_error(error)}")
         return _code_after_report(words, message, GitError.exit_code)
     if error.errno not in _FULL:
         return _code_after_report(words, "a bug in Argosy", _bug(error))

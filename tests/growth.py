@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.console.cleaning import cleaned
+from reconciler.console.cleaning import safe_for_terminal
 from reconciler.repository.commits import parse_commit
 from reconciler.source.ignoring import ignore_test
 from reconciler.source.loading import load_source
@@ -162,7 +162,7 @@ def _unknown_fields(size: int) -> Work:
 
 def _text(size: int) -> Work:
     text = "\x1b[2K::error::https://a:b" * size
-    return lambda: cleaned(text)
+    return lambda: safe_for_terminal(text)
 
 
 BUDGETS = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.commands.diff import DiffOptions, diff_and_show
-from reconciler.commands.options.repeating import run_for_each
+from reconciler.commands.options.repeating import run_for_each_change
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.rendering.memory import SourceMemory
 from render.errors import GitError
@@ -43,7 +43,7 @@ def test_an_error_of_one_run_does_not_end_the_next(capsys: pytest.CaptureFixture
         return result
 
     log = Log(stream=StringIO())
-    assert run_for_each(log, run, [set(), {"a"}, {"a", "b"}]) == 0
+    assert run_for_each_change(log, run, [set(), {"a"}, {"a", "b"}]) == 0
     assert capsys.readouterr().err == "the branch is gone\n"
     lines = [line.split() for line in log.stream.getvalue().splitlines()]  # type: ignore[attr-defined]  # a StringIO
     assert [(saved, code) for _, saved, _, code in lines] == [

@@ -8,7 +8,7 @@ import pytest
 
 from reconciler import cli
 from reconciler.cli import run
-from reconciler.console.disk_errors import hint_of_disk_error
+from reconciler.console.disk_errors import hint_for_disk_error
 from reconciler.repository import worktree
 from reconciler.repository.failures import git_error
 from reconciler.repository.worktree import put_files
@@ -19,7 +19,7 @@ from .tables import each_row
 
 @each_row("number", sorted(cli._REFUSED))
 def test_every_error_that_only_somebody_here_removes_has_its_own_hint(number: int) -> None:
-    assert hint_of_disk_error(OSError(number, "x")) != ""
+    assert hint_for_disk_error(OSError(number, "x")) != ""
 
 
 def test_a_folder_that_is_read_only_ends_a_command_with_what_helps(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.console.cluster_lists import cluster_cell, cluster_words
-from reconciler.console.text import table
+from reconciler.console.cluster_lists import clusters_with_replicas_within_width, summarized_cluster_names
+from reconciler.console.text import text_table
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
 from tests.prepared import prepared
 from tests.tables import each_row
@@ -50,14 +50,14 @@ CELLS = [
 
 @each_row("case", CELLS, ids=lambda case: case.why)
 def test_clusters_take_the_room_there_is(case: Cell) -> None:
-    assert cluster_cell(case.replicas, case.every, case.width) == case.want
+    assert clusters_with_replicas_within_width(case.replicas, case.every, case.width) == case.want
 
 
 def test_clusters_in_a_sentence() -> None:
-    assert cluster_words(TWELVE, TWELVE) == "all 12 clusters"
-    assert cluster_words(TWELVE[:9], TWELVE) == "9 of 12: all but member10, member11, member12"
-    assert cluster_words(TWELVE[:3], TWELVE) == "member01, member02, member03"
-    assert cluster_words(THOUSAND[:400], THOUSAND) == (
+    assert summarized_cluster_names(TWELVE, TWELVE) == "all 12 clusters"
+    assert summarized_cluster_names(TWELVE[:9], TWELVE) == "9 of 12: all but member10, member11, member12"
+    assert summarized_cluster_names(TWELVE[:3], TWELVE) == "member01, member02, member03"
+    assert summarized_cluster_names(THOUSAND[:400], THOUSAND) == (
         "400 of 1000: member0000, member0001, member0002, member0003, member0004, member0005, ..."
     )
 
@@ -70,14 +70,14 @@ ROWS = [
 
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 def test_a_table_is_no_wider_than_asked_and_loses_nothing(width: int) -> None:
-    text = table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=width)
+    text = text_table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=width)
     assert max(map(len, text.splitlines())) <= width
     whole = "".join("".join(row) for row in [("NAMESPACE", "OBJECT", "POLICY"), *ROWS])
     assert sorted(text.replace(" ", "").replace("\n", "")) == sorted(whole.replace(" ", ""))
 
 
 def test_cells_are_wrapped_below_themselves() -> None:
-    assert table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=60) == (
+    assert text_table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=60) == (
         "NAMESPACE   OBJECT                POLICY\n"
         "default     Deployment.apps/web   PropagationPolicy default/\n"
         "                                  web (NoClusterFit)\n"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.console.text import escaped
+from reconciler.console.text import escape_markdown
 from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from tests.test_building_charts import a_chart
 from tests.test_building_kustomize import a_script
@@ -112,7 +112,7 @@ def test_each_form_of_a_difference_says_what_of_a_build_is_other(
     assert f"\nORIGINS\n  HelmChart team/shop: {case.said}\n" in text.out
     assert "ConfigMap team/greeting (from charts/web/templates/web.yaml) in " in text.out
     markdown = argosy(repository, capsys, "diff", "HEAD~1", "--bootstrap", "-o", "markdown").out
-    assert f"| <code>HelmChart team/shop</code> | {escaped(case.said)} |\n" in markdown
+    assert f"| <code>HelmChart team/shop</code> | {escape_markdown(case.said)} |\n" in markdown
     assert "@@ ConfigMap team/greeting (from charts/web/templates/web.yaml) in " in markdown
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.cli import COMMANDS, run
-from reconciler.console.meant_commands import meant_command
+from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.reference.other_words import ELSEWHERE, OTHERWISE
 from reconciler.reference.topics import TOPICS
 from render.documents import parse_documents
@@ -113,8 +113,10 @@ def test_every_command_and_topic_that_an_answer_names_is_there(capsys: pytest.Ca
 
 def test_a_word_that_is_not_near_is_not_taken_for_a_command() -> None:
     words = ("create", "enable", "federate", "helth", "token", "attach")
-    assert [meant_command("argosy", word, COMMANDS, {}) for word in words] == [""] * len(words)
-    assert meant_command("argosy", "reconsile", COMMANDS, ELSEWHERE) == "Did you mean 'argosy reconcile'?"
+    assert [question_for_similar_command("argosy", word, COMMANDS, {}) for word in words] == [""] * len(words)
+    assert (
+        question_for_similar_command("argosy", "reconsile", COMMANDS, ELSEWHERE) == "Did you mean 'argosy reconcile'?"
+    )
 
 
 @pytest.mark.parametrize("option", ["-f", "-k"])

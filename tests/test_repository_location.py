@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.repository.failures import git_error
 from reconciler.repository.location import checked_address, is_address, without_secrets
 from render.errors import GitError, SourceMoved
@@ -115,7 +115,7 @@ SECRETS = [
 
 @each_row("case", SECRETS, ids=lambda case: case.why)
 def test_passwords_never_show(case: Secret) -> None:
-    assert masked(case.text) == case.want
+    assert without_passwords(case.text) == case.want
 
 
 class Failure(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.history import commits_of_file
@@ -141,7 +141,7 @@ def _mask_passwords(value: Any) -> Any:
     """Return a value of a setting without the passwords of addresses in it."""
     if isinstance(value, tuple):
         return tuple(map(_mask_passwords, value))
-    return masked(value) if type(value) is str else value
+    return without_passwords(value) if type(value) is str else value
 
 
 def settings_in_force(

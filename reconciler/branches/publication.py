@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.console.log import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
@@ -24,7 +24,9 @@ class Publication(Struct, frozen=True, kw_only=True):
         """The remote as people know it: its name, or its address without a password; empty for this repository."""
         mirrored = self.repository.mirrors
         is_mirrored = bool(mirrored) and self.remote == mirrored
-        return masked(self.repository.settings.last(f"remote.{mirrored}.url") if is_mirrored else self.remote)
+        return without_passwords(
+            self.repository.settings.last(f"remote.{mirrored}.url") if is_mirrored else self.remote
+        )
 
     @property
     def fetching(self) -> str:

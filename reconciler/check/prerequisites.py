@@ -13,7 +13,7 @@ from reconciler.branches.publication import Publication, publication_of, source_
 from reconciler.branches.reading import read_loaded, read_previous, read_source
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.guards.outward_addresses import webhook_changes
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
@@ -130,7 +130,7 @@ def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingCha
 
 
 def _words_of(waiting: Sequence[SettingChange]) -> str:
-    return f"waiting, and not asked here: {masked('; '.join(map(str, waiting[:_MOST_SHOWN])))}" + (
+    return f"waiting, and not asked here: {without_passwords('; '.join(map(str, waiting[:_MOST_SHOWN])))}" + (
         f" and {len(waiting) - _MOST_SHOWN} more" if len(waiting) > _MOST_SHOWN else ""
     )
 

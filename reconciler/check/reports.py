@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from reconciler.console.cleaning import cleaned
+from reconciler.console.cleaning import safe_for_terminal
 from reconciler.console.error_reports import IN_ANNOTATIONS, SARIF_SCHEMA
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
@@ -83,7 +83,7 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _result(problem: Problem, level: str) -> dict[str, Any]:
     what = f"{problem.field}: {problem.message}" if problem.field else problem.message
-    text = cleaned(f"{what}\nHint: {problem.hint}" if problem.hint else what)
+    text = safe_for_terminal(f"{what}\nHint: {problem.hint}" if problem.hint else what)
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path, errors="surrogateescape")}}
     if problem.line:
         place["region"] = {"startLine": problem.line}
@@ -111,9 +111,9 @@ def annotation(word: str, problem: Problem) -> str:
     '::error file=a.yaml,line=3,title=spec::is odd%0A\\x3a:stop\n'
     """
     place = {"file": problem.path, "line": str(problem.line or ""), "title": problem.field or problem.kind}
-    given = ",".join(f"{key}={cleaned(value).translate(_PROPERTY)}" for key, value in place.items() if value)
+    given = ",".join(f"{key}={safe_for_terminal(value).translate(_PROPERTY)}" for key, value in place.items() if value)
     text = f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
-    return f"::{word} {given}::{cleaned(text).translate(IN_ANNOTATIONS)}\n"
+    return f"::{word} {given}::{safe_for_terminal(text).translate(IN_ANNOTATIONS)}\n"
 
 
 def as_text(validation: Validation, *, is_strict: bool = False) -> str:

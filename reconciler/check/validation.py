@@ -27,8 +27,8 @@ from reconciler.branches.reading import (
     source_of,
 )
 from reconciler.branches.schemas import recorded_schemas
-from reconciler.console.cleaning import masked
-from reconciler.console.clock import time_of_pass
+from reconciler.console.cleaning import without_passwords
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.continuity import discontinuities, renamed_by_hand
 from reconciler.ledger.facts import Facts
@@ -139,7 +139,7 @@ def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded
             home.expected_path,
             line_of(home.path, 0, each.field) if line_of else 0,
             each.field,
-            masked(f"is another setting: {str(each).removeprefix(f'{each.field}: ')}"),
+            without_passwords(f"is another setting: {str(each).removeprefix(f'{each.field}: ')}"),
             renaming(before.fleet, home.fleet) if each.field == "metadata.name" else SETTING_HINT,
             SETTING,
         )
@@ -175,7 +175,7 @@ def _problems_of_rendering(
             from reconciler.rendering.rendered_objects import rendered_problems
 
             previous = _previous(repository, desired.fleet, memory)
-            given = RenderInputs(observed=observed, now=time_of_pass())
+            given = RenderInputs(observed=observed, now=given_or_current_time())
             return rendered_problems(run_pass(repository, source, previous, given, log))
     return None
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.commands.options.member_options import seconds, with_agent_options
-from reconciler.console.idle_options import refuse_options
+from reconciler.commands.options.member_options import parse_seconds, with_agent_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.members.options import DeliveryOptions
 
@@ -31,18 +31,23 @@ _ENDLESS = ("interval", "drift", "grace")
 @click.option("--fleet", default="default", show_default=True, metavar="NAME", help="The fleet it is a member of.")
 @click.option("--once", is_flag=True, help="Run one pass and end, as for a CronJob.")
 @click.option(
-    "--interval", default="30s", show_default=True, callback=seconds, metavar="TIME", help="Ask Git so often."
+    "--interval", default="30s", show_default=True, callback=parse_seconds, metavar="TIME", help="Ask Git so often."
 )
 @click.option(
-    "--drift", default="5m", show_default=True, callback=seconds, metavar="TIME", help="Look for drift so often."
+    "--drift", default="5m", show_default=True, callback=parse_seconds, metavar="TIME", help="Look for drift so often."
 )
 @click.option(
-    "--grace", default="25s", show_default=True, callback=seconds, metavar="TIME", help="Go on so long after SIGTERM."
+    "--grace",
+    default="25s",
+    show_default=True,
+    callback=parse_seconds,
+    metavar="TIME",
+    help="Go on so long after SIGTERM.",
 )
 @click.option(
     "--heartbeat",
     default="0",
-    callback=seconds,
+    callback=parse_seconds,
     metavar="TIME",
     help="Record so often that it lives, in a commit each  [default: never]",
 )
@@ -75,13 +80,13 @@ def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: D
     if options["only_heartbeat"] and not options["heartbeat"]:
         raise click.UsageError("--only-heartbeat needs --heartbeat TIME")
     if once:
-        refuse_options(_ENDLESS, "goes without --once, which runs one pass")
+        refuse_given_options(_ENDLESS, "goes without --once, which runs one pass")
     chosen = AgentOptions(cluster=cluster, delivery=delivery, **options)
     opened = partial(_opened_agent, location or log.repository, chosen, sign_key)
     if not once:
-        return _run_on(opened, rhythm, log)
+        return _run_agent_until_stopped(opened, rhythm, log)
     with opened() as agent:
-        return _run_once(agent, log)
+        return _run_one_agent_pass(agent, log)
 
 
 @contextmanager
@@ -101,7 +106,9 @@ def _opened_agent(location: str, options: "AgentOptions", sign_key: str) -> "Ite
         yield Agent(repository=repository, options=options, open_client=Members(access).open)
 
 
-def _run_on(opened: "Callable[[], AbstractContextManager[Agent]]", rhythm: Mapping[str, float], log: Log) -> int:
+def _run_agent_until_stopped(
+    opened: "Callable[[], AbstractContextManager[Agent]]", rhythm: Mapping[str, float], log: Log
+) -> int:
     import gc
 
     from reconciler.run.agent_run import AgentRun, Rhythm
@@ -111,7 +118,7 @@ def _run_on(opened: "Callable[[], AbstractContextManager[Agent]]", rhythm: Mappi
     return AgentRun(opened, Rhythm(**rhythm), log).run()
 
 
-def _run_once(agent: "Agent", log: Log) -> int:
+def _run_one_agent_pass(agent: "Agent", log: Log) -> int:
     from reconciler.console.printing import print_output
     from reconciler.deliver.reports import report_table
     from reconciler.passes.agent_pass import run_agent_pass

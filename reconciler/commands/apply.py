@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from reconciler.commands.options.allowances import with_removal_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_delivery_options
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.guards.allowances import Allowed
@@ -28,7 +28,7 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
-def _refuse_file(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Tell those who know kubectl apply -f where a file goes."""
     if value is not None:
         hint = "put it into the source and commit it; 'argosy diff' shows what that does"
@@ -57,7 +57,7 @@ def _refuse_file(ctx: click.Context, _option: click.Parameter, value: str | None
     hidden=True,
     help="A file, which apply does not read.",
     expose_value=False,
-    callback=_refuse_file,
+    callback=_refuse_filename_option,
 )
 @click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="Output format.")
 @with_delivery_options
@@ -73,7 +73,7 @@ def command(log: Log, /, **options: Any) -> int:
     """
     chosen = ApplyOptions(**options)
     if chosen.dry_run == "server":
-        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
+        refuse_given_options(["rehearse"], "goes without --dry-run server, which is all it does")
     return apply_and_show(log, chosen)
 
 
@@ -112,12 +112,12 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
         )
         reports = apply_and_log(run, log)
         maintain_repository(repository, log)
-    text = _rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options)
+    text = _dry_run_text(commit, reports, options) if is_rehearsal else _apply_summary(commit, reports, options)
     print_output(text, options.output)
     return exit_code(reports)
 
 
-def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return a line per cluster, or everything as JSON."""
     from reconciler.deliver.reports import report_table
     from reconciler.outputs.application import application_document
@@ -126,7 +126,7 @@ def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOp
     return document_text(application_document(commit, reports)) if options.output == "json" else report_table(reports)
 
 
-def _rehearsal(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+def _dry_run_text(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return what the servers would make of every object, field by field."""
     from reconciler.diff.live import live_text
     from reconciler.outputs.document import document_text

@@ -8,7 +8,7 @@ from msgspec import Struct
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.member_options import with_reach_options
 from reconciler.console.log import Log
-from reconciler.console.meant_commands import meant_command
+from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
 
@@ -42,7 +42,7 @@ class ClusterGroup(DocumentedGroup):
         except click.UsageError as error:
             if args[0] in _SHOWING:
                 raise click.UsageError(f"{error.message} Did you mean 'argosy status'?", ctx) from error
-            meant = meant_command("argosy cluster", args[0], self.commands, _ELSEWHERE)
+            meant = question_for_similar_command("argosy cluster", args[0], self.commands, _ELSEWHERE)
             advice = meant or "'argosy cluster --help' lists the commands."
             raise click.UsageError(f"{error.message} {advice}", ctx) from error
 
@@ -99,11 +99,11 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
         print_text("  argosy reconcile")
         print_text(f"  argosy cluster agent {member.name} | kubectl --context {member.name} apply -f -")
         return 0
-    _show_reach(log, member.name, before, after.fleet)
+    _say_whether_passes_apply(log, member.name, before, after.fleet)
     return 0
 
 
-def _show_reach(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
+def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
     """Say whether passes apply to a new member, and whether they applied to any before."""
     if after.reached == frozenset():
         return
@@ -134,8 +134,8 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
     if drain:
-        return _drain(log, name, f"argosy cluster unjoin {name}", commit=commit)
-    return _remove(log, name, disconnect=disconnect, commit=commit)
+        return _drain_and_show(log, name, f"argosy cluster unjoin {name}", commit=commit)
+    return _unjoin_and_show(log, name, disconnect=disconnect, commit=commit)
 
 
 @command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
@@ -179,7 +179,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     return 0 if uid else 1
 
 
-def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
+def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
     from reconciler.edit.agent_manifests import command_that_removes
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.leaving import pulling_members, remove_member
@@ -197,7 +197,7 @@ def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
     return 0
 
 
-def _drain(log: Log, name: str, last_step: str, *, commit: bool) -> int:
+def _drain_and_show(log: Log, name: str, last_step: str, *, commit: bool) -> int:
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.leaving import drain_member
 
@@ -233,7 +233,7 @@ def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
     change = parse_labels(words)
     done = "labeled" if change.wanted else "unlabeled"
     messages = EditMessages(subject=f"Label {name}: {' '.join(words)}", done=done, idle="not labeled")
-    return _edit(
+    return _edit_cluster_and_show(
         log, name, lambda manifest: label_edits(manifest, change, overwrite=overwrite), messages, commit=commit
     )
 
@@ -254,7 +254,9 @@ def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
     change = parse_taints(words)
     done = "tainted" if change.wanted else "untainted"
     messages = EditMessages(subject=f"Taint {name}: {' '.join(words)}", done=done, idle="not tainted")
-    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit)
+    return _edit_cluster_and_show(
+        log, name, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit
+    )
 
 
 @command.command()
@@ -268,7 +270,9 @@ def cordon(log: Log, name: str, *, commit: bool) -> int:
 
     change = TaintChange(wanted=(CORDON,), removed=())
     messages = EditMessages(subject=f"Cordon {name}", done="cordoned", idle="already cordoned")
-    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
+    return _edit_cluster_and_show(
+        log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
+    )
 
 
 @command.command()
@@ -286,7 +290,9 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
 
     change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
     messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
-    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
+    return _edit_cluster_and_show(
+        log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
+    )
 
 
 @command.command()
@@ -298,7 +304,7 @@ def drain(log: Log, name: str, *, commit: bool) -> int:
 
     The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things come back.
     """
-    return _drain(log, name, f"argosy cluster uncordon {name}  # when things may come back", commit=commit)
+    return _drain_and_show(log, name, f"argosy cluster uncordon {name}  # when things may come back", commit=commit)
 
 
 @command.command("set")
@@ -320,7 +326,7 @@ def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int
         raise click.UsageError("name a capacity: --cpu, --memory or --pods")
     said = ", ".join(f"{resource} {amount}" for resource, amount in wanted.items())
     messages = EditMessages(subject=f"Set the capacity of {name}: {said}", done="capacity set", idle="unchanged")
-    return _edit(log, name, lambda manifest: capacity_edits(manifest, wanted), messages, commit=commit)
+    return _edit_cluster_and_show(log, name, lambda manifest: capacity_edits(manifest, wanted), messages, commit=commit)
 
 
 @command.command()
@@ -351,7 +357,7 @@ def rename(log: Log, name: str, new: str, *, commit: bool) -> int:
     return 0
 
 
-def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:
+def _edit_cluster_and_show(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:
     """Edit a member's Cluster and print the outcome."""
     from reconciler.edit.cluster_files import opened_source, write_change
     from reconciler.edit.labels import member_change

@@ -9,12 +9,12 @@ from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 
-from .rbac import SCOPES, as_list, as_yaml
+from .rbac import SCOPES, manifests_as_json_list, manifests_as_yaml
 
 _LONGEST = 1 << 20
 
 
-def _content(_context: click.Context, _option: click.Parameter, value: Path | None) -> str:
+def _content_of_public_file(_context: click.Context, _option: click.Parameter, value: Path | None) -> str:
     if value is None:
         return ""
     with value.open("rb") as file:
@@ -30,14 +30,14 @@ def _content(_context: click.Context, _option: click.Parameter, value: Path | No
 @click.option(
     "--known-hosts",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    callback=_content,
+    callback=_content_of_public_file,
     metavar="FILE",
     help="The host keys of the Git server, pinned in a ConfigMap; required for SSH.",
 )
 @click.option(
     "--allowed-signers",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    callback=_content,
+    callback=_content_of_public_file,
     metavar="FILE",
     help="Whose commits it takes, likewise.",
 )
@@ -68,20 +68,22 @@ def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
 
     scope = options.pop("scope")
     with open_repository(log.repository, progress=log.transfer) as repository:
-        plan = _plan(repository, name, options)
-        rights = rights_manifests(repository, RightsOptions(cluster=name, scope=_scope(scope), is_for_agent=True), log)
+        plan = _agent_plan(repository, name, options)
+        rights = rights_manifests(
+            repository, RightsOptions(cluster=name, scope=_role_scope(scope), is_for_agent=True), log
+        )
     manifests = tuple(manifests_of_agent(plan, rights))
-    print_output(as_list(manifests) if output == "json" else as_yaml(manifests), output)
+    print_output(manifests_as_json_list(manifests) if output == "json" else manifests_as_yaml(manifests), output)
     return 0
 
 
-def _scope(name: str) -> Any:
+def _role_scope(name: str) -> Any:
     from reconciler.check.roles import RoleScope
 
     return RoleScope(name)
 
 
-def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
+def _agent_plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
     from reconciler.branches.known_fleets import read_fleet
     from reconciler.branches.publication import source_address

@@ -12,8 +12,8 @@ from reconciler.commands.options.allowances import with_allowance_options
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_access_options
 from reconciler.commands.options.now_option import with_now_option
-from reconciler.commands.options.settings_options import with_acceptance
-from reconciler.console.idle_options import is_given, refuse_options
+from reconciler.commands.options.settings_options import with_accept_settings_option
+from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
 from reconciler.guards.allowances import Allowed
@@ -62,7 +62,7 @@ class DiffOptions(Struct, frozen=True, kw_only=True):
     help="The limit of markdown, in bytes.",
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
-@with_acceptance
+@with_accept_settings_option
 @with_allowance_options
 @with_now_option
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
@@ -84,7 +84,7 @@ def command(log: Log, /, **options: Any) -> int:
     that say which clusters and how they are reached are for this alone.
     """
     chosen = DiffOptions(**options)
-    _refuse_idle(chosen)
+    _refuse_options_without_effect(chosen)
     if chosen.live:
         return show_live_difference(log, chosen)
     if not chosen.watch:
@@ -96,22 +96,22 @@ def command(log: Log, /, **options: Any) -> int:
     return repeat_on_save(log, lambda: diff_and_show(log, chosen, memory))
 
 
-def _refuse_idle(options: DiffOptions) -> None:
+def _refuse_options_without_effect(options: DiffOptions) -> None:
     """Refuse options that would do nothing beside others."""
     if options.live:
-        refuse_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
+        refuse_given_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
         if options.output == "markdown":
             raise click.UsageError("--live tells as -o text or json")
         return
-    refuse_options(options.access.names(), "goes with --live: without it no cluster is asked")
+    refuse_given_options(options.access.names(), "goes with --live: without it no cluster is asked")
     if not options.check:
-        refuse_options(_GUARDED, "goes with --check, which asks the guards")
+        refuse_given_options(_GUARDED, "goes with --check, which asks the guards")
     if options.output != "markdown":
-        refuse_options(["max_bytes"], "goes with -o markdown")
+        refuse_given_options(["max_bytes"], "goes with -o markdown")
     if options.output != "text":
-        refuse_options(["stat"], "goes with -o text")
+        refuse_given_options(["stat"], "goes with -o text")
     if options.watch:
-        refuse_options(["head"], "goes without --watch, which compares the work tree")
+        refuse_given_options(["head"], "goes without --watch, which compares the work tree")
 
 
 def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" = None) -> int:
@@ -137,7 +137,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         comparison = compare_commits(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
         difference = replace(difference_of(comparison), refused=refusal_lines(comparison, options.allowed))
-    for text in _texts(difference, options, is_full=log.level >= VERBOSE):
+    for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
         check_comparison(comparison, options.allowed, Acceptance(is_whole=options.accept_settings))
@@ -145,7 +145,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     return 0 if difference.is_empty else 1
 
 
-def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:
+def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:
     """Return the texts to print, in order."""
     from reconciler.diff.markdown import difference_markdown
     from reconciler.diff.text import difference_table, difference_text
@@ -174,7 +174,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.repository import open_repository
 
-    revision = options.base if is_given("base") else ""
+    revision = options.base if is_option_given("base") else ""
     # What changes is the answer itself; on stderr it would only stand a second time.
     quieter = replace(log, level=log.level - 1)
     with open_repository(log.repository, progress=log.transfer) as repository:

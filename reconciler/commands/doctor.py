@@ -7,7 +7,7 @@ import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_access_options
-from reconciler.console.idle_options import is_given, refuse_options
+from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.members.options import AccessOptions
@@ -37,8 +37,8 @@ def command(log: Log, /, **options: Any) -> int:
     how.
     """
     if options["offline"]:
-        refuse_options(AccessOptions.names(), "goes without --offline, which asks no member")
-    return diagnose_and_show(log, **options, is_asked=any(map(is_given, AccessOptions.names())))
+        refuse_given_options(AccessOptions.names(), "goes without --offline, which asks no member")
+    return diagnose_and_show(log, **options, is_asked=any(map(is_option_given, AccessOptions.names())))
 
 
 def diagnose_and_show(log: Log, *, access: AccessOptions, offline: bool, output: str, is_asked: bool) -> int:
@@ -51,23 +51,23 @@ def diagnose_and_show(log: Log, *, access: AccessOptions, offline: bool, output:
 
     with open_repository(log.repository, refresh=not offline) as repository:
 
-        def check_members(desired: "Desired") -> "Iterable[Check]":
+        def checks_of_members(desired: "Desired") -> "Iterable[Check]":
             from reconciler.check.fleet_members import checks_of_members
 
             return checks_of_members(repository, desired, access, log, is_asked=is_asked)
 
-        checks = list(all_checks(repository, check_members, offline=offline))
+        checks = list(all_checks(repository, checks_of_members, offline=offline))
     if output == "json":
         from reconciler.outputs.diagnosis import diagnosis_document
         from reconciler.outputs.document import document_text
 
         print_data(document_text(diagnosis_document(checks)))
     else:
-        _show_lines(checks, log)
+        _print_checks(checks, log)
     return 0 if all(check.is_well for check in checks) else 1
 
 
-def _show_lines(checks: "Sequence[Check]", log: Log) -> None:
+def _print_checks(checks: "Sequence[Check]", log: Log) -> None:
     from reconciler.check.prerequisites import printed_checks
 
     for check in printed_checks(checks):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.commands.options.emission_options import Option, show_emission, with_options
+from reconciler.commands.options.emission_options import Option, decorator_adding_options, show_emission
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.console.log import Log
 
@@ -47,7 +47,7 @@ def command() -> None:
 
 
 @command.command(short_help="Print a GitRepository and Kustomizations for Flux.")
-@with_options(_SHARED)
+@decorator_adding_options(_SHARED)
 @click.option(
     "--kubeconfig-secret",
     default="{cluster}-kubeconfig",
@@ -71,7 +71,7 @@ def flux(log: Log, /, **options: Any) -> int:
 
 
 @command.command(short_help="Print an ApplicationSet or Applications for Argo CD.")
-@with_options(_SHARED)
+@decorator_adding_options(_SHARED)
 @click.option(
     "--as",
     "grouping",
@@ -104,7 +104,7 @@ def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> i
         revision=options.pop("revision"),
         clusters=options.pop("clusters"),
         address=options.pop("address"),
-        options=_emission_options(options),
+        options=_emission_options_of_flags(options),
     )
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = emit_objects(repository, request)
@@ -112,7 +112,7 @@ def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> i
     return 0
 
 
-def _emission_options(given: dict[str, Any]) -> "EmissionOptions":
+def _emission_options_of_flags(given: dict[str, Any]) -> "EmissionOptions":
     from reconciler.emission.model import EmissionOptions
     from render.settings.emission import Grouping, Placing
 

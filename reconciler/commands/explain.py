@@ -9,7 +9,7 @@ from msgspec import Struct
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.subject_options import with_namespace_options
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output
 
@@ -59,15 +59,15 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     from reconciler.reference.field_pages import described_field, field_page, is_field_path
 
     if is_field_path(options.subject):
-        refuse_options(["namespace", "rev", "worktree", "cluster", "now", "output"], "goes without a field")
+        refuse_given_options(["namespace", "rev", "worktree", "cluster", "now", "output"], "goes without a field")
         print_output(field_page(described_field(options.subject[0]), is_recursive=options.recursive), "text")
         return 0
-    refuse_options(["recursive"], "goes with a field of a kind: KIND.FIELD")
-    _refuse_field_of_others(options.subject)
+    refuse_given_options(["recursive"], "goes with a field of a kind: KIND.FIELD")
+    _refuse_field_of_unknown_kind(options.subject)
     return _explain_object(log, options)
 
 
-def _refuse_field_of_others(words: tuple[str, ...]) -> None:
+def _refuse_field_of_unknown_kind(words: tuple[str, ...]) -> None:
     """Lead who asks for a field of another kind to who knows it."""
     from render.errors import UnknownName
 
@@ -79,14 +79,14 @@ def _refuse_field_of_others(words: tuple[str, ...]) -> None:
 
 def _explain_object(log: Log, options: ExplainOptions) -> int:
     from reconciler.branches.left_out import AS_THEY_STAND, warn_of_uncommitted
-    from reconciler.console.text import sections_markdown, sections_text
+    from reconciler.console.text import sections_as_markdown, sections_as_terminal_text
     from reconciler.explain.answers import ExplainRequest, answer_to
     from reconciler.explain.replay import replay_of
     from reconciler.names.kinds import parsed_subject
     from reconciler.repository import open_repository
 
     noun, name = parsed_subject(options.subject)
-    _refuse_idle(noun, options)
+    _refuse_options_without_effect(noun, options)
     request = ExplainRequest(
         noun=noun, name=name, namespace=options.namespace, cluster=options.cluster, seats=log.level >= VERBOSE
     )
@@ -96,14 +96,14 @@ def _explain_object(log: Log, options: ExplainOptions) -> int:
         replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree, now=options.now)
         answer = answer_to(request, replay)
     if options.output == "json":
-        print_data(_json_text(answer))
+        print_data(_explanation_as_json(answer))
     else:
-        write = sections_markdown if options.output == "markdown" else sections_text
+        write = sections_as_markdown if options.output == "markdown" else sections_as_terminal_text
         print_output(write(answer.sections), options.output)
     return 0
 
 
-def _json_text(answer: "ExplainAnswer") -> str:
+def _explanation_as_json(answer: "ExplainAnswer") -> str:
     from reconciler.outputs.cluster_explanation import ClusterExplanationDocument
     from reconciler.outputs.document import document_text
     from reconciler.outputs.explanation_parts import explanation_document
@@ -115,13 +115,13 @@ def _json_text(answer: "ExplainAnswer") -> str:
     return document_text(explanation_document(kind, answer.value))
 
 
-def _refuse_idle(noun: str, options: ExplainOptions) -> None:
+def _refuse_options_without_effect(noun: str, options: ExplainOptions) -> None:
     """Refuse options that would do nothing beside others."""
     from reconciler.names.subjects import is_cluster_noun, is_policy_noun
 
     if options.worktree:
-        refuse_options(["rev"], "goes without --worktree")
+        refuse_given_options(["rev"], "goes without --worktree")
     if is_cluster_noun(noun):
-        refuse_options(["namespace", "cluster"], "goes with an object or a policy")
+        refuse_given_options(["namespace", "cluster"], "goes with an object or a policy")
     elif is_policy_noun(noun):
-        refuse_options(["cluster"], "goes with an object")
+        refuse_given_options(["cluster"], "goes with an object")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.commands.options.emission_options import Option, show_emission, with_options
+from reconciler.commands.options.emission_options import Option, decorator_adding_options, show_emission
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.console.log import Log
 
@@ -34,7 +34,7 @@ def command() -> None:
 
 
 @command.command(short_help="Print Karmada's objects of a source.")
-@with_options(_OUTPUT)
+@decorator_adding_options(_OUTPUT)
 @click.pass_obj
 def karmada(log: Log, /, revision: str, **shown: Any) -> int:
     """Print Karmada's objects of a source  [default: HEAD]: templates, policies, overrides and Clusters.
@@ -47,11 +47,11 @@ def karmada(log: Log, /, revision: str, **shown: Any) -> int:
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = exported_source(repository, revision)
-    return _show_emission(log, emission, shown)
+    return _show_exported_objects(log, emission, shown)
 
 
 @command.command(short_help="Print the Works of a source, for each cluster.")
-@with_options(_OUTPUT)
+@decorator_adding_options(_OUTPUT)
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
 @click.pass_obj
 def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -> int:
@@ -61,11 +61,11 @@ def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = exported_works(repository, revision, clusters, log)
-    return _show_emission(log, emission, shown)
+    return _show_exported_objects(log, emission, shown)
 
 
 @command.command(short_help="Print the ApplicationSet that delivers to all clusters.")
-@with_options(_OUTPUT)
+@decorator_adding_options(_OUTPUT)
 @click.option("--url", "address", default="", metavar="URL", help="The repository  [default: the remote's address]")
 @click.pass_obj
 def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
@@ -78,9 +78,9 @@ def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> in
     request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = emit_objects(repository, request)
-    return _show_emission(log, emission, shown)
+    return _show_exported_objects(log, emission, shown)
 
 
-def _show_emission(log: Log, emission: "Emission", shown: dict[str, Any]) -> int:
+def _show_exported_objects(log: Log, emission: "Emission", shown: dict[str, Any]) -> int:
     show_emission(log, emission, folder=shown["output_dir"], output=shown["output"])
     return 0

@@ -53,12 +53,12 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
         return _search(context.find_root(), words)
     formatter = context.find_root().make_formatter()
     if not words:
-        _write_contents(context.find_root(), formatter, TOPICS.items())
+        _write_command_and_topic_lists(context.find_root(), formatter, TOPICS.items())
     elif words[0] in TOPICS and len(words) == 1:
         page = topic(words[0])
         formatter.write_text(page.about)
         for section in page.sections:
-            _write_section(formatter, section.title, section.before, section.entries)
+            _write_help_section(formatter, section.title, section.before, section.entries)
     else:
         print_text(_command_help(context.find_root(), words, TOPICS))
         return 0
@@ -66,22 +66,31 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
     return 0
 
 
-def _write_contents(root: click.Context, formatter: click.HelpFormatter, topics: Iterable[tuple[str, str]]) -> None:
+def _write_command_and_topic_lists(
+    root: click.Context, formatter: click.HelpFormatter, topics: Iterable[tuple[str, str]]
+) -> None:
     if isinstance(root.command, click.Group):
         root.command.format_commands(root, formatter)
     with formatter.section("Topics"):
         formatter.write_dl(list(topics))
 
 
-def _write_section(formatter: click.HelpFormatter, title: str, before: str, entries: Sequence[tuple[str, str]]) -> None:
+def _write_help_section(
+    formatter: click.HelpFormatter, title: str, before: str, entries: Sequence[tuple[str, str]]
+) -> None:
     formatter.write_paragraph()
     if title:
         formatter.write_heading(title)
     if before:
-        formatter.write_text(_text_without_markup(before))
+        formatter.write_text(_with_apostrophes_for_backquotes(before))
         formatter.write_paragraph()
     with formatter.indentation():
-        formatter.write_dl([(_text_without_markup(name), _text_without_markup(about)) for name, about in entries])
+        formatter.write_dl(
+            [
+                (_with_apostrophes_for_backquotes(name), _with_apostrophes_for_backquotes(about))
+                for name, about in entries
+            ]
+        )
 
 
 def _search(root: click.Context, words: Sequence[str]) -> int:
@@ -111,7 +120,7 @@ def _write_found(formatter: click.HelpFormatter, found: "Sequence[ReferenceEntry
     for entry in found[:_MOST_SHOWN]:
         formatter.write(f"{entry.name}  ({entry.command})\n")
         with formatter.indentation():
-            formatter.write_text(_text_without_markup(entry.about))
+            formatter.write_text(_with_apostrophes_for_backquotes(entry.about))
     more = len(found) - _MOST_SHOWN
     if more > 0:
         formatter.write(f"and {more} more: a further word narrows them down, and a pipe gets all\n")
@@ -150,7 +159,7 @@ def _command_entries(context: click.Context, known: frozenset[str] = frozenset()
                 yield from _command_entries(click.Context(below, info_name=word, parent=context), own)
 
 
-def _text_without_markup(text: str) -> str:
+def _with_apostrophes_for_backquotes(text: str) -> str:
     return text.replace("`", "'")
 
 

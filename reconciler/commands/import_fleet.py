@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_reading_options
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.members.options import AccessOptions
@@ -46,7 +46,7 @@ class ImportOptions(Struct, frozen=True, kw_only=True):
     access: AccessOptions = field(default_factory=AccessOptions)
 
 
-def _table() -> str:
+def _federations_table() -> str:
     """Return a line for each federation, with the name that --from has for it."""
     lines = (
         textwrap.fill(each.about, _WIDTH, initial_indent=each.name.ljust(_INDENT), subsequent_indent=" " * _INDENT)
@@ -61,7 +61,7 @@ FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is 
 --output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
 
 \b
-{_table()}
+{_federations_table()}
 
 Without FOLDER, --context names the control plane of a federation to read (--kubeconfig alone: its current context).
 It becomes what its files would become. Of Karmada's, the bindings are taken along, so that every object stays
@@ -114,22 +114,24 @@ copied: they are listed with what to do.
 def command(log: Log, /, **options: Any) -> int:
     """Convert a fleet, and report."""
     chosen = ImportOptions(**options)
-    _refuse_idle(chosen)
+    _refuse_options_without_effect(chosen)
     return import_and_show(log, chosen)
 
 
-def _refuse_idle(options: ImportOptions) -> None:
+def _refuse_options_without_effect(options: ImportOptions) -> None:
     """Refuse options that would do nothing beside others."""
     if options.folder is not None:
-        refuse_options(_OF_CLUSTERS, "goes without FOLDER, which is read instead of clusters")
+        refuse_given_options(_OF_CLUSTERS, "goes without FOLDER, which is read instead of clusters")
     elif options.access.clusters:
-        refuse_options(["system", "context"], "goes without --cluster, which is for clusters that no federation joins")
+        refuse_given_options(
+            ["system", "context"], "goes without --cluster, which is for clusters that no federation joins"
+        )
     elif options.context or options.access.kubeconfig:
-        refuse_options(_OF_MEMBERS, "goes with --cluster: a control plane is read as a whole")
+        refuse_given_options(_OF_MEMBERS, "goes with --cluster: a control plane is read as a whole")
     else:
         raise click.UsageError("name a FOLDER, clusters with --cluster, or a control plane with --context")
     if options.with_system:
-        refuse_options(["namespaces"], "goes without -A, which is all namespaces")
+        refuse_given_options(["namespaces"], "goes without -A, which is all namespaces")
 
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
@@ -140,9 +142,9 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
     if options.folder is not None:
         result = imported_folder(options.folder, options.system)
     else:
-        result, proof = _read_clusters(log, options)
+        result, proof = _import_of_clusters_with_proof(log, options)
     if options.output_dir is not None:
-        _write(log, options.output_dir, result, options)
+        _write_imported_files(log, options.output_dir, result, options)
     if options.is_printed:
         for path, content in result.files.items():
             print_data(f"---\n# {path}\n{content.decode()}")
@@ -157,10 +159,10 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
         log.info("left out", documents=result.others, because="they are of no other federation")
     for name, failure in result.failures.items():
         log.warning(f"{name} is left out, for it could not be read: {failure.message}")
-    return _exit_code(result, proof)
+    return _exit_code_of_import(result, proof)
 
 
-def _exit_code(result: "Import", proof: "Proof | None") -> int:
+def _exit_code_of_import(result: "Import", proof: "Proof | None") -> int:
     if result.is_refused:
         return 3
     if proof is not None and not proof.is_proven:
@@ -168,7 +170,7 @@ def _exit_code(result: "Import", proof: "Proof | None") -> int:
     return 7 if result.failures or (proof is not None and proof.is_partial) else 0
 
 
-def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
+def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
     from reconciler.edit.live_clusters import members_of
@@ -179,14 +181,16 @@ def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | N
     contexts = named_contexts(dict.fromkeys(access.clusters))
     members = members_of(contexts, access)
     with log.timed("read clusters"):
-        result = _read_members(options, contexts, members) if contexts else _read_hub(options, members)
+        result = (
+            _import_of_members(options, contexts, members) if contexts else _import_of_control_plane(options, members)
+        )
     if options.unproven:
         return result, None
     with log.timed("compare"):
         return result, proof_of(result.files, result.facts, MemberReach.of(access, members.open), log)
 
 
-def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":
+def _import_of_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":
     from reconciler.edit.live_clusters import LiveReading, imported_clusters
     from reconciler.members.visits import MemberReach
 
@@ -199,7 +203,7 @@ def _read_members(options: ImportOptions, contexts: "Mapping[str, str]", members
     return imported_clusters(reading)
 
 
-def _read_hub(options: ImportOptions, members: "Members") -> "Import":
+def _import_of_control_plane(options: ImportOptions, members: "Members") -> "Import":
     from reconciler.edit.live_clusters import control_plane
     from reconciler.edit.live_hub import HubReading, imported_hub
     from reconciler.members.visits import MemberReach
@@ -209,11 +213,11 @@ def _read_hub(options: ImportOptions, members: "Members") -> "Import":
     return imported_hub(reading)
 
 
-def _write(log: Log, folder: Path, result: "Import", options: ImportOptions) -> None:
+def _write_imported_files(log: Log, folder: Path, result: "Import", options: ImportOptions) -> None:
     from reconciler.repository.worktree import put_files
     from render.errors import ConfigError
 
-    new = {path: content for path, content in result.files.items() if not _is_as(folder / path, content)}
+    new = {path: content for path, content in result.files.items() if not _has_content(folder / path, content)}
     there = [path for path in new if (folder / path).exists()]
     if there and not options.is_overwriting:
         hint = "--overwrite writes them anew, another --output-dir leaves them alone"
@@ -225,20 +229,20 @@ def _write(log: Log, folder: Path, result: "Import", options: ImportOptions) -> 
         log.info("would write" if options.dry_run else "wrote", file=str(folder / path))
 
 
-def _is_as(path: Path, content: bytes) -> bool:
+def _has_content(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
 def _print_report(result: "Import", proof: "Proof | None", options: ImportOptions) -> None:
     from collections import Counter
 
-    from reconciler.console.text import table
+    from reconciler.console.text import text_table
     from render.federations.units import Grade
 
     shown = [line for line in result.lines if options.verbose or line.grade is not Grade.EXACT or line.is_worth_a_word]
     if shown:
         rows = [(line.grade, line.subject, line.origin or "-", line.message or "-") for line in shown]
-        print_text(table(("GRADE", "DOCUMENT", "FROM", "WHY"), rows), end="")
+        print_text(text_table(("GRADE", "DOCUMENT", "FROM", "WHY"), rows), end="")
     grades = Counter(line.grade for line in result.lines)
     print_text(", ".join(f"{grades[grade]} {grade}" for grade in Grade if grades[grade]))
     if proof is not None:

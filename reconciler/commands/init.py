@@ -64,13 +64,13 @@ def write_first_files(
     from reconciler.repository.opening import begun_repository
 
     is_by_hand = bool(clusters) and not contexts
-    found = () if is_by_hand else _contexts(log, kubeconfig, contexts)
+    found = () if is_by_hand else _contexts_to_join(log, kubeconfig, contexts)
     wanted = Beginning(contexts=found, clusters=clusters, pipelines=pipelines)
     if not is_printed and begun_repository(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         fleet, found_here = new_fleet(source, wanted), tuple(layout_lines(source))
-        for line in (*found_here, *_lines_of(fleet)):
+        for line in (*found_here, *_notes_on_new_fleet(fleet)):
             log.info(f"found {line}")
         if is_printed:
             _print_files(fleet.files)
@@ -86,7 +86,7 @@ def write_first_files(
     return 0
 
 
-def _lines_of(fleet: "NewFleet") -> Iterator[str]:
+def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
     """Yield what follows from the files that begin a fleet."""
     if fleet.lost:
         are = "is" if len(fleet.lost) == 1 else "are"
@@ -103,7 +103,7 @@ def _lines_of(fleet: "NewFleet") -> Iterator[str]:
         yield f"{what} of others, which argosy lock pins and fetches"
 
 
-def _contexts(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+def _contexts_to_join(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
     """Return the contexts that become clusters; a kubeconfig that is not there is worth a word, unless it was named."""
     import os
 

@@ -81,7 +81,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
     from render.interpreter import Interpreter, InterpreterError, Operation
 
     if options.show_doc:
-        print_text(_documentation(), end="")
+        print_text(_table_of_operations(), end="")
         return 0
     if not options.files and (options.check or options.operation is None):
         raise click.UsageError(
@@ -89,7 +89,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
         )
     customizations = read_customizations(options.files)
     if options.check or options.operation is None:
-        print_text(_listing_of_customizations(customizations), end="")
+        print_text(_table_of_customizations(customizations), end="")
         return 0
     call = OperationCall(
         operation=Operation(options.operation),
@@ -108,21 +108,21 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
     return 0
 
 
-def _documentation() -> str:
+def _table_of_operations() -> str:
     """Return a table of the operations: the rule's key, the Lua function, its arguments and what it returns."""
-    from reconciler.console.text import table
+    from reconciler.console.text import text_table
     from render.interpreter.customization_keys import RULES
 
     rows = []
     for rule in RULES:
         arguments, returned = _OPERATIONS[rule.operation]
         rows.append((str(rule.operation), rule.key, f"{rule.function}({arguments})", returned))
-    return table(("OPERATION", "RULE", "FUNCTION", "RETURNS"), rows)
+    return text_table(("OPERATION", "RULE", "FUNCTION", "RETURNS"), rows)
 
 
-def _listing_of_customizations(customizations: "Iterable[Manifest]") -> str:
+def _table_of_customizations(customizations: "Iterable[Manifest]") -> str:
     """Return a table of the customizations with the operations they have scripts for."""
-    from reconciler.console.text import table
+    from reconciler.console.text import text_table
     from render.interpreter.customization_keys import RULES
 
     rows = []
@@ -133,4 +133,4 @@ def _listing_of_customizations(customizations: "Iterable[Manifest]") -> str:
         rows.append(
             (manifest["metadata"]["name"], f"{target['apiVersion']} {target['kind']}", ", ".join(operations) or "-")
         )
-    return table(("CUSTOMIZATION", "TARGET", "OPERATIONS"), rows) if rows else "no customizations\n"
+    return text_table(("CUSTOMIZATION", "TARGET", "OPERATIONS"), rows) if rows else "no customizations\n"

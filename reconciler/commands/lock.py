@@ -60,11 +60,13 @@ def lock_and_show(log: Log, *, update: tuple[str, ...], check: bool, fetch: bool
             return 1 if changes else 0
         fetcher = Fetcher.of(source.repository, os.environ, credentials)
         if fetch:
-            return _fetch(log, source, fetcher, base)
-        return _lock(log, source, fetcher, names=update, is_checked=check)
+            return _fetch_locked_sources(log, source, fetcher, base)
+        return _lock_sources_and_show(log, source, fetcher, names=update, is_checked=check)
 
 
-def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", *, names: tuple[str, ...], is_checked: bool) -> int:
+def _lock_sources_and_show(
+    log: Log, source: "MemberSource", fetcher: "Fetcher", *, names: tuple[str, ...], is_checked: bool
+) -> int:
     """Resolve, write and say what changed; return the exit code."""
     from reconciler.edit.cluster_files import warn_of_ignored
     from reconciler.edit.locking import updated_lock
@@ -84,7 +86,7 @@ def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", *, names: tuple[
     return 0
 
 
-def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
+def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
     """Fill the cache; return the exit code. GuardRefused for addresses that a base does not have."""
     from reconciler.edit.locking import new_addresses, sources_of
     from reconciler.guards.accepted_settings import check_settings

@@ -57,18 +57,18 @@ def command(log: Log, /, output: str, scope: str, *, is_controller: bool, **opti
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         manifests = rights_manifests(repository, RightsOptions(scope=RoleScope(scope), lease=lease, **options), log)
-    print_output(as_list(manifests) if output == "json" else as_yaml(manifests), output)
+    print_output(manifests_as_json_list(manifests) if output == "json" else manifests_as_yaml(manifests), output)
     return 0
 
 
-def as_yaml(manifests: Any) -> str:
+def manifests_as_yaml(manifests: Any) -> str:
     """Return manifests as documents of YAML."""
     from render.documents import emit
 
     return "---\n".join(emit(each).decode() for each in manifests)
 
 
-def as_list(manifests: Any) -> str:
+def manifests_as_json_list(manifests: Any) -> str:
     """Return manifests as a List in JSON."""
     from reconciler.console.json_values import as_json
 

@@ -37,13 +37,13 @@ def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bo
 
     with opened_source(log) as source:
         refs = named_objects(source, subject, namespace)
-        show_moves = partial(_show_moves, log, source.repository, refs)
+        show_moves = partial(_show_rescheduled_objects, log, source.repository, refs)
         path = write_rebalancer(source, refs, log, commit=commit, show_moves=show_moves)
     print_text(f"{path} {'committed' if commit else 'written'}")
     return 0
 
 
-def _show_moves(log: Log, repository: "Repository", refs: Sequence["ObjectRef"]) -> None:
+def _show_rescheduled_objects(log: Log, repository: "Repository", refs: Sequence["ObjectRef"]) -> None:
     """Show what moves, or say of each object why nothing of it does."""
     from reconciler.explain.replay import replay_of
     from reconciler.explain.stays import reasons_to_stay

@@ -54,11 +54,11 @@ def command(log: Log, /, **options: Any) -> int:
 
     chosen = ReconcileOptions(**options)
     with open_repository(log.repository, progress=log.transfer) as repository:
-        code = repeat_last_report(log, repository, chosen)
-        return run_and_print(log, repository, chosen) if code is None else code
+        code = print_last_report_again(log, repository, chosen)
+        return run_reconcile_pass_and_print(log, repository, chosen) if code is None else code
 
 
-def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
+def print_last_report_again(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
     """Report again what the last pass reported, where nothing is new; None when there is a pass to do."""
     from reconciler.passes.repeated_report import read_repeated_report
 
@@ -69,30 +69,30 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
     return report.code
 
 
-def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
+def run_reconcile_pass_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
     from reconciler.passes.ending import end_of_pass
     from reconciler.passes.pass_lines import commit_line, warning_lines
     from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 
-    def on_commit(result: "PassResult") -> None:
+    def print_commit(result: "PassResult") -> None:
         if options.output != "json":
             print_text(commit_line(result, dry_run=options.dry_run))
         for line in warning_lines(result):
             log.warning(line)
 
-    result = reconcile_fleet(repository, options, log, on_commit)
+    result = reconcile_fleet(repository, options, log, print_commit)
     if isinstance(result, PassResult):
-        _print_result(result, options)
+        _print_pass_result(result, options)
     else:
-        _print_refused(result, options)
+        _print_refused_pass(result, options)
     end = end_of_pass(result)
     if end.error is not None:
         raise end.error
     return end.code
 
 
-def _print_result(result: "PassResult", options: ReconcileOptions) -> None:
+def _print_pass_result(result: "PassResult", options: ReconcileOptions) -> None:
     """Print a pass that went to its end."""
     if options.output == "json":
         from reconciler.outputs.document import document_text
@@ -105,7 +105,7 @@ def _print_result(result: "PassResult", options: ReconcileOptions) -> None:
         print_text(report_table(result.reports), end="")
 
 
-def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
+def _print_refused_pass(result: "RefusedPass", options: ReconcileOptions) -> None:
     """Print what the members hold while a source is refused; the error that refuses it is printed last."""
     from reconciler.deliver.reports import report_table
 

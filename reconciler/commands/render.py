@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from reconciler.commands.options.allowances import with_allowance_options
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.now_option import with_now_option
-from reconciler.commands.options.settings_options import with_acceptance
+from reconciler.commands.options.settings_options import with_accept_settings_option
 from reconciler.commands.options.subject_options import with_namespace_options
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.guards.allowances import Allowed
@@ -72,7 +72,7 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
-@with_acceptance
+@with_accept_settings_option
 @with_allowance_options
 @with_now_option
 @click.pass_obj
@@ -84,7 +84,7 @@ def command(log: Log, /, **options: Any) -> int:
     rendered branch of this repository. The previous rendered commit decides what stays where it is.
     """
     chosen = RenderOptions(**options)
-    _refuse_idle(chosen)
+    _refuse_options_without_effect(chosen)
     if not chosen.watch:
         return render_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
@@ -94,19 +94,19 @@ def command(log: Log, /, **options: Any) -> int:
     return repeat_on_save(log, lambda: render_and_show(log, chosen, memory))
 
 
-def _refuse_idle(options: RenderOptions) -> None:
+def _refuse_options_without_effect(options: RenderOptions) -> None:
     """Refuse options that would do nothing beside others."""
     if options.worktree or options.watch:
-        refuse_options(("rev", "commit"), "goes with neither --worktree nor --watch")
+        refuse_given_options(("rev", "commit"), "goes with neither --worktree nor --watch")
     if options.commit:
-        refuse_options(("clusters", "namespace"), "goes without --commit: a commit holds the whole fleet")
-        refuse_options(_SHOWN, "goes without --commit, which shows nothing")
+        refuse_given_options(("clusters", "namespace"), "goes without --commit: a commit holds the whole fleet")
+        refuse_given_options(_SHOWN, "goes without --commit, which shows nothing")
     else:
-        refuse_options(("allowed", "allowed_moves"), "goes with --commit")
+        refuse_given_options(("allowed", "allowed_moves"), "goes with --commit")
     if options.output_dir:
-        refuse_options(_SHOWN, "goes without --output-dir, which writes manifests")
+        refuse_given_options(_SHOWN, "goes without --output-dir, which writes manifests")
     if options.shape != "manifests" and options.output in {"table", "wide", "name"}:
-        refuse_options(("output",), f"{options.output} is of manifests; -o yaml or json show {options.shape}")
+        refuse_given_options(("output",), f"{options.output} is of manifests; -o yaml or json show {options.shape}")
 
 
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
@@ -130,7 +130,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     with open_repository(log.repository, progress=log.transfer) as repository:
         outcome = preview_outcome(repository, revision, memory or SourceMemory(), log, preview)
         check_selection(outcome, selection)
-        _show(outcome, selection, options, log)
+        _show_rendered(outcome, selection, options, log)
         if nothing := emptiness(outcome, selection):
             log.warning(nothing)
         if options.commit:
@@ -145,7 +145,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     return 1 if problems else 0
 
 
-def _show(outcome: "Outcome", selection: "Selection", options: RenderOptions, log: Log) -> None:
+def _show_rendered(outcome: "Outcome", selection: "Selection", options: RenderOptions, log: Log) -> None:
     """Write what was rendered to a folder, or print it; what is committed is not shown."""
     from reconciler.preview.outputs import output_texts, write_tree
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.commands.options.member_options import seconds, with_unattended_options
-from reconciler.commands.options.settings_options import with_accepted_settings
-from reconciler.console.idle_options import is_given
+from reconciler.commands.options.member_options import parse_seconds, with_unattended_options
+from reconciler.commands.options.settings_options import with_accepted_settings_option
+from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
 from reconciler.members.options import DeliveryOptions
 from render.notations import address_in
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from reconciler.run.settings import RunSettings
 
 
-def _optional_seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
-    return None if value is None else seconds(context, option, value)
+def _parse_optional_seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    return None if value is None else parse_seconds(context, option, value)
 
 
-def _optional_address(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
+def _parse_optional_address(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
     found = None if value is None else address_in(value)
     if value is not None and found is None:
         raise click.BadParameter("write a port, or a host and a port, such as 0.0.0.0:8080 or [::]:8080")
     return found
 
 
-def _channels(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
+def _parse_notice_channels(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
     pairs = [value.partition("=") for value in values]
     for kind, _, place in pairs:
         if kind not in _CHANNELS or not place:
@@ -39,14 +39,14 @@ def _channels(_context: click.Context, _option: click.Parameter, values: tuple[s
     return tuple({"kind": kind, "context" if kind == "events" else "file": place} for kind, _, place in pairs)
 
 
-def _optional_lease(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
+def _parse_optional_lease(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
     parts = ("" if value is None else value).split("/")
     if value is not None and (len(parts) > 3 or not all(parts)):
         raise click.BadParameter("write CONTEXT, CONTEXT/NAMESPACE or CONTEXT/NAMESPACE/NAME")
     return None if value is None else dict(zip(("cluster", "namespace", "name"), parts, strict=False))
 
 
-def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
+def _parse_webhook_secrets(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
     pairs = [value.partition("=") for value in values]
     for provider, _, file in pairs:
         if provider not in _PROVIDERS or not file:
@@ -70,7 +70,7 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
 )
 @click.option(
     "--poll",
-    callback=_optional_seconds,
+    callback=_parse_optional_seconds,
     metavar="TIME",
     help="Look at every source so often  [default: 30s for a remote; never for what tells of its changes]",
 )
@@ -78,12 +78,12 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     "--drift",
     default="5m",
     show_default=True,
-    callback=seconds,
+    callback=parse_seconds,
     metavar="TIME",
     help="Look at members so often where nothing happens.",
 )
 @click.option("--bootstrap", is_flag=True, help="Allow the first pass of a fleet: there is no rendered branch yet.")
-@with_accepted_settings
+@with_accepted_settings_option
 @click.option(
     "--max-fleets",
     type=click.IntRange(1, 64),
@@ -92,19 +92,24 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     help="Run passes over so many fleets at once.",
 )
 @click.option(
-    "--pass-timeout", default="1h", show_default=True, callback=seconds, metavar="TIME", help="Kill a longer pass."
+    "--pass-timeout",
+    default="1h",
+    show_default=True,
+    callback=parse_seconds,
+    metavar="TIME",
+    help="Kill a longer pass.",
 )
 @click.option(
     "--grace",
     default="25s",
     show_default=True,
-    callback=seconds,
+    callback=parse_seconds,
     metavar="TIME",
     help="Let passes go on so long after SIGTERM.",
 )
 @click.option(
     "--webhook",
-    callback=_optional_address,
+    callback=_parse_optional_address,
     metavar="[HOST:]PORT",
     help="Let signed webhooks wake fleets: POST /webhook/PROVIDER[/FLEET]  [host: 127.0.0.1]",
 )
@@ -112,13 +117,13 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     "--webhook-secret",
     "webhook_secrets",
     multiple=True,
-    callback=_webhook_secrets,
+    callback=_parse_webhook_secrets,
     metavar="PROVIDER=FILE",
     help=f"The secret of a provider's webhooks (repeatable): {', '.join(_PROVIDERS)}.",
 )
 @click.option(
     "--inside",
-    callback=_optional_address,
+    callback=_parse_optional_address,
     metavar="[HOST:]PORT",
     help="Serve /metrics, /healthz and /readyz  [host: 127.0.0.1]",
 )
@@ -126,14 +131,14 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     "--notify",
     "channels",
     multiple=True,
-    callback=_channels,
+    callback=_parse_notice_channels,
     metavar="KIND=FILE",
     help=f"Tell people once what changed, at the address or with the token in the file: {', '.join(_CHANNELS[:-1])}. "
     "events=CONTEXT writes Events of Kubernetes.",
 )
 @click.option(
     "--lease",
-    callback=_optional_lease,
+    callback=_parse_optional_lease,
     metavar="CONTEXT[/NAMESPACE[/NAME]]",
     help="Run passes only while holding this Lease, of several processes one  [argosy-system/argosy-run]",
 )
@@ -153,7 +158,7 @@ def command(
     refused, a remote or clusters that do not answer, a full disk - is logged, and ends neither the process nor the
     passes of other fleets. The last good commit stays applied meanwhile.
     """
-    locations, given = repositories or (log.repository,), _given_options()
+    locations, given = repositories or (log.repository,), _given_option_spellings()
 
     def read_settings() -> "RunSettings":
         from reconciler.run.leader import LeaseName
@@ -174,18 +179,18 @@ def command(
         settings.check()
         return settings
 
-    return _run(read_settings, log)
+    return _run_controller(read_settings, log)
 
 
-def _given_options() -> dict[str, str]:
+def _given_option_spellings() -> dict[str, str]:
     """Return how each option that was given is written, by the name of its value in the settings."""
     params = click.get_current_context().command.params
     names = {str(each.name): each.opts[-1] if isinstance(each, click.Option) else "REPO" for each in params}
-    given = {name: written for name, written in names.items() if is_given(name)}
+    given = {name: written for name, written in names.items() if is_option_given(name)}
     return {"locations" if name == "repositories" else name: written for name, written in given.items()}
 
 
-def _run(read_settings: Any, log: Log) -> int:
+def _run_controller(read_settings: Any, log: Log) -> int:
     import gc
 
     from reconciler.run.controller import Controller

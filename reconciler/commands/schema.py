@@ -23,13 +23,13 @@ def command(kind: str) -> int:
     Karmada's kinds, and of each document that -o json prints.
     """
     from reconciler.console.json_values import as_json
-    from reconciler.console.text import table
+    from reconciler.console.text import text_table
     from reconciler.names.subjects import unknown_name
     from reconciler.reference.field_pages import kind_of_noun
     from reconciler.reference.schemas import KINDS, json_schema
 
     if not kind:
-        print_text(table(("KIND", "WHAT IT IS"), list(KINDS.items())), end="")
+        print_text(text_table(("KIND", "WHAT IT IS"), list(KINDS.items())), end="")
         return 0
     known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None) or kind_of_noun(kind)
     if known_kind is None:

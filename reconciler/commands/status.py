@@ -6,7 +6,7 @@ import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
+from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 
@@ -49,7 +49,7 @@ def command(log: Log, /, **options: Any) -> int:
     the last change, for passes that find nothing new record nothing. A cluster that passes apply to is not well until
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
     """
-    subject = parsed_subject(options.pop("subject"))
+    subject = parse_subject_words(options.pop("subject"))
     return show_status(log, StatusOptions(subject=subject, **options))
 
 
@@ -60,20 +60,20 @@ def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None
 
     pacing = pacing or Pacing()
     if options.watch:
-        follow_branches(log, lambda branches, is_first: _show(branches, options, is_first=is_first), pacing)
+        follow_branches(log, lambda branches, is_first: _print_status(branches, options, is_first=is_first), pacing)
     with open_repository(log.repository, refresh=False) as repository:
-        return _show(read_recorded_fleet(repository, log, pacing.clock), options)
+        return _print_status(read_recorded_fleet(repository, log, pacing.clock), options)
 
 
-def _show(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:
+def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:
     from reconciler.outputs.document import document_text, plain_document
     from reconciler.status.views import view_of
     from render.documents import emit
 
     view = view_of(branches, options.subject, namespace=options.namespace, is_wide=options.output == "wide")
     texts = {
-        "json": lambda: document_text(_document(branches, options)),
-        "yaml": lambda: emit(plain_document(_document(branches, options))).decode(),
+        "json": lambda: document_text(_status_document(branches, options)),
+        "yaml": lambda: emit(plain_document(_status_document(branches, options))).decode(),
         "name": lambda: f"{view.name}\n",
     }
     text = texts.get(options.output, lambda: view.text)()
@@ -81,7 +81,7 @@ def _show(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool =
     return 0 if view.is_fine else 1
 
 
-def _document(branches: "RecordedFleet", options: StatusOptions) -> "OutputDocument":
+def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "OutputDocument":
     from reconciler.names.subjects import is_cluster_noun
     from reconciler.outputs.cluster_status import cluster_status_document
     from reconciler.outputs.fleet_status import fleet_status_document

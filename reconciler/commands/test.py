@@ -6,7 +6,7 @@ import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output, print_text
 from render.words import counted
@@ -47,14 +47,14 @@ def command(log: Log, /, **options: Any) -> int:
     if for the first time. What no test exercised is listed.
     """
     if options["update"]:
-        refuse_options(("rev", "output"), "goes without --update, which writes the files as they stand")
+        refuse_given_options(("rev", "output"), "goes without --update, which writes the files as they stand")
     chosen = TrialOptions(**options)
     if not chosen.watch:
         return run_tests_and_show(log, chosen)
     from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.rendering.memory import SourceMemory
 
-    refuse_options(["rev", "update"], "goes without --watch, which tests the files as they stand")
+    refuse_given_options(["rev", "update"], "goes without --watch, which tests the files as they stand")
     memory = SourceMemory()
     return repeat_on_save(log, lambda: run_tests_and_show(log, chosen, memory))
 
@@ -71,12 +71,12 @@ def run_tests_and_show(log: Log, options: TrialOptions, memory: "SourceMemory | 
         if not run.results.trials:
             log.warning("the source has no PolicyTest")
         if options.update:
-            return _update_and_show(log, repository, run)
-    print_output(_text_of(run.results, options), options.output)
+            return _update_failed_tests_and_show(log, repository, run)
+    print_output(_text_of_test_results(run.results, options), options.output)
     return 0 if all(trial.passed for trial in run.results.trials) else 1
 
 
-def _update_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -> int:
+def _update_failed_tests_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -> int:
     """Write what is so into the files of tests that failed; return 1 when something is left that failed."""
     from reconciler.trial.updates import update_files
 
@@ -90,7 +90,7 @@ def _update_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -
     return 1 if is_left else 0
 
 
-def _text_of(results: "Results", options: TrialOptions) -> str:
+def _text_of_test_results(results: "Results", options: TrialOptions) -> str:
     if options.output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.policy_test_results import results_document

@@ -6,7 +6,7 @@ import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from render.errors import InputError
@@ -62,7 +62,7 @@ def command(log: Log, /, **options: Any) -> int:
     from reconciler.commands.options.repeating import repeat_on_save
     from reconciler.rendering.memory import SourceMemory
 
-    refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
+    refuse_given_options(["rev"], "goes without --watch, which checks the files as they stand")
     memory = SourceMemory()
     return repeat_on_save(log, lambda: validate_and_show(log, chosen, memory))
 
@@ -79,13 +79,13 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
         validation = validation_of(repository, commit, log, memory, base=base)
     for each in validation.skipped:
         log.detail(f"{each.path}: {each.reason}")
-    print_output(_text_of(validation, options), options.output)
+    print_output(_text_of_validation(validation, options), options.output)
     if validation.problems:
         return InputError.exit_code
     return 1 if options.strict and validation.warnings else 0
 
 
-def _text_of(validation: "Validation", options: ValidateOptions) -> str:
+def _text_of_validation(validation: "Validation", options: ValidateOptions) -> str:
     if options.output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.validation import validation_document

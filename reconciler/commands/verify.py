@@ -65,10 +65,10 @@ def _show_verdicts(verdicts: "Sequence[Verdict]", output: str) -> None:
     for each in verdicts:
         detail = f": {each.detail}" if each.detail else ""
         print_text(f"{each.commit[:12]} source {each.source[:12] or '-'}: {each.result}{detail}")
-        _print_differences(each)
+        _print_changed_files(each)
 
 
-def _print_differences(verdict: "Verdict") -> None:
+def _print_changed_files(verdict: "Verdict") -> None:
     """Print the files that differ, the first few of many."""
     from reconciler.diff.text import SIGNS
     from reconciler.diff.words import field_words

@@ -6,8 +6,8 @@ import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.commands.options.member_options import seconds
-from reconciler.commands.options.subject_options import parsed_subject, with_namespace_options
+from reconciler.commands.options.member_options import parse_seconds
+from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 
@@ -49,7 +49,12 @@ class WaitOptions(Struct, frozen=True, kw_only=True):
     help="The state to wait for.",
 )
 @click.option(
-    "--timeout", default="5m", show_default=True, callback=seconds, metavar="TIME", help="The longest time to wait."
+    "--timeout",
+    default="5m",
+    show_default=True,
+    callback=parse_seconds,
+    metavar="TIME",
+    help="The longest time to wait.",
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj
@@ -63,7 +68,7 @@ def command(log: Log, /, **options: Any) -> int:
     where a cluster keeps what it has because too much would leave it (removalGuard.scope: Cluster), and where nothing
     was ever rendered, for no pass may be about to begin.
     """
-    subject = parsed_subject(options.pop("subject"))
+    subject = parse_subject_words(options.pop("subject"))
     return wait_and_show(log, WaitOptions(subject=subject, **options))
 
 
@@ -81,7 +86,7 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
 
         print_data(document_text(waiting_document(waited, options.subject, options.wish)))
     elif waited.missing:
-        _warn(waited, options, log)
+        _warn_of_what_is_missing(waited, options, log)
     else:
         for line in pending_lines(waited.pending):
             log.warning(line)
@@ -89,7 +94,7 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
     return 1 if waited.missing else 0
 
 
-def _warn(waited: "Waited", options: WaitOptions, log: Log) -> None:
+def _warn_of_what_is_missing(waited: "Waited", options: WaitOptions, log: Log) -> None:
     log.warning(f"after {options.timeout:g} s {options.subject_words} is not {options.wish}")
     for each in waited.missing[:_MOST_LISTED]:
         log.warning(str(each))

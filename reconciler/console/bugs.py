@@ -10,10 +10,10 @@ def bug_lines(error: Exception) -> Iterator[str]:
     """Yield the lines that name a bug: the error, and the frames that led to it."""
     name = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
     yield f"a bug: {name}; please report it with these lines"
-    yield from (f"  {place}" for place in code_places(error))
+    yield from (f"  {place}" for place in code_frames_of_error(error))
 
 
-def code_places(error: Exception) -> Iterator[str]:
+def code_frames_of_error(error: Exception) -> Iterator[str]:
     """Yield the places in the code that led to an error, the last ones alone."""
     for frame in traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]:
         yield f"{frame.filename}:{frame.lineno} in {frame.name}"

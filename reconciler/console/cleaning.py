@@ -24,52 +24,52 @@ _UNSAFE = re.compile(
 )
 
 
-def _escape(code: int) -> str:
+def _escape_sequence(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json_escape(code: int) -> str:
+def _json_escape_sequence(code: int) -> str:
     if code < 0x10000:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
-def visible(text: str) -> str:
+def with_visible_control_characters(text: str) -> str:
     r"""Return text whose control characters and marks of direction are written out; lines and tabs stay.
 
-    >>> visible("a\x1b[2Kb\u202ec")
+    >>> with_visible_control_characters("a\x1b[2Kb\u202ec")
     'a\\x1b[2Kb\\u202ec'
     """
-    return _UNSAFE.sub(lambda match: _escape(ord(match[0])), text)
+    return _UNSAFE.sub(lambda match: _escape_sequence(ord(match[0])), text)
 
 
-def masked(text: str) -> str:
+def without_passwords(text: str) -> str:
     """Return text without the passwords and tokens of the addresses in it.
 
-    >>> masked("https://me:s3cret@example.com/x?token=abc&y=1")
+    >>> without_passwords("https://me:s3cret@example.com/x?token=abc&y=1")
     'https://***@example.com/x?token=***&y=1'
     """
     return _QUERY.sub(rf"\1={_HIDDEN}", _PASSWORD.sub(_HIDDEN, text))
 
 
-def cleaned(text: str) -> str:
+def safe_for_terminal(text: str) -> str:
     r"""Return text for a terminal or the log of a CI job: all of it visible, no password, no command to a runner.
 
-    >>> cleaned("  ::error::no\n##[group]x")
+    >>> safe_for_terminal("  ::error::no\n##[group]x")
     '  \\x3a:error::no\n\\x23#[group]x'
     """
-    return _COMMAND.sub(_escaped_command, masked(visible(text)))
+    return _COMMAND.sub(_escaped_runner_command, without_passwords(with_visible_control_characters(text)))
 
 
-def _escaped_command(match: re.Match[str]) -> str:
+def _escaped_runner_command(match: re.Match[str]) -> str:
     return f"{match[1]}\\x3a" if match[1] is not None else "\\x23"
 
 
-def cleaned_json(text: str) -> str:
+def json_safe_for_terminal(text: str) -> str:
     r"""Return JSON that means the same, in which no character is one that a terminal obeys.
 
-    >>> cleaned_json('{"a": "\u202e"}')
+    >>> json_safe_for_terminal('{"a": "\u202e"}')
     '{"a": "\\u202e"}'
     """
-    return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
+    return _UNSAFE.sub(lambda match: _json_escape_sequence(ord(match[0])), text)

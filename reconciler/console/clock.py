@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from render.timing import whole_second
 
 
-def time_of_pass(given: datetime | None = None, *, behind: float = 0.0) -> datetime:
+def given_or_current_time(given: datetime | None = None, *, behind: float = 0.0) -> datetime:
     """Return the time that somebody gave, or the time of day; in whole seconds, UTC.
 
     ``behind`` are the seconds by which the clock here is known to be behind.

@@ -16,6 +16,6 @@ _HINTS = {
 }
 
 
-def hint_of_disk_error(error: OSError) -> str:
+def hint_for_disk_error(error: OSError) -> str:
     """Return what helps against an error of a file or folder, by its number; empty where nothing is known to."""
     return _HINTS.get(error.errno or 0, "")

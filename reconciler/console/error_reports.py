@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from reconciler import VERSION
 
-from .cleaning import cleaned
+from .cleaning import safe_for_terminal
 from .json_values import as_json
 from .junit import JUnitCase, JUnitSuite, junit_xml
 from .printing import print_data
@@ -20,29 +20,32 @@ _COMMANDS = ("validate", "test")
 _OPTIONS = ("-o", "--output")
 
 
-def report_error(arguments: Sequence[str], message: str, code: int) -> None:
+def print_error_report(arguments: Sequence[str], message: str, code: int) -> None:
     """Print the report of a run that ended by an error, if the command line asks for one."""
     command = next((word for word in arguments if word in _COMMANDS), "")
-    form = _form(arguments) if command else ""
+    form = _requested_output_format(arguments) if command else ""
     if form == "junit":
         first = message.splitlines()[0] if message else f"exit code {code}"
         case = JUnitCase(name="the run", failure=f"exit code {code}: {first}", detail=message)
         print_data(junit_xml([JUnitSuite(name=f"argosy {command}", cases=(case,))]))
     elif form == "sarif":
-        print_data(_sarif(message, code))
+        print_data(_sarif_log_of_failure(message, code))
     elif form == "tap":
-        first, *rest = cleaned(f"exit code {code}: {message}").splitlines()
+        first, *rest = safe_for_terminal(f"exit code {code}: {message}").splitlines()
         print_data(
             "".join(f"{line}\n" for line in ("TAP version 14", f"Bail out! {first}", *(f"# {one}" for one in rest)))
         )
     elif form == "github":
-        print_data(f"::error title=exit code {code}::{cleaned(message).translate(IN_ANNOTATIONS)}\n")
+        print_data(f"::error title=exit code {code}::{safe_for_terminal(message).translate(IN_ANNOTATIONS)}\n")
 
 
-def _form(arguments: Sequence[str]) -> str:
+def _requested_output_format(arguments: Sequence[str]) -> str:
     """Return the output format that a command line asks for, however it is written; empty where it asks for none.
 
-    >>> [_form(words.split()) for words in ("-o junit", "-osarif", "--output=junit", "validate", "-o")]
+    >>> [
+    ...     _requested_output_format(words.split())
+    ...     for words in ("-o junit", "-osarif", "--output=junit", "validate", "-o")
+    ... ]
     ['junit', 'sarif', 'junit', '', '']
     """
     words = list(arguments)
@@ -57,9 +60,9 @@ def _form(arguments: Sequence[str]) -> str:
     return form
 
 
-def _sarif(message: str, code: int) -> str:
+def _sarif_log_of_failure(message: str, code: int) -> str:
     """Return a SARIF log without results, of a run that did not succeed."""
-    notification = {"level": "error", "message": {"text": cleaned(message or f"exit code {code}")}}
+    notification = {"level": "error", "message": {"text": safe_for_terminal(message or f"exit code {code}")}}
     invocation = {"executionSuccessful": False, "exitCode": code, "toolExecutionNotifications": [notification]}
     driver = {"name": "argosy", "version": VERSION, "rules": []}
     run = {"tool": {"driver": driver}, "results": [], "invocations": [invocation]}

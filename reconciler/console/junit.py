@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from msgspec import Struct
 
-from .cleaning import cleaned
+from .cleaning import safe_for_terminal
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -33,24 +33,26 @@ def junit_xml(suites: Sequence[JUnitSuite]) -> str:
     """Return suites as one document."""
     root = Element("testsuites", _counts_of_cases([case for suite in suites for case in suite.cases]))
     for suite in suites:
-        parent = SubElement(root, "testsuite", {"name": _text(suite.name), **_counts_of_cases(suite.cases)})
+        parent = SubElement(root, "testsuite", {"name": _text_safe_in_xml(suite.name), **_counts_of_cases(suite.cases)})
         for case in suite.cases:
-            _add(parent, suite, case)
+            _add_test_case(parent, suite, case)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _add(parent: Element, suite: JUnitSuite, case: JUnitCase) -> None:
-    attributes = {"classname": _text(suite.name), "name": _text(case.name)}
+def _add_test_case(parent: Element, suite: JUnitSuite, case: JUnitCase) -> None:
+    attributes = {"classname": _text_safe_in_xml(suite.name), "name": _text_safe_in_xml(case.name)}
     if case.file:
-        attributes["file"] = _text(case.file)
+        attributes["file"] = _text_safe_in_xml(case.file)
     if case.line:
         attributes["line"] = str(case.line)
     element = SubElement(parent, "testcase", attributes)
     if case.failure:
-        SubElement(element, "failure", {"message": _text(case.failure)}).text = _text(case.detail)
+        SubElement(element, "failure", {"message": _text_safe_in_xml(case.failure)}).text = _text_safe_in_xml(
+            case.detail
+        )
     if case.output:
-        SubElement(element, "system-out").text = _text(case.output)
+        SubElement(element, "system-out").text = _text_safe_in_xml(case.output)
 
 
 def _counts_of_cases(cases: Iterable[JUnitCase]) -> dict[str, str]:
@@ -58,6 +60,6 @@ def _counts_of_cases(cases: Iterable[JUnitCase]) -> dict[str, str]:
     return {"tests": str(len(listed)), "failures": str(sum(bool(case.failure) for case in listed))}
 
 
-def _text(text: str) -> str:
+def _text_safe_in_xml(text: str) -> str:
     """Return text without the characters that XML cannot hold or a reader must not obey."""
-    return _FORBIDDEN.sub("\ufffd", cleaned(text))
+    return _FORBIDDEN.sub("\ufffd", safe_for_terminal(text))

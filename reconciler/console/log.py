@@ -10,9 +10,9 @@ from typing import Any, Self, TextIO
 
 from msgspec import Struct
 
-from .cleaning import cleaned, cleaned_json, masked
+from .cleaning import json_safe_for_terminal, safe_for_terminal, without_passwords
 from .printing import LogFormat
-from .text import one_line
+from .text import on_one_line
 
 ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
 _COLORS = {"warning": 33, "error": 31}
@@ -52,19 +52,19 @@ class Log(Struct, frozen=True, kw_only=True):
 
     def info(self, event: str, **values: Any) -> None:
         """Write that something changed."""
-        self._write("info", event, values, NORMAL)
+        self._write_log_line("info", event, values, NORMAL)
 
     def warning(self, event: str, **values: Any) -> None:
         """Write something the user should look at."""
-        self._write("warning", event, values, NORMAL)
+        self._write_log_line("warning", event, values, NORMAL)
 
     def error(self, event: str, **values: Any) -> None:
         """Write what keeps something from being done; ``-q`` shows this, too."""
-        self._write("error", event, values, ERRORS_ONLY)
+        self._write_log_line("error", event, values, ERRORS_ONLY)
 
     def detail(self, event: str, **values: Any) -> None:
         """Write something that only ``-v`` asks for."""
-        self._write("debug", event, values, VERBOSE)
+        self._write_log_line("debug", event, values, VERBOSE)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -79,40 +79,43 @@ class Log(Struct, frozen=True, kw_only=True):
             seconds = time.monotonic() - begun
             if self.on_step is not None:
                 self.on_step(step, seconds, went_well)
-            self._write("debug", step, {"ms": round(seconds * 1000)}, TIMINGS)
+            self._write_log_line("debug", step, {"ms": round(seconds * 1000)}, TIMINGS)
 
     def progress(self, text: str) -> None:
         """Show one line that the next one replaces; nothing where stderr is no terminal."""
         if self.is_terminal:
-            self.stream.write(f"\r\x1b[2K{one_line(cleaned(text))[:100]}")
+            self.stream.write(f"\r\x1b[2K{on_one_line(safe_for_terminal(text))[:100]}")
             self.stream.flush()
 
     def transfer(self, stage: str, done: int, total: int) -> None:
         """Show how far a fetch or push is."""
         self.progress(f"{stage} {done}/{total}" if total else f"{stage} {done}")
 
-    def _write(self, severity: str, event: str, values: dict[str, Any], level: int) -> None:
+    def _write_log_line(self, severity: str, event: str, values: dict[str, Any], level: int) -> None:
         if self.level < level:
             return
         if self.format is LogFormat.JSON:
             named = {"fleet": self.fleet} if self.fleet else {}
             line = json.dumps({"level": severity, **named, "event": event, **values}, ensure_ascii=False, default=str)
-            line = cleaned_json(masked(line))
+            line = json_safe_for_terminal(without_passwords(line))
         else:
-            line = self._text(severity, event, values)
+            line = self._text_of_log_line(severity, event, values)
         self.progress("")
         self.stream.write(line + "\n")
         self.stream.flush()
 
-    def _text(self, severity: str, event: str, values: dict[str, Any]) -> str:
-        words = [cleaned(event), *(f"{key}={cleaned(_quoted_text(value))}" for key, value in values.items())]
+    def _text_of_log_line(self, severity: str, event: str, values: dict[str, Any]) -> str:
+        words = [
+            safe_for_terminal(event),
+            *(f"{key}={safe_for_terminal(_quoted_where_ambiguous(value))}" for key, value in values.items()),
+        ]
         if severity in _COLORS:
             words.insert(0, f"\x1b[{_COLORS[severity]}m{severity}:\x1b[0m" if self.color else f"{severity}:")
         if self.fleet:
-            words.insert(0, f"{cleaned(self.fleet)}:")
+            words.insert(0, f"{safe_for_terminal(self.fleet)}:")
         return " ".join(words)
 
 
-def _quoted_text(value: Any) -> str:
+def _quoted_where_ambiguous(value: Any) -> str:
     text = str(value)
     return json.dumps(text, ensure_ascii=False) if not text or any(c in text for c in ' "\n\t=') else text

@@ -6,12 +6,15 @@ _NEAR = 0.75
 """The likeness of a slip: a word that shares fewer letters is another word, and means another command."""
 
 
-def meant_command(program: str, word: str, commands: Iterable[str], others: Mapping[str, str]) -> str:
+def question_for_similar_command(program: str, word: str, commands: Iterable[str], others: Mapping[str, str]) -> str:
     """Return the question for the command that was meant, nothing where none is near.
 
     ``others`` are words of other tools, each with what it is here.
 
-    >>> meant_command("argosy", "rendr", ["render", "diff"], {}), meant_command("argosy", "x", ["render"], {})
+    >>> (
+    ...     question_for_similar_command("argosy", "rendr", ["render", "diff"], {}),
+    ...     question_for_similar_command("argosy", "x", ["render"], {}),
+    ... )
     ("Did you mean 'argosy render'?", '')
     """
     from difflib import get_close_matches

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import click
 
-from .cleaning import cleaned
+from .cleaning import safe_for_terminal
 
 
 class LogFormat(StrEnum):
@@ -19,7 +19,7 @@ class LogFormat(StrEnum):
 
 def print_text(text: str, *, end: str = "\n", mark: str = "", color: bool | None = None) -> None:
     """Print text for people; ``mark`` is a word of ours before it, in color where that is wanted."""
-    click.echo(f"{mark}{cleaned(text)}{end}", nl=False, color=color)
+    click.echo(f"{mark}{safe_for_terminal(text)}{end}", nl=False, color=color)
 
 
 _DATA_FORMS = frozenset({"github", "json", "junit", "markdown", "sarif", "yaml"})
@@ -40,4 +40,4 @@ def print_data(text: str) -> None:
 
 def print_error(text: str) -> None:
     """Print on stderr why a command ends."""
-    click.echo(cleaned(text), err=True)
+    click.echo(safe_for_terminal(text), err=True)

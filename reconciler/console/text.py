@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from .cleaning import visible
+from .cleaning import with_visible_control_characters
 
 # Entities and no backslashes: a backslash stops neither a mention nor a bare link.
 _ENTITIES = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
@@ -22,15 +22,15 @@ DITTO = " "
 """A cell with the same text as the one above it, which is not repeated."""
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
     """Return a table with its header; every line ends with a newline.
 
     Cells are wrapped where the table has more columns than ``width`` (None: than the terminal has; 0: than anything).
 
-    >>> print(table(("NAME", "READY"), [("member1", "True")]), end="")
+    >>> print(text_table(("NAME", "READY"), [("member1", "True")]), end="")
     NAME      READY
     member1   True
-    >>> print(table(("NAME", "WHY"), [("member1", "it does not answer")], width=20), end="")
+    >>> print(text_table(("NAME", "WHY"), [("member1", "it does not answer")], width=20), end="")
     NAME      WHY
     member1   it does
               not answer
@@ -38,18 +38,18 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | 
     lines = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     limit = screen_width() if width is None else width
-    if limit and _columns_of_widths(widths) > limit:
-        widths = _narrowed_widths(lines, widths, limit)
-        lines = [part for line in lines for part in _wrapped_rows(line, widths)]
+    if limit and _total_width_of_columns(widths) > limit:
+        widths = _column_widths_within_limit(lines, widths, limit)
+        lines = [part for line in lines for part in _lines_of_wrapped_row(line, widths)]
     return "".join(
         _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
     )
 
 
-def table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+def unwrapped_table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
     """Return the columns that a table takes if nothing is wrapped."""
     lines = [header, *rows]
-    return _columns_of_widths([max(len(line[column]) for line in lines) for column in range(len(header))])
+    return _total_width_of_columns([max(len(line[column]) for line in lines) for column in range(len(header))])
 
 
 def screen_width() -> int:
@@ -60,11 +60,11 @@ def screen_width() -> int:
         return 0
 
 
-def _columns_of_widths(widths: Sequence[int]) -> int:
+def _total_width_of_columns(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _narrowed_widths(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
+def _column_widths_within_limit(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
     """Return widths that fit side by side: the widest column gives way first.
 
     Words stay whole where that is enough, and no column gets narrower than a few characters.
@@ -72,7 +72,7 @@ def _narrowed_widths(lines: Sequence[Sequence[str]], widths: Sequence[int], limi
     words = [max(len(word) for line in lines for word in _BREAK.split(line[column])) for column in range(len(widths))]
     fitted = list(widths)
     for least in (words, [_NARROWEST] * len(widths)):
-        while _columns_of_widths(fitted) > limit:
+        while _total_width_of_columns(fitted) > limit:
             wide = [column for column, width in enumerate(fitted) if width > least[column]]
             if not wide:
                 break
@@ -80,15 +80,16 @@ def _narrowed_widths(lines: Sequence[Sequence[str]], widths: Sequence[int], limi
     return fitted
 
 
-def _wrapped_rows(line: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+def _lines_of_wrapped_row(line: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
     """Yield the lines that a row takes when its cells are wrapped."""
     cells = [
-        [cell] if len(cell) <= width else _wrapped_cell(cell, width) for cell, width in zip(line, widths, strict=True)
+        [cell] if len(cell) <= width else _lines_of_wrapped_cell(cell, width)
+        for cell, width in zip(line, widths, strict=True)
     ]
     return zip_longest(*cells, fillvalue="")
 
 
-def _wrapped_cell(cell: str, width: int) -> list[str]:
+def _lines_of_wrapped_cell(cell: str, width: int) -> list[str]:
     wrapper = textwrap.TextWrapper(width=width, break_on_hyphens=False)
     wrapper.wordsep_simple_re = _BREAK
     return wrapper.wrap(cell)
@@ -104,7 +105,9 @@ class Section(Struct, frozen=True, kw_only=True):
     after: tuple[str, ...] = ()
 
 
-def section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, before: Iterable[str] = ()) -> Section:
+def section_with_table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, before: Iterable[str] = ()
+) -> Section:
     """Return a section with a table, without the columns that say nothing in any row."""
     listed = [tuple(row) for row in rows]
     kept = [column for column in range(len(header)) if any(row[column].strip() for row in listed)]
@@ -116,34 +119,34 @@ def section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *,
     )
 
 
-def sections_text(sections: Iterable[Section]) -> str:
+def sections_as_terminal_text(sections: Iterable[Section]) -> str:
     """Return sections as a terminal shows them, an empty line between two."""
-    return "\n".join("".join(f"{line}\n" for line in _text_lines(each)) for each in sections)
+    return "\n".join("".join(f"{line}\n" for line in _terminal_lines_of_section(each)) for each in sections)
 
 
-def _text_lines(each: Section) -> Iterator[str]:
+def _terminal_lines_of_section(each: Section) -> Iterator[str]:
     yield each.title
     for sentence in each.before:
         yield _INDENT + sentence
     if each.rows:
         rows = [[cell or "-" for cell in row] for row in each.rows]
         width = max(screen_width() - len(_INDENT), 0)
-        for line in table(each.header, rows, width=width).splitlines():
+        for line in text_table(each.header, rows, width=width).splitlines():
             yield _INDENT + line
     for sentence in each.after:
         yield _INDENT + sentence
 
 
-def sections_markdown(sections: Iterable[Section]) -> str:
+def sections_as_markdown(sections: Iterable[Section]) -> str:
     """Return sections as GitHub and GitLab show them, with nothing in a name or value taken for markup."""
-    return "\n".join("".join(f"{line}\n" for line in _markdown_lines(each)) for each in sections)
+    return "\n".join("".join(f"{line}\n" for line in _markdown_lines_of_section(each)) for each in sections)
 
 
-def _markdown_lines(each: Section) -> Iterator[str]:
-    yield f"### {escaped(each.title)}"
+def _markdown_lines_of_section(each: Section) -> Iterator[str]:
+    yield f"### {escape_markdown(each.title)}"
     for sentence in each.before:
         yield ""
-        yield escaped(sentence)
+        yield escape_markdown(sentence)
     if each.rows:
         yield ""
         yield _markdown_row(each.header)
@@ -152,22 +155,22 @@ def _markdown_lines(each: Section) -> Iterator[str]:
             yield _markdown_row([cell or "-" for cell in row])
     for sentence in each.after:
         yield ""
-        yield escaped(sentence)
+        yield escape_markdown(sentence)
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(map(escaped, cells)) + " |"
+    return "| " + " | ".join(map(escape_markdown, cells)) + " |"
 
 
-def one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Return text with every kind of line break as a space."""
     return text.translate(_BREAKS)
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text that Markdown and HTML leave as it is, on one line; it mentions nobody and links to nothing.
 
-    >>> escaped("@all <b> *x*")
+    >>> escape_markdown("@all <b> *x*")
     '&#64;all &#60;b&#62; &#42;x&#42;'
     """
-    return visible(one_line(text)).translate(_ENTITIES)
+    return with_visible_control_characters(on_one_line(text)).translate(_ENTITIES)

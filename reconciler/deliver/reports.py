@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from reconciler.console.text import table
+from reconciler.console.text import text_table
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.model import Action
@@ -53,8 +53,8 @@ def report_table(reports: Iterable[ClusterReport]) -> str:
         for report in listed
         for each in cluster_deviations(report)
     ]
-    counts = table(_HEADER, [_row_of_report(report) for report in listed])
-    return f"{counts}\n{table(_DEVIATIONS, rows)}" if rows else counts
+    counts = text_table(_HEADER, [_row_of_report(report) for report in listed])
+    return f"{counts}\n{text_table(_DEVIATIONS, rows)}" if rows else counts
 
 
 def _row_of_report(report: ClusterReport) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from reconciler.branches.in_force import OTHER_FLEET, fleet_source_at, fleets_be
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import Source, read_observed_inputs, read_previous
 from reconciler.branches.schemas import recorded_schemas
-from reconciler.console.clock import time_of_pass
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import check_settings, with_settings
 from reconciler.guards.allowances import Allowed
@@ -123,7 +123,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         status = repository.tip(publication.ref(fleet.status_branch))
         observed = read_observed_inputs(repository, past.next or status)
         observed = replace(observed, schemas=recorded_schemas(repository, status))
-        inputs = RenderInputs(observed=observed, now=time_of_pass(revisions.now))
+        inputs = RenderInputs(observed=observed, now=given_or_current_time(revisions.now))
     check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, past.commit, past.next or status or "")

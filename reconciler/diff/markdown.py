@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from overrides.changes import ChangedField
-from reconciler.console.cluster_lists import cluster_words
-from reconciler.console.text import escaped, one_line
+from reconciler.console.cluster_lists import summarized_cluster_names
+from reconciler.console.text import escape_markdown, on_one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.rendering.problems import ObjectProblem
 from render.fleet_settings import plain_setting_change
@@ -49,7 +49,8 @@ class MarkdownSection(Struct, frozen=True, kw_only=True):
 
 def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
     """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes."""
-    head = f"### {escaped(summary(difference)[:1].upper() + summary(difference)[1:])}\n\n{code(sides(difference))}\n"
+    title = escape_markdown(summary(difference)[:1].upper() + summary(difference)[1:])
+    head = f"### {title}\n\n{code(sides(difference))}\n"
     text, left_out = head, list[str]()
     sections = [section for section in _sections(difference) if section.lines]
     for number, section in enumerate(sections):
@@ -104,7 +105,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
         title="Origins",
-        lines=[f"| {code(each.build)} | {escaped(origin_words(each))} |\n" for each in difference.builds],
+        lines=[f"| {code(each.build)} | {escape_markdown(origin_words(each))} |\n" for each in difference.builds],
         before=_ORIGIN_HEADER,
         is_open=True,
     )
@@ -122,14 +123,16 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield _warning_section("Not divided", difference.undivided)
     yield _warning_section("Capacity unknown", said_together(difference.unknown_capacities))
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
-    yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
+    yield MarkdownSection(title="Released", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
 
 
 def _warning_section(title: str, warnings: Iterable[object]) -> MarkdownSection:
     """Return a section with a line for each warning and its hint."""
     return MarkdownSection(
-        title=title, lines=[f"- {escaped(one_line(str(each)))}\n" for each in warnings], is_open=True
+        title=title,
+        lines=[f"- {escape_markdown(on_one_line(str(each)))}\n" for each in warnings],
+        is_open=True,
     )
 
 
@@ -142,12 +145,12 @@ _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
 
 def _unselected_section(difference: Difference) -> MarkdownSection:
-    lines = [f"- {escaped(one_line(str(each)))}\n" for each in difference.unselected]
+    lines = [f"- {escape_markdown(on_one_line(str(each)))}\n" for each in difference.unselected]
     return MarkdownSection(title="Go nowhere: no policy selects them", lines=lines, is_open=True)
 
 
 def _problem_line(difference: Difference, problem: ObjectProblem) -> str:
-    return f"- {escaped(f'{problem}{origin_note(difference, problem.ref)}')}\n"
+    return f"- {escape_markdown(f'{problem}{origin_note(difference, problem.ref)}')}\n"
 
 
 def _setting_rows(difference: Difference) -> list[str]:
@@ -182,7 +185,7 @@ def _movement_row(difference: Difference, movement: Movement) -> str:
     total = numbers(movement.before, movement.after).replace("->", "→")
     where = f"{changes} and {more} more" if more else changes
     if words := cause_words(difference, movement.ref, is_number=True):
-        where = f"{where}; {escaped(words)}"
+        where = f"{where}; {escape_markdown(words)}"
     anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
     return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
 
@@ -204,28 +207,28 @@ def _object_lines(difference: Difference) -> Iterator[str]:
         if is_number(change):
             continue
         origin = origin_note(difference, change.ref)
-        where = one_line(f"{change.ref}{origin} in {cluster_words(change.clusters, difference.members)}")
+        where = on_one_line(f"{change.ref}{origin} in {summarized_cluster_names(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue
         words = cause_words(difference, change.ref)
-        cause = f"  {one_line(words)}\n" if words else ""
+        cause = f"  {on_one_line(words)}\n" if words else ""
         yield f"@@ {where} @@\n{cause}{_field_lines(change.fields)}"
 
 
 def _pending_lines(difference: Difference) -> Iterator[str]:
     for change in difference.pending:
-        words = one_line(f"{change.ref} is {pending_words(change, difference.members)}")
+        words = on_one_line(f"{change.ref} is {pending_words(change, difference.members)}")
         yield f"! {words}\n{_field_lines(change.fields)}"
     yield from (
-        f"  {one_line(f'{each.ref} is {ended_words(each, difference.members)}')}\n" for each in difference.ended
+        f"  {on_one_line(f'{each.ref} is {ended_words(each, difference.members)}')}\n" for each in difference.ended
     )
 
 
 def _field_lines(fields: Iterable[ChangedField]) -> str:
     lines = []
     for each in fields:
-        path, (before, after) = one_line(each.path), value_texts(each)
+        path, (before, after) = on_one_line(each.path), value_texts(each)
         lines += [f"- {path}: {before}\n"] if each.operator != "add" else []
         lines += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
     return "".join(lines)
@@ -233,4 +236,4 @@ def _field_lines(fields: Iterable[ChangedField]) -> str:
 
 def code(text: str) -> str:
     """Return text as inline code, inside a table too."""
-    return f"<code>{escaped(text)}</code>"
+    return f"<code>{escape_markdown(text)}</code>"

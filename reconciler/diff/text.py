@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
-from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_clusters
-from reconciler.console.text import table
+from reconciler.console.cluster_lists import MOST_NAMED, shortened_cluster_list, summarized_cluster_names
+from reconciler.console.text import text_table
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.unselected import unselected_lines
@@ -67,7 +67,7 @@ def difference_table(difference: Difference) -> Iterator[str]:
         for total in difference.clusters
     ]
     if rows:
-        yield table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS"), rows)
+        yield text_table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS"), rows)
     yield f"{summary(difference)}\n"
 
 
@@ -116,7 +116,7 @@ def _together(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
     """Return names one by one, or many in one text."""
     if is_full or len(names) <= MOST_NAMED:
         return names
-    return [f"{len(names)} clusters: {first_clusters(names, ', ')}"]
+    return [f"{len(names)} clusters: {shortened_cluster_list(names, ', ')}"]
 
 
 def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
 
     for group in group_items(shown, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
-        where = cluster_words(change.clusters, difference.members)
+        where = summarized_cluster_names(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""
         if len(group) == 1:
             origin = origin_note(difference, change.ref)
@@ -169,7 +169,7 @@ def _problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_f
         if len(refs) == 1:
             yield f"  {first}{origin_note(difference, first.ref)}\n"
         else:
-            where = f" in {first_clusters(first.clusters, ', ')}" if first.clusters else ""
+            where = f" in {shortened_cluster_list(first.clusters, ', ')}" if first.clusters else ""
             yield f"  {_object_or_counts(refs)}{where}: {first.reason}: {first.message}\n"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
-from reconciler.console.cluster_lists import cluster_words, first_clusters
+from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
 from reconciler.pipeline.unselected import unselected_words
@@ -133,13 +133,13 @@ def pending_words(change: PendingChange, every: Collection[str], count: int = 1)
         ChangeAction.CHANGED: f"where {they} would change" if change.fields else f"where {their} replicas would change",
         ChangeAction.REMOVED: f"which would lose {them}",
     }
-    return f"not dispatched to {cluster_words(change.clusters, every)}, {states[change.action]}"
+    return f"not dispatched to {summarized_cluster_names(change.clusters, every)}, {states[change.action]}"
 
 
 def ended_words(change: PendingChange, every: Collection[str]) -> str:
     """Return what is not pending any more of an object, as the end of a sentence that begins with it."""
     if change.reason == SUSPENDED:
-        return f"no longer held back from {cluster_words(change.clusters, every)}"
+        return f"no longer held back from {summarized_cluster_names(change.clusters, every)}"
     return "no longer waiting" if change.reason == LAZY else "scheduled again"
 
 
@@ -151,7 +151,7 @@ def takeover_words(takeover: Takeover) -> str:
 def movement_words(movement: Movement, *, is_full: bool = True) -> str:
     """Return a workload's replicas in every cluster where they change, or in the first of these."""
     changes = list(map(str, movement.changes))
-    return ", ".join(changes) if is_full else first_clusters(changes, ", ", _MOST_MOVED)
+    return ", ".join(changes) if is_full else shortened_cluster_list(changes, ", ", _MOST_MOVED)
 
 
 def field_words(change: ChangedField) -> str:

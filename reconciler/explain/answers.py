@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.policy import OverridePolicy
-from reconciler.console.json_values import plain_value
+from reconciler.console.json_values import value_as_plain_data
 from reconciler.console.text import Section
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
@@ -70,7 +70,7 @@ def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterabl
         return {"name": name, "disconnected": True}, [left]
     check_clusters([name], outcome.rendered.built.index.names)
     explanation = cluster_explanation(name, outcome.rendered)
-    return plain_value(explanation), cluster_sections(explanation)
+    return value_as_plain_data(explanation), cluster_sections(explanation)
 
 
 def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
@@ -84,7 +84,7 @@ def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str
     ]
     sections = [section for each in policies for section in policy_sections(each)]
     sections += [section for each in overriding for section in override_policy_sections(each)]
-    value = {"policies": plain_value(policies), "overridePolicies": plain_value(overriding)}
+    value = {"policies": value_as_plain_data(policies), "overridePolicies": value_as_plain_data(overriding)}
     return value, sections
 
 
@@ -110,7 +110,7 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
         )
     sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
     seats = {"seats": _seats_of(explanation.decision)} if request.seats and explanation.decision else {}
-    return {**plain_value(explanation), **seats}, sections
+    return {**value_as_plain_data(explanation), **seats}, sections
 
 
 def _words_about_younger(decision: Explanation | None, outcome: Outcome, past: Outcome, cluster: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _named_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:
 def _seats_of(decision: Explanation) -> list[list[Any]]:
     """Return every division of a decision, replica by replica, as plain data."""
     divisions = (division for attempt in decision.attempts for division in attempt.divisions)
-    return [[plain_value(seat) for seat in division.seats()] for division in divisions]
+    return [[value_as_plain_data(seat) for seat in division.seats()] for division in divisions]
 
 
 def _recorded_at(replay: Replay, clusters: Iterable[str]) -> str:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.cluster_lists import first_clusters
-from reconciler.console.text import DITTO, Section, section
+from reconciler.console.cluster_lists import shortened_cluster_list
+from reconciler.console.text import DITTO, Section, section_with_table
 from render.quantity import QuantityFormat, format_quantity
 from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
 from render.scheduling.explanation import (
@@ -82,7 +82,7 @@ def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
     if explanation.decision.hint:
         yield explanation.decision.hint
     if explanation.terminating:
-        yield f"No candidates, because they are being deleted: {first_clusters(explanation.terminating)}."
+        yield f"No candidates, because they are being deleted: {shortened_cluster_list(explanation.terminating)}."
 
 
 def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:
@@ -92,13 +92,13 @@ def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]
     candidates = [each for each in attempt.candidates if view.cluster in {"", each.cluster}]
     if candidates:
         header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM", "WHY NOT")
-        yield section(f"Clusters that pass every filter{group}", header, map(_candidate_cells, candidates))
+        yield section_with_table(f"Clusters that pass every filter{group}", header, map(_candidate_cells, candidates))
     rejected = [each for each in attempt.rejected if view.cluster in {"", each.cluster}]
     if rejected:
         rows_of_rejected = [row for each in _rows_by_reasons(rejected) for row in each]
-        yield section(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
+        yield section_with_table(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
     if attempt.regions:
-        yield section(
+        yield section_with_table(
             "Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST", "WHY NOT"), map(_region, attempt.regions)
         )
     for division in attempt.divisions:
@@ -120,7 +120,7 @@ def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, s
     for each in rejected:
         names.setdefault(each.reasons, []).append(each.cluster)
     for reasons, clusters in names.items():
-        first = first_clusters(clusters)
+        first = shortened_cluster_list(clusters)
         yield [(first if not number else DITTO, *reason) for number, reason in enumerate(reasons)]
 
 
@@ -129,7 +129,7 @@ def _region(each: ScoredRegion) -> tuple[str, ...]:
         each.name,
         "chosen" if each.is_chosen else "not chosen",
         str(each.score),
-        first_clusters(each.clusters),
+        shortened_cluster_list(each.clusters),
         each.why,
     )
 
@@ -143,7 +143,7 @@ def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:
     mode = _MODE[division.mode].format(replicas=division.replicas)
     title = f"Division: {mode}{', on top of what each held' if base and more else ''}"
     header = ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS")
-    return section(title, header, rows, before=_rules(division, is_packed=is_packed))
+    return section_with_table(title, header, rows, before=_rules(division, is_packed=is_packed))
 
 
 def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _vote(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
 def _seats(division: ExplainedDivision) -> Section:
     rows = [(str(each.number), each.cluster, f"{each.average:g}", " ".join(each.tied)) for each in division.seats()]
     before = ("Each goes to the greatest average: votes / (2 x replicas given + 1).",)
-    return section("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
+    return section_with_table("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
 
 
 def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Section]:
@@ -185,7 +185,7 @@ def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Sect
         rule = "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held."
         sets = ("It counts full sets of the components, which go to one cluster together.",) if view.counts_sets else ()
         facts = (f"What was observed is as recorded in {view.facts}.",) if view.facts else ()
-        yield section("Capacity", header, rows, before=(rule, *sets, *facts))
+        yield section_with_table("Capacity", header, rows, before=(rule, *sets, *facts))
 
 
 def _resource(each: ResourceRoom) -> str:

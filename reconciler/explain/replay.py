@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reconciler.branches.in_force import published_fleet
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
-from reconciler.console.clock import time_of_pass
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.source_trailers import allowed_by
 from reconciler.pipeline.binding_files import BindingReader
@@ -77,7 +77,7 @@ def replay_of(
         return replay_pass(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
     status = publication.repository.tip(publication.ref(fleet.status_branch))
-    inputs = RenderInputs(observed=read_observed_inputs(repository, status), now=time_of_pass(now))
+    inputs = RenderInputs(observed=read_observed_inputs(repository, status), now=given_or_current_time(now))
     outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(
         repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None

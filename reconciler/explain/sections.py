@@ -3,8 +3,8 @@
 from collections.abc import Container, Iterable, Iterator
 
 from overrides.explanation import RuleEffect
-from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE, first_clusters
-from reconciler.console.text import DITTO, Section, section
+from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE, shortened_cluster_list
+from reconciler.console.text import DITTO, Section, section_with_table
 from render.model import TargetCluster
 from render.scheduling.filters.unmet import Unmet
 from render.words import counted
@@ -81,7 +81,7 @@ def _components(components: Iterable[ExplainedComponent]) -> Section:
         for each in components
     ]
     before = ("They are not divided: each cluster that is chosen runs all of them.",)
-    return section("Components", ("COMPONENT", "REPLICAS", "REQUESTS OF EACH"), rows, before=before)
+    return section_with_table("Components", ("COMPONENT", "REPLICAS", "REQUESTS OF EACH"), rows, before=before)
 
 
 def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
@@ -90,11 +90,11 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     required = sorted({each.name for binding in explanation.required_by for each in binding.clusters} - own)
     required = [name for name in required if cluster in {"", name}]
     if required:
-        yield f"It is propagated to {first_clusters(required, ', ')} with what requires it."
+        yield f"It is propagated to {shortened_cluster_list(required, ', ')} with what requires it."
     elif not targets:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
-        names = first_clusters([_target_words(each, explanation.overridden, " ") for each in targets], ", ")
+        names = shortened_cluster_list([_target_words(each, explanation.overridden, " ") for each in targets], ", ")
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
         yield from _mark_note(own.intersection(explanation.overridden))
@@ -115,36 +115,36 @@ def _policies(policies: Iterable[PolicyVerdict]) -> Section:
         (each.policy, "claims it" if each.holds else "lost", each.selects_by, str(each.priority), each.why, each.path)
         for each in policies
     ]
-    return section("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
+    return section_with_table("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
 
 
 def _unmet(unmet: Iterable[Unmet]) -> Section:
     rows = [(each.field, each.message, each.hint) for each in unmet]
-    return section("What the placement asks for in vain", ("FIELD", "WHY", "HINT"), rows)
+    return section_with_table("What the placement asks for in vain", ("FIELD", "WHY", "HINT"), rows)
 
 
 def _required_section(explanation: ObjectExplanation) -> Section:
     rows = [
-        (f"{each.namespace}/{each.name}", first_clusters([target.name for target in each.clusters]))
+        (f"{each.namespace}/{each.name}", shortened_cluster_list([target.name for target in each.clusters]))
         for each in explanation.required_by
     ]
-    return section("Required by", ("BINDING", "CLUSTERS"), rows)
+    return section_with_table("Required by", ("BINDING", "CLUSTERS"), rows)
 
 
 def _kept_section(kept: Iterable[Kept]) -> Section:
-    rows = [(first_clusters(each.clusters), each.reason, each.message) for each in kept]
-    return section("Kept as an earlier commit had it", ("CLUSTERS", "REASON", "MESSAGE"), rows)
+    rows = [(shortened_cluster_list(each.clusters), each.reason, each.message) for each in kept]
+    return section_with_table("Kept as an earlier commit had it", ("CLUSTERS", "REASON", "MESSAGE"), rows)
 
 
 def overrides_section(overrides: Iterable[OverriddenClusters]) -> Section:
     """Return the section of the changes that override policies make to an object."""
     rows = [row for each in overrides for row in _override_rows(each)]
-    return section("Overrides, in the order they apply", ("CLUSTERS", "RULE", "CHANGE"), rows)
+    return section_with_table("Overrides, in the order they apply", ("CLUSTERS", "RULE", "CHANGE"), rows)
 
 
 def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
     """Yield a row per change, with a ditto for a cell that repeats the one above."""
-    clusters = first_clusters(each.clusters)
+    clusters = shortened_cluster_list(each.clusters)
     for step in each.steps:
         rule = f"{step.applied.policy} {step.applied.rule}"
         for change in _changes(step):
@@ -166,15 +166,15 @@ def override_policy_sections(explanation: OverridePolicyExplanation) -> Iterator
     yield Section(title=f"{explanation.policy} ({explanation.path})", before=(summary,))
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     scope = () if selectors else ("It has none, and so selects every object in its scope.",)
-    yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
-    rules = [(each.rule, first_clusters(each.clusters)) for each in explanation.rules]
-    yield section("Its rules", ("RULE", "CLUSTERS"), rules)
+    yield section_with_table("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
+    rules = [(each.rule, shortened_cluster_list(each.clusters)) for each in explanation.rules]
+    yield section_with_table("Its rules", ("RULE", "CLUSTERS"), rules)
     if changed:
         rows = [row for each in changed for row in _object_rows(each)]
-        yield section("It is applied to", ("OBJECT", "CLUSTERS", "RULE", "CHANGE"), rows)
+        yield section_with_table("It is applied to", ("OBJECT", "CLUSTERS", "RULE", "CHANGE"), rows)
     if idle:
         rows_idle = [(str(each.ref), each.why) for each in idle]
-        yield section("It selects, but is not applied to", ("OBJECT", "WHY"), rows_idle)
+        yield section_with_table("It selects, but is not applied to", ("OBJECT", "WHY"), rows_idle)
 
 
 def _object_rows(each: AffectedObject) -> Iterator[tuple[str, str, str, str]]:
@@ -198,20 +198,20 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
             (each.resource, each.allocatable, each.allocated, each.allocating, each.reserved)
             for each in explanation.capacity
         ]
-        yield section(f"Capacity, {explanation.origin}", header, rows)
+        yield section_with_table(f"Capacity, {explanation.origin}", header, rows)
     if explanation.grades:
         grades = [
             (str(each.grade), str(each.nodes), ", ".join(f"{name} {amount}" for name, amount in each.least.items()))
             for each in explanation.grades
         ]
-        yield section("Resource model", ("GRADE", "NODES", "EACH HAS AT LEAST"), grades, before=(_BY_MODEL,))
+        yield section_with_table("Resource model", ("GRADE", "NODES", "EACH HAS AT LEAST"), grades, before=(_BY_MODEL,))
     if explanation.held:
         held = [(str(each.ref), _held_replicas(each), each.why) for each in explanation.held]
         note = _mark_note(each.overridden for each in explanation.held)
-        yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held, before=note)
+        yield section_with_table("It holds", ("OBJECT", "REPLICAS", "WHY"), held, before=note)
     if explanation.absent:
         absent = [row for each in explanation.absent for row in _absent_rows(each)]
-        yield section("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
+        yield section_with_table("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
 
 
 _BY_MODEL = "What fits is counted node by node, and of a node only the least of its grade counts (spec.resourceModels)."
@@ -258,16 +258,16 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
         ),
     )
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
-    yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
+    yield section_with_table("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if claimed:
-        rows = [(str(each.ref), each.selects_by, first_clusters(_targets(each))) for each in claimed]
+        rows = [(str(each.ref), each.selects_by, shortened_cluster_list(_targets(each))) for each in claimed]
         note = _mark_note(each.overridden for each in claimed)
-        yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows, before=note)
+        yield section_with_table("It claims", ("OBJECT", "BY", "CLUSTERS"), rows, before=note)
     if lost:
         rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]
-        yield section("It selects, but does not claim", ("OBJECT", "BY", "CLAIMED BY", "WHY"), rows_lost)
+        yield section_with_table("It selects, but does not claim", ("OBJECT", "BY", "CLAIMED BY", "WHY"), rows_lost)
 
 
 def _targets(each: SelectedObject) -> list[str]:

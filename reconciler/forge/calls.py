@@ -5,7 +5,7 @@ import os
 import time
 from typing import Any
 
-from reconciler.console.cleaning import cleaned
+from reconciler.console.cleaning import safe_for_terminal
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
@@ -104,7 +104,7 @@ def _refusal(forge: Forge, call: ForgeCall, received: Received, token: str) -> G
     except (ValueError, RecursionError):
         said = {}
     text = str(said.get("message") or said.get("error") or "") if isinstance(said, dict) else ""
-    text = cleaned(" ".join(text.replace(token, "***").split()))[:_MOST_OF_A_MESSAGE]
+    text = safe_for_terminal(" ".join(text.replace(token, "***").split()))[:_MOST_OF_A_MESSAGE]
     path = call.path.partition("?")[0]
     return GitError(
         f"{forge.host} answers {call.method} {path} with {received.status}" + (f": {text}" if text else ""),

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.locked.addresses import host_of
 from reconciler.locked.lock_file import lock_path
 from reconciler.locked.model import ExternalSource
@@ -107,7 +107,7 @@ def with_settings(error: InputError, waiting: Sequence[SettingChange], path: str
 
 
 def _lines_of_changes(waiting: Sequence[SettingChange], path: str) -> Iterator[str]:
-    yield from (f"  {_place_of_setting(each, path)}{masked(str(each))}" for each in waiting[:_MOST_LISTED])
+    yield from (f"  {_place_of_setting(each, path)}{without_passwords(str(each))}" for each in waiting[:_MOST_LISTED])
     if len(waiting) > _MOST_LISTED:
         yield f"  and {len(waiting) - _MOST_LISTED} more"
 
@@ -122,7 +122,7 @@ def _place_of_setting(change: SettingChange, path: str) -> str:
 def settings_line(changes: Iterable[SettingChange]) -> str:
     """Return changes of settings on one line, without passwords in addresses; empty where there are none."""
     changed_settings = "; ".join(map(str, changes))
-    return masked(f"settings: {changed_settings}") if changed_settings else ""
+    return without_passwords(f"settings: {changed_settings}") if changed_settings else ""
 
 
 def _read_acceptance(path: Path) -> Acceptance:
@@ -160,7 +160,7 @@ def _acceptance_of(admitted: Iterable[Manifest]) -> Acceptance:
             fleets.append(parse_fleet(each))
         elif each["kind"] == _SOURCE:
             url = ExternalSource.of(each).place["url"]
-            addresses |= {masked(url), host_of(url)}
+            addresses |= {without_passwords(url), host_of(url)}
         else:
             webhooks.append(each)
     return Acceptance(fleets=tuple(fleets), webhooks=tuple(webhooks), addresses=frozenset(addresses))

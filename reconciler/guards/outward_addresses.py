@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from reconciler.branches.in_force import home_changes
 from reconciler.branches.reading import read_loaded, worktree_of
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses_of
 from reconciler.locked.model import Lock
 from reconciler.locked.reading import RepositoryFiles
@@ -67,7 +67,7 @@ def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
         SettingChange(
             field=f"Source {name}: {address.field}",
             before=_address_before(before, name, address),
-            after=masked(address.text),
+            after=without_passwords(address.text),
             waits=True,
             subject=SettingSubject.SOURCE,
         )
@@ -79,7 +79,7 @@ def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
 def _address_before(lock: Lock, name: str, address: LockedAddress) -> str | None:
     """Return the address that an entry of this name had in the same field."""
     found = addresses_of(lock.sources[name]) if name in lock.sources else ()
-    return next((masked(each.text) for each in found if each.field == address.field), None)
+    return next((without_passwords(each.text) for each in found if each.field == address.field), None)
 
 
 def webhook_changes(before: Iterable[Manifest], after: Iterable[Manifest]) -> tuple[SettingChange, ...]:
@@ -108,6 +108,6 @@ def _address(client: Manifest) -> str:
     place = client.get("url") or f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
     path = f"{service.get('path')}" if service.get("path") else ""
     bundle = str(client.get("caBundle") or "")
-    return masked(f"{place}{path}") + (
+    return without_passwords(f"{place}{path}") + (
         f" by the authority {sha256(bundle.encode()).hexdigest()[:12]}" if bundle else ""
     )

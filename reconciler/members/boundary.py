@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from reconciler.console.bugs import code_places
+from reconciler.console.bugs import code_frames_of_error
 from render.errors import ReconcileError
 
 from .exchange import Failure, FailureKind
@@ -30,5 +30,5 @@ def unexpected_failure(error: Exception) -> Failure:
         kind=FailureKind.UNEXPECTED,
         message=f"an unexpected {type(error).__name__} stopped the work on this cluster",
         hint="see whether an API server answers there; if one does, report this as a bug, with what -v prints",
-        trace="\n".join(code_places(error)),
+        trace="\n".join(code_frames_of_error(error)),
     )

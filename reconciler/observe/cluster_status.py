@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from reconciler.console.text import one_line
+from reconciler.console.text import on_one_line
 from reconciler.ledger.cluster import ClusterState
 from reconciler.ledger.conditions import condition, condition_of_type, with_times
 from reconciler.ledger.member_schemas import KindVersion
@@ -114,10 +114,10 @@ def state_after(
 def _state_of_unseen(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that we cannot see: as it was, with the reason."""
     old = known.status.get("conditions") or ()
-    word = condition(OBSERVED, "False", str(failure.kind), one_line(failure.message)[:_MOST_TEXT])
+    word = condition(OBSERVED, "False", str(failure.kind), on_one_line(failure.message)[:_MOST_TEXT])
     others = [each for each in old if each["type"] not in {OBSERVED, REPORTING}]
     status = {**known.status, "conditions": with_times([*others, word], old, now)}
-    return ClusterState(name=known.name, status=status, unseen_hint=one_line(failure.hint)[:_MOST_TEXT])
+    return ClusterState(name=known.name, status=status, unseen_hint=on_one_line(failure.hint)[:_MOST_TEXT])
 
 
 def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:

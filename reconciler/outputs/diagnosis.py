@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
 
@@ -53,6 +53,6 @@ def _check(check: "Check") -> CheckPart:
         member=unless_empty(check.member),
         ok=check.is_well,
         warning=unless_empty(check.is_warning),
-        found=masked(check.state),
-        hint=masked(check.hint),
+        found=without_passwords(check.state),
+        hint=without_passwords(check.hint),
     )

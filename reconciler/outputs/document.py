@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reconciler.console.json_values import as_json, given_fields
+from reconciler.console.json_values import as_json, fields_set_in_struct
 from render.model import ARGOSY_API_VERSION
 
 Value = TypeVar("Value")
@@ -46,12 +46,12 @@ def document_text(document: OutputDocument) -> str:
 
 def plain_document(document: OutputDocument) -> dict[str, Any]:
     """Return a document as plain data."""
-    plain: dict[str, Any] = json.loads(json.dumps(_fields_with_kind(document), default=given_fields))
+    plain: dict[str, Any] = json.loads(json.dumps(_fields_with_kind(document), default=fields_set_in_struct))
     return plain
 
 
 def _fields_with_kind(document: OutputDocument) -> dict[str, Any]:
-    return {"apiVersion": ARGOSY_API_VERSION, "kind": document.kind, **given_fields(document)}
+    return {"apiVersion": ARGOSY_API_VERSION, "kind": document.kind, **fields_set_in_struct(document)}
 
 
 def document_schema(document: type[OutputDocument]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from reconciler.console.json_values import given_fields
+from reconciler.console.json_values import fields_set_in_struct
 
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
 from .parts import FailurePart, ObjectName, Reason, Rendered, failure_part
@@ -84,9 +84,9 @@ def live_change_part(change: "ObjectOutcome") -> LiveChangePart:
         reason=change.reason,
         message=change.message,
         fields=tuple(map(_field, change.changes)),
-        yielded=unless_empty(tuple(given_fields(_field(each)) for each in change.yielded)),
-        foreign=unless_empty(tuple(given_fields(_field(each)) for each in change.foreign)),
-        expected=unless_empty(tuple(given_fields(_field(each)) for each in change.expected)),
+        yielded=unless_empty(tuple(fields_set_in_struct(_field(each)) for each in change.yielded)),
+        foreign=unless_empty(tuple(fields_set_in_struct(_field(each)) for each in change.foreign)),
+        expected=unless_empty(tuple(fields_set_in_struct(_field(each)) for each in change.expected)),
     )
 
 

@@ -14,7 +14,7 @@ from reconciler.branches.reading import (
     read_previous,
     read_source,
 )
-from reconciler.console.clock import time_of_pass
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.continuity import check_continuity
 from reconciler.guards.rewind import check_rewind
@@ -105,7 +105,7 @@ def _commit_upgrade(
     repository, branch = publication.repository, source.desired.fleet.rendered_branch
     observed = recorded_inputs(publication, source)
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
-    given = RenderInputs(observed=observed, now=time_of_pass(options.now))
+    given = RenderInputs(observed=observed, now=given_or_current_time(options.now))
     outcome = run_pass(repository, before, previous, given, log)
     if options.dry_run or not outcome.changed or is_proposing(source):
         return previous

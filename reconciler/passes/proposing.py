@@ -16,9 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.publication import Publication, remote_names
-from reconciler.console.cleaning import cleaned
+from reconciler.console.cleaning import safe_for_terminal
 from reconciler.console.log import Log
-from reconciler.console.text import one_line
+from reconciler.console.text import on_one_line
 from reconciler.diff.comparison import Comparison, difference_of
 from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass
@@ -112,8 +112,8 @@ def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tup
     found = _known_request(known, commit)
     if found is not None:
         return found
-    subject = one_line(outcome.repository.commit_info(commit).subject)
-    wanted = replace(wanted, title=cleaned(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
+    subject = on_one_line(outcome.repository.commit_info(commit).subject)
+    wanted = replace(wanted, title=safe_for_terminal(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
     if request is None:
         return ProposalState.OPENED, opened(forge, wanted)
     return ProposalState.RENEWED, renew_request(forge, request.number, wanted)
@@ -155,7 +155,7 @@ def _body(outcome: Outcome, commit: str, log: Log) -> str:
         " fast-forwarding: its trailers have to stay. Nothing is applied before. Argosy renews this request while the"
         " source changes.\n"
     )
-    return cleaned(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
+    return safe_for_terminal(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
 
 
 def _difference(outcome: Outcome, most: int, log: Log) -> str:
@@ -168,7 +168,7 @@ def _difference(outcome: Outcome, most: int, log: Log) -> str:
         comparison = Comparison(base=before, head=outcome, settings=accepted)
         return difference_markdown(difference_of(comparison), max_bytes=most)
     except ReconcileError as error:
-        return f"### The difference could not be made\n\n{cleaned(one_line(error.message))}\n"
+        return f"### The difference could not be made\n\n{safe_for_terminal(on_one_line(error.message))}\n"
 
 
 def _withdraw(repository: Repository, publication: Publication, fleet: Fleet, log: Log) -> None:

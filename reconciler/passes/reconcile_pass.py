@@ -27,8 +27,8 @@ from reconciler.branches.reading import (
     read_observed_inputs,
     read_source,
 )
-from reconciler.console.clock import time_of_pass
-from reconciler.console.idle_options import is_given, refuse_options
+from reconciler.console.clock import given_or_current_time
+from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.members.options import AccessOptions, reached_members
@@ -142,7 +142,7 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
     """Refuse options that name no cluster, also where they come to nothing: in a dry run, or with nothing new."""
     desired, delivery = inputs.source.desired, options.delivery
     check_allowed_clusters(options.allowed, desired, inputs.previous)
-    if options.dry_run and any(map(is_given, delivery.names())):
+    if options.dry_run and any(map(is_option_given, delivery.names())):
         from reconciler.members.choice import check_choice
 
         check_choice(delivery, (cluster.name for cluster in desired.clusters))
@@ -176,7 +176,7 @@ def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "
 
         return observe_and_connect(inputs.source.desired, inputs.publication, options, log)
     if not options.dry_run:
-        refuse_options(options.delivery.names(), f"goes with clusters that are reached: {WAYS} say how")
+        refuse_given_options(options.delivery.names(), f"goes with clusters that are reached: {WAYS} say how")
     return None
 
 
@@ -184,7 +184,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
     repository, previous = inputs.publication.repository, inputs.previous
     observed = recorded_inputs(inputs.publication, inputs.source)
-    given = RenderInputs(observed=observed, now=time_of_pass(options.now), allowed=options.allowed)
+    given = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
     source = _with_facts(repository, inputs.source, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
@@ -204,7 +204,7 @@ def render_for_members(
     repository = inputs.publication.repository
     source = _with_facts(repository, inputs.source, members.observed, log)
     behind = members.observation.behind
-    now = time_of_pass(options.now, behind=behind)
+    now = given_or_current_time(options.now, behind=behind)
     given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
     given = replace(given, scope=_scope_of_members(inputs, source, given))
     outcome = run_pass(repository, source, inputs.previous, given, log)

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from reconciler.branches.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
 from reconciler.branches.left_out import warn_of_uncommitted
-from reconciler.console.clock import time_of_pass
-from reconciler.console.idle_options import is_given
+from reconciler.console.clock import given_or_current_time
+from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.repository import Repository
@@ -95,8 +95,8 @@ def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) ->
     checkpoint = read_checkpoint(repository)
     if checkpoint is None:
         return None
-    if checkpoint.next_flip and written(time_of_pass(options.now)) >= checkpoint.next_flip:
+    if checkpoint.next_flip and written(given_or_current_time(options.now)) >= checkpoint.next_flip:
         return None
     reaches = checkpoint.members is not None
-    is_another = options.dry_run if reaches else any(map(is_given, options.delivery.names()))
+    is_another = options.dry_run if reaches else any(map(is_option_given, options.delivery.names()))
     return None if is_another or not is_up_to_date(repository, checkpoint) else checkpoint

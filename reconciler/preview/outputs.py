@@ -5,9 +5,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from reconciler.console.cluster_lists import OVERRIDDEN_NOTE, cluster_cell, full_cluster_cell
+from reconciler.console.cluster_lists import (
+    OVERRIDDEN_NOTE,
+    all_clusters_with_replicas,
+    clusters_with_replicas_within_width,
+)
 from reconciler.console.log import Log
-from reconciler.console.text import screen_width, table, table_width
+from reconciler.console.text import screen_width, text_table, unwrapped_table_width
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -98,10 +102,12 @@ def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome
         rows.append(("-", f"Namespace/{namespace.ref.name}", _ALONG, tuple((name, 0) for name in there), ()))
     rows.sort(key=lambda row: row[:3])
     header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
-    taken = table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
+    taken = unwrapped_table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
     room = max(width - taken, _LEAST_ROOM) if width else 0
-    cells = [(row[0], row[1], cluster_cell(dict(row[3]), every, room, row[4]), row[2]) for row in rows]
-    return table(header, cells, width=width)
+    cells = [
+        (row[0], row[1], clusters_with_replicas_within_width(dict(row[3]), every, room, row[4]), row[2]) for row in rows
+    ]
+    return text_table(header, cells, width=width)
 
 
 def _namespaces(outcome: Outcome, selection: Selection) -> Iterator[tuple[Template, tuple[str, ...]]]:
@@ -126,18 +132,25 @@ def _wide_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Ou
         (
             *_namespace_and_name(each),
             str(each.asked_replicas) if each.is_workload else "-",
-            full_cluster_cell(dict(_replicas_by_cluster(each)), each.overridden_replicas),
+            all_clusters_with_replicas(dict(_replicas_by_cluster(each)), each.overridden_replicas),
             _policy_or_reason(each),
             path_by_ref.get(each.ref, "-"),
         )
         for each in bindings
     ]
     rows += [
-        ("-", f"Namespace/{each.ref.name}", "-", full_cluster_cell(dict.fromkeys(there, 0)), _ALONG, each.path or "-")
+        (
+            "-",
+            f"Namespace/{each.ref.name}",
+            "-",
+            all_clusters_with_replicas(dict.fromkeys(there, 0)),
+            _ALONG,
+            each.path or "-",
+        )
         for each, there in namespaces
     ]
     header = ("NAMESPACE", "OBJECT", "REPLICAS", "CLUSTERS", "POLICY", "FILE")
-    return table(header, sorted(rows), width=0)
+    return text_table(header, sorted(rows), width=0)
 
 
 def _namespace_and_name(binding: Binding) -> tuple[str, str]:

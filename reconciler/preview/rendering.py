@@ -10,7 +10,7 @@ from reconciler.branches.left_out import AS_THEY_STAND, tell_skipped, warn_of_un
 from reconciler.branches.mirrors import update_mirrors
 from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import Source, read_observed_inputs
-from reconciler.console.clock import time_of_pass
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import Acceptance, check_settings
 from reconciler.guards.allowances import Allowed
@@ -78,7 +78,7 @@ def preview_outcome(
     for warning in source.desired.warnings:
         log.warning(str(warning))
     tell_skipped(source.desired, log)
-    inputs = RenderInputs(observed=observed, now=time_of_pass(options.now), allowed=options.allowed)
+    inputs = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
     outcome = run_pass(repository, source, previous, inputs, log)
     check_rendered(outcome, log)
     return outcome

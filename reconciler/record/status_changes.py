@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reconciler.branches.schemas import FOLDER as SCHEMAS
 from reconciler.branches.schemas import schema_path
 from reconciler.branches.status_branch import Files
-from reconciler.console.text import one_line
+from reconciler.console.text import on_one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
@@ -199,7 +199,7 @@ def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
         outcome, message, hint = str(report.failure.kind), report.failure.message, report.failure.hint
     elif report.applied is not None:
         outcome, message, hint = str(report.applied.outcome), report.applied.reservation, ""
-    message, hint = one_line(message)[:_MOST_TEXT], one_line(hint)[:_MOST_TEXT]
+    message, hint = on_one_line(message)[:_MOST_TEXT], on_one_line(hint)[:_MOST_TEXT]
     if outcome == before.outcome and lasting(message) == lasting(before.message):
         message, hint = before.message, before.hint
     return replace(before, outcome=outcome, message=message, hint=hint)

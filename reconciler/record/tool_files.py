@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.status_branch import Files
-from reconciler.console.text import one_line
+from reconciler.console.text import on_one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ReportedObject, ToolReport
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
@@ -110,7 +110,10 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
 
     def _record_with_outcome(self, before: ClusterRecord, outcome: str, message: str, hint: str = "") -> ClusterRecord:
         """Return a record with an outcome, and since when it is so; a message that differs in numbers alone stays."""
-        outcome, message = one_line(outcome)[:_MOST_TEXT], one_line(message)[:_MOST_TEXT]
+        outcome, message = (
+            on_one_line(outcome)[:_MOST_TEXT],
+            on_one_line(message)[:_MOST_TEXT],
+        )
         if outcome == before.outcome and lasting(message) == lasting(before.message):
             return replace(before, hint=hint)
         since = before.since if outcome == before.outcome else self.now
@@ -234,7 +237,7 @@ def _work_status(reported: ReportedObject) -> WorkStatus:
         applied = condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
         status, health = _HEALTH.get(reported.health, ("False", Health.UNHEALTHY))
         reason, why = (reported.health, message) if reported.health else ("NotTold", _NO_HEALTH)
-        healthy = condition(HEALTHY, status, one_line(reason), why)
+        healthy = condition(HEALTHY, status, on_one_line(reason), why)
     return WorkStatus(
         ref=reported.ref, version=reported.version, conditions=(applied, healthy), health=health or Health.UNKNOWN
     )

@@ -7,7 +7,7 @@ without anything that looks like a password.
 import re
 from typing import NamedTuple
 
-from reconciler.console.cleaning import masked
+from reconciler.console.cleaning import without_passwords
 from render.errors import GitError, NoSuchBranch, SourceMoved
 
 _MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
@@ -89,7 +89,7 @@ _MEANINGS = (
 
 def git_error(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
-    text = masked(stderr.decode("utf-8", "replace"))
+    text = without_passwords(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
     lines = [_line_without_mark(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
     message = f"git {command}: {'; '.join(lines[:_LINES]) or f'ended with exit code {code}'}"

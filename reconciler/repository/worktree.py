@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.console.disk_errors import hint_of_disk_error
+from reconciler.console.disk_errors import hint_for_disk_error
 from render.errors import GitError
 from render.gitobjects import object_id
 from render.values import DiscreetStruct
@@ -39,7 +39,7 @@ def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
             try:
                 _put_file(below, path, content)
             except OSError as error:
-                hint = hint_of_disk_error(error)
+                hint = hint_for_disk_error(error)
                 raise GitError(f"{path} cannot be written: {error.strerror or error}", hint=hint) from error
 
 
@@ -140,7 +140,7 @@ class _Reader(Struct, kw_only=True):
                 return File(name, mode, UNREAD, status.st_size)
             data = root.read(name)
         except OSError as error:
-            hint = hint_of_disk_error(error)
+            hint = hint_for_disk_error(error)
             raise GitError(f"{name} cannot be read: {error.strerror or error}", hint=hint) from error
         id_ = object_id("blob", data, self.algorithm)
         self.contents[id_] = data

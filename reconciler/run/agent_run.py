@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.console.disk_errors import hint_of_disk_error
+from reconciler.console.disk_errors import hint_for_disk_error
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code
 from reconciler.passes.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
@@ -148,7 +148,7 @@ class AgentRun:
             self._log_once(str(error))
         else:
             of = f"{error.filename}: " if isinstance(error.filename, str) else ""
-            hint = hint_of_disk_error(error)
+            hint = hint_for_disk_error(error)
             said = f"{of}{os.strerror(error.errno or 0).lower()}"
             self._log_once(f"{said}\n  hint: {hint}" if hint else said)
 

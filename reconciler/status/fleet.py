@@ -12,7 +12,7 @@ from reconciler.branches.in_force import BranchPlace, fleet_in_force, known_tip,
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.branches.publication import Publication, publication_of, source_remote
 from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
-from reconciler.console.clock import time_of_pass
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.continuity import check_continuity
 from reconciler.ledger.refusal import SourceRefusal
@@ -116,7 +116,7 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
     """Return whether a source makes the same tree with the facts of the rendered commit; InputError if broken."""
-    inputs = RenderInputs(observed=read_observed_inputs(repository, previous.commit), now=time_of_pass())
+    inputs = RenderInputs(observed=read_observed_inputs(repository, previous.commit), now=given_or_current_time())
     source = read_source(repository, commit, facts=lambda _fleet: inputs.observed.facts)
     check_continuity(repository, source, previous)
     return not run_pass(repository, source, previous, inputs, log).changed
@@ -256,7 +256,9 @@ def _next_flip(publication: Publication, source: Source, previous: Previous, log
         return None
     repository, branch = publication.repository, source.desired.fleet.status_branch
     observed = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
-    return run_pass(repository, source, previous, RenderInputs(observed=observed, now=time_of_pass()), log).flip
+    return run_pass(
+        repository, source, previous, RenderInputs(observed=observed, now=given_or_current_time()), log
+    ).flip
 
 
 def _described_source(repository: Repository, head: str) -> Source:

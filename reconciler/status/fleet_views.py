@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from operator import itemgetter
 
-from reconciler.console.cluster_lists import replica_words
-from reconciler.console.text import table
+from reconciler.console.cluster_lists import cluster_with_replica_count
+from reconciler.console.text import text_table
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -43,24 +43,24 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     if lines:
         yield f"{recorded_line(branches)}\n\n"
         header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
-        yield table(header, [_observed_row(name, branches, lines.get(name), wide=wide) for name in fleet.clusters])
+        yield text_table(header, [_observed_row(name, branches, lines.get(name), wide=wide) for name in fleet.clusters])
     else:
         rows = [_row(name, branches) for name in fleet.clusters]
-        yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
+        yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
     yield from (*partly_seen_lines(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_counts(fleet)
     shown = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
     if shown:
-        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
+        yield "\n" + text_table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
     yield from rule_tables(branches)
     rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
     if rows:
-        yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
+        yield "\n" + text_table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
-        yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+        yield "\n" + text_table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
 
 
 def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
@@ -191,6 +191,8 @@ def placed_words(binding: Binding) -> str:
     """Return where an object is, with its replicas where it has some, and what it follows there."""
     replicas, overridden = binding.placed_replicas, binding.overridden_replicas
     there = [name for name in expected_clusters(binding) if name not in binding.undispatched]
-    names = " ".join(replica_words(name, replicas.get(name, 0), is_overridden=name in overridden) for name in there)
+    names = " ".join(
+        cluster_with_replica_count(name, replicas.get(name, 0), is_overridden=name in overridden) for name in there
+    )
     owners = ", ".join(f"{each.namespace}/{each.name}" for each in binding.required_by)
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
-from reconciler.console.text import table
+from reconciler.console.text import text_table
 from reconciler.ledger.cluster import Deviation
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
@@ -148,7 +148,7 @@ def object_text(
     ]
     left = [name for name in expected_clusters(binding) if name not in members]
     lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
-    shown = f"\n{table(header, rows)}" if rows else ""
+    shown = f"\n{text_table(header, rows)}" if rows else ""
     note = f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
     return "\n".join(lines) + "\n" + shown + note + "".join(_chains(objects))
 
@@ -265,7 +265,7 @@ def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
     seen = (
         f"\nroom as recorded {ago} ago: what moves by less than a tenth is recorded after ten minutes\n" if ago else ""
     )
-    return f"{seen}\n{table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
+    return f"{seen}\n{text_table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
 
 
 def _objects(objects: Sequence[ObjectIn], now: float) -> str:
@@ -280,7 +280,7 @@ def _objects(objects: Sequence[ObjectIn], now: float) -> str:
     ]
     seen = (SEEN,) if is_aged else ()
     header = ("OBJECT", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *seen, "MESSAGE")
-    return f"\n{table(header, rows)}" if rows else ""
+    return f"\n{text_table(header, rows)}" if rows else ""
 
 
 def _age_of_numbers(each: ObjectIn, now: float) -> str:
@@ -295,4 +295,4 @@ def _why(each: ObjectIn) -> str:
 
 def _deviations(found: Iterable[Deviation]) -> str:
     rows = [(str(each.ref), each.action, each.reason, each.message) for each in found]
-    return f"\n{table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""
+    return f"\n{text_table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""

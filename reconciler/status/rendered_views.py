@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
-from reconciler.console.text import table
+from reconciler.console.text import text_table
 from reconciler.pipeline.karmada_works import is_suspended
 from reconciler.pipeline.need_notes import needed_notes
 from reconciler.pipeline.pending import SUSPENDED, pending_of
@@ -47,7 +47,7 @@ def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         (str(each.ref), _replicas(each, cluster), _state(each, cluster))
         for each in _bindings_in_cluster(cluster, fleet)
     ]
-    return "\n".join(lines) + "\n" + (f"\n{table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
+    return "\n".join(lines) + "\n" + (f"\n{text_table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 
 def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
@@ -92,7 +92,7 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
     lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending, *needed]
     rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
     note = f"\n{OVERRIDDEN_NOTE}\n" if binding.overridden_replicas else ""
-    return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}{note}" if rows else "")
+    return "\n".join(lines) + "\n" + (f"\n{text_table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}{note}" if rows else "")
 
 
 def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from reconciler.console.text import DITTO, table
+from reconciler.console.text import DITTO, text_table
 from reconciler.record.quota_usage import quota_usages, unsettled_shares
 from reconciler.record.rebalancer_status import rebalancer_passes, rebalancer_path
 from render.binding import Binding
@@ -20,14 +20,14 @@ from .staleness import age
 def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
     if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
-        yield "\n" + table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
+        yield "\n" + text_table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
     unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
     if quotas := [row for usage in quotas_of(branches) for row in _quota_rows(usage)]:
-        yield "\n" + table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+        yield "\n" + text_table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
     for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
         yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {age(seen, branches.now)} ago\n"
     if rebalancers := [_rebalancer_row(*each) for each in rebalancers_of(branches)]:
-        yield "\n" + table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
+        yield "\n" + text_table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
 
 
 def _cron_rows(binding: Binding) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from reconciler.console.text import table
+from reconciler.console.text import text_table
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.pipeline.pending import Pending, pending_of
 from reconciler.record.binding_status import expected_clusters
@@ -89,7 +89,7 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
 def pending_text(cluster: str, bindings: Iterable[Binding]) -> str:
     """Return a table of what suspension holds back from a cluster; empty where that is nothing."""
     rows = [(str(each.ref), each.reason, each.message) for each in pending_in(cluster, bindings)]
-    return f"\n{table(('PENDING', 'REASON', 'MESSAGE'), rows)}" if rows else ""
+    return f"\n{text_table(('PENDING', 'REASON', 'MESSAGE'), rows)}" if rows else ""
 
 
 def pending_in(cluster: str, bindings: Iterable[Binding]) -> list[Pending]:

@@ -15,12 +15,17 @@ import reconciler
 from reconciler.check.reports import WRITERS
 from reconciler.check.validation import Validation
 from reconciler.cli import run
-from reconciler.console.cleaning import cleaned, cleaned_json, masked, visible
+from reconciler.console.cleaning import (
+    json_safe_for_terminal,
+    safe_for_terminal,
+    with_visible_control_characters,
+    without_passwords,
+)
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import LogFormat
-from reconciler.console.text import escaped, section, sections_markdown
+from reconciler.console.text import escape_markdown, section_with_table, sections_as_markdown
 from reconciler.outputs.document import document_text
 from reconciler.outputs.validation import validation_document
 from render.errors import Problem
@@ -64,8 +69,8 @@ CLEANED = [
 
 @pytest.mark.parametrize("case", CLEANED, ids=lambda case: case.why)
 def test_text_is_cleaned(case: Cleaned) -> None:
-    assert cleaned(case.text) == case.want
-    assert cleaned(cleaned(case.text)) == case.want
+    assert safe_for_terminal(case.text) == case.want
+    assert safe_for_terminal(safe_for_terminal(case.text)) == case.want
 
 
 # Of the format characters, those that change the direction of text, join or part it unseen, or carry hidden text.
@@ -79,7 +84,7 @@ def test_the_characters_that_are_written_out_are_these_and_no_others() -> None:
     """All controls but tabs and line ends, all separators of lines, all halves of characters, and some of format."""
     planes = [*range(0x30000), *range(0xE0000, 0xE1000)]  # nothing is assigned between them
     unprintable = {code for code in planes if unicodedata.category(chr(code)) in {"Cc", "Cs", "Zl", "Zp"}}
-    written_out = {code for code in planes if visible(chr(code)) != chr(code)}
+    written_out = {code for code in planes if with_visible_control_characters(chr(code)) != chr(code)}
     assert sorted(written_out) == sorted((unprintable - {ord("\n"), ord("\t")}) | {*FORMAT})
 
 
@@ -88,7 +93,7 @@ def test_json_means_the_same_after_it_was_cleaned() -> None:
     text = as_json(value)
     assert json.loads(text) == value
     assert obeyed(text) == set()
-    assert cleaned_json(text) == text
+    assert json_safe_for_terminal(text) == text
 
 
 PROBLEM = Problem(f"apps/{HOSTILE}.yaml", 3, f"spec.{HOSTILE}", f"{HOSTILE}\n::error::{HOSTILE}", HOSTILE)
@@ -110,8 +115,10 @@ def test_junit_and_markdown_obey_nobody() -> None:
     assert obeyed(xml) == set()
     assert ET.fromstring(xml).tag == "testsuites"
     assert not any(line.lstrip().startswith("::") for line in xml.splitlines())
-    assert obeyed(sections_markdown([section(HOSTILE, [HOSTILE], [[HOSTILE]], before=[HOSTILE])])) == set()
-    assert obeyed(escaped(HOSTILE)) == set()
+    assert (
+        obeyed(sections_as_markdown([section_with_table(HOSTILE, [HOSTILE], [[HOSTILE]], before=[HOSTILE])])) == set()
+    )
+    assert obeyed(escape_markdown(HOSTILE)) == set()
 
 
 @pytest.mark.parametrize("form", list(LogFormat))
@@ -233,6 +240,6 @@ def test_a_command_line_that_is_wrong_obeys_nobody(
 def test_cleaning_takes_time_in_proportion() -> None:
     for part in ("\x1b", "::", "\n", " \n", "https://", "https://a:", "?token=", "##["):
         begun = time.process_time()
-        cleaned(part * 20_000)
+        safe_for_terminal(part * 20_000)
         assert time.process_time() - begun < 2
-    assert visible("") == masked("") == ""
+    assert with_visible_control_characters("") == without_passwords("") == ""

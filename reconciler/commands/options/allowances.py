@@ -12,7 +12,7 @@ from reconciler.guards.allowances import Allowed, MovementAllowance, RemovalAllo
 def _parser_of_allowances(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:
     """Return the callback of an option that is given once for each allowance."""
 
-    def allowances(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
+    def parse_allowances(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
         found = []
         for text in texts:
             try:
@@ -22,7 +22,7 @@ def _parser_of_allowances(parse: Callable[[str], Any], subject: str) -> Callable
                 raise click.UsageError(said, context) from error
         return tuple(found)
 
-    return allowances
+    return parse_allowances
 
 
 _removal_option = click.option(
@@ -45,17 +45,17 @@ _movement_option = click.option(
 
 def with_removal_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--allow-removal`` to a command; it gets what is allowed as one value, ``allowed``."""
-    return _removal_option(_gathering(command))
+    return _removal_option(_with_gathered_allowances(command))
 
 
 def with_allowance_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--allow-removal`` and ``--allow-movement``; the command gets what is allowed as one value, ``allowed``."""
-    return _removal_option(_movement_option(_gathering(command)))
+    return _removal_option(_movement_option(_with_gathered_allowances(command)))
 
 
-def _gathering(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_gathered_allowances(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
-    def gathered(
+    def command_with_allowances(
         *arguments: Any,
         allowed: tuple[RemovalAllowance, ...],
         allowed_moves: tuple[MovementAllowance, ...] = (),
@@ -63,4 +63,4 @@ def _gathering(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         return command(*arguments, allowed=Allowed(removals=allowed, movements=allowed_moves), **options)
 
-    return gathered
+    return command_with_allowances

@@ -48,22 +48,22 @@ class _Path(click.types.StringParamType):
         return [CompletionItem(incomplete, type=self._kind)]
 
 
-def _subjects(context: click.Context, names: "ScannedNames", incomplete: str) -> Iterable[str]:
+def _subject_completions(context: click.Context, names: "ScannedNames", incomplete: str) -> Iterable[str]:
     """Return kinds and, where a person can read them all, objects; then names: ``KIND/NAME`` and ``KIND NAME``."""
     earlier = tuple(context.params.get("subject") or ())
     noun, slash, _ = incomplete.partition("/")
     if slash:
-        return [f"{noun}/{name}" for name in _names_of_noun(noun, context, names)]
+        return [f"{noun}/{name}" for name in _object_names_for_noun(noun, context, names)]
     if earlier:
-        return _names_of_noun(earlier[0], context, names)
+        return _object_names_for_noun(earlier[0], context, names)
     kinds = {kind: kind.partition(".")[0].lower() for kind, _, _ in names.objects if not kind.endswith(_OURS)}
     nouns = [*_NOUNS, *kinds.values()]
     is_short = len(names.objects) + len(names.clusters) <= _MOST_SUBJECTS
     meant = {incomplete, *(nouns if is_short else ())}
-    return [*nouns, *(f"{noun}/{name}" for noun in meant for name in _names_of_noun(noun, context, names))]
+    return [*nouns, *(f"{noun}/{name}" for noun in meant for name in _object_names_for_noun(noun, context, names))]
 
 
-def _names_of_noun(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
+def _object_names_for_noun(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
     """Return the names of what a noun means, in the namespace that was chosen."""
     from reconciler.names.kinds import spellings
     from reconciler.names.subjects import is_cluster_noun, policy_kinds
@@ -91,7 +91,7 @@ _TYPES = {
     "namespace": _NAMESPACES,
     **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
     **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),
-    "subject": _Completed(_subjects),
+    "subject": _Completed(_subject_completions),
 }
 """The completion of a parameter, by its name, in every command."""
 

@@ -14,16 +14,16 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """A decorator that adds an option to a command."""
 
 
-def with_options(options: Iterable[Option]) -> Option:
+def decorator_adding_options(options: Iterable[Option]) -> Option:
     """Return a decorator that adds options to a command, in their order."""
     listed = tuple(options)
 
-    def added(function: Callable[..., Any]) -> Callable[..., Any]:
+    def add_options(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(listed):
             function = option(function)
         return function
 
-    return added
+    return add_options
 
 
 def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output: str) -> None:
@@ -31,7 +31,7 @@ def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output
     for note in emission.notes:
         log.warning(note)
     if folder is None:
-        print_output(_text_of_emission(emission, output), output)
+        print_output(_manifests_text(emission, output), output)
         return
     from reconciler.emission.model import file_contents
     from reconciler.repository import write_directory
@@ -40,7 +40,7 @@ def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output
     log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)
 
 
-def _text_of_emission(emission: "Emission", output: str) -> str:
+def _manifests_text(emission: "Emission", output: str) -> str:
     from reconciler.console.json_values import as_json
     from render.documents import emit
 

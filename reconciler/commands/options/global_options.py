@@ -15,7 +15,7 @@ REPOSITORY = "argosy.repository"
 GLOBAL_HINT = "-C/--repo, -v, -q, --log-format and --no-color may stand here as well: argosy --help."
 
 
-def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
+def _remember_global_option(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Remember an option, and make the log that all of them together describe; the last of two that differ counts."""
     from reconciler.console.log import Log
 
@@ -31,9 +31,9 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
     )
 
 
-def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
+def global_option_params(*, hidden: bool = False) -> list[click.Parameter]:
     """Return the options; ``hidden`` ones are left out of a command's help."""
-    common: dict[str, Any] = {"expose_value": False, "callback": _remember, "hidden": hidden}
+    common: dict[str, Any] = {"expose_value": False, "callback": _remember_global_option, "hidden": hidden}
     repository_help = "Repository: a folder in it, a bare one, or a URL."
     return [
         click.Option(["-C", "--repo"], default=".", metavar="PATH|URL", help=repository_help, **common),
@@ -53,7 +53,7 @@ def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
 def with_global_options(command: click.Command) -> click.Command:
     """Return a command that takes the global options too, and so do its own commands."""
     taking = copy.copy(command)
-    taking.params = [*command.params, *shared_options(hidden=True)]
+    taking.params = [*command.params, *global_option_params(hidden=True)]
     taking.epilog = "\n\n".join(filter(None, (command.epilog, GLOBAL_HINT)))
     if isinstance(taking, click.Group):
         taking.commands = {name: with_global_options(each) for name, each in taking.commands.items()}

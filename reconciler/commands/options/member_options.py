@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.members.options import AccessOptions, DeliveryOptions
 from render.notations import seconds_in
 
@@ -20,7 +20,7 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """A decorator that adds an option to a command."""
 
 
-def _shard(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, int]:
+def _parse_shard(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, int]:
     """Read a share such as ``2/5``; 0/5 is 5/5, for the Pods of an Indexed Job count from 0."""
     matched = _SHARD.fullmatch(value)
     if not matched or int(matched[1]) > int(matched[2]):
@@ -28,7 +28,7 @@ def _shard(_context: click.Context, _option: click.Parameter, value: str) -> tup
     return int(matched[1]) or int(matched[2]), int(matched[2])
 
 
-def seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
+def parse_seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
     """Read a duration such as ``90s``, ``5m`` or ``300``."""
     found = seconds_in(value)
     if found is None:
@@ -36,7 +36,7 @@ def seconds(_context: click.Context, _option: click.Parameter, value: str) -> fl
     return found
 
 
-def _tools(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def _check_tool_names(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Take names of tools alone: another word would take over nothing, and whoever typed it would not know."""
     if value:
         from reconciler.plans.object import TAKEN_FROM
@@ -51,7 +51,9 @@ _ACCESS = (
     click.option(
         "-l", "--selector", default="", metavar="LABELS", help="Only clusters with these labels: env=prod,tier."
     ),
-    click.option("--shard", default="1/1", callback=_shard, metavar="I/N", help="Only this share of the clusters."),
+    click.option(
+        "--shard", default="1/1", callback=_parse_shard, metavar="I/N", help="Only this share of the clusters."
+    ),
     click.option(
         "--max-parallel",
         type=click.IntRange(1, 512),
@@ -63,7 +65,7 @@ _ACCESS = (
         "--timeout",
         default="5m",
         show_default=True,
-        callback=seconds,
+        callback=parse_seconds,
         metavar="TIME",
         help="The time for all that is done in one cluster; what hangs there costs no other any.",
     ),
@@ -119,7 +121,7 @@ _WRITING = (
         "--take-from",
         multiple=True,
         metavar="TOOL",
-        callback=_tools,
+        callback=_check_tool_names,
         help="Take over objects of helm, argocd, flux or another applyset (repeatable).",
     ),
     click.option("--remove-foreign", is_flag=True, help="Remove fields that people added to our objects."),
@@ -131,24 +133,24 @@ def with_reach_options(command: Callable[..., Any]) -> Callable[..., Any]:
     shown = tuple(option for option, name in zip(_ACCESS, AccessOptions.names(), strict=True) if name in _REACHING)
 
     @wraps(command)
-    def gathered(*arguments: Any, name: str, **options: Any) -> Any:
+    def command_with_access(*arguments: Any, name: str, **options: Any) -> Any:
         access = AccessOptions(clusters=(name,), **{each: options.pop(each) for each in _REACHING})
-        _refuse_groups(access)
+        _refuse_groups_without_user(access)
         return command(*arguments, name=name, access=access, **options)
 
-    return _with_options(gathered, shown)
+    return _command_with_options(command_with_access, shown)
 
 
 def with_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command that looks at clusters and writes nothing; it gets them as one value, ``access``."""
 
     @wraps(command)
-    def gathered(*arguments: Any, **options: Any) -> Any:
+    def command_with_access(*arguments: Any, **options: Any) -> Any:
         access = AccessOptions(**{name: options.pop(name) for name in AccessOptions.names()})
-        _refuse_groups(access)
+        _refuse_groups_without_user(access)
         return command(*arguments, access=access, **options)
 
-    return _with_options(gathered, _ACCESS)
+    return _command_with_options(command_with_access, _ACCESS)
 
 
 def with_reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,28 +158,28 @@ def with_reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     names = ("clusters", "max_parallel", *_REACHING)
 
     @wraps(command)
-    def gathered(*arguments: Any, **options: Any) -> Any:
+    def command_with_access(*arguments: Any, **options: Any) -> Any:
         access = AccessOptions(**{name: options.pop(name) for name in names})
-        _refuse_groups(access)
+        _refuse_groups_without_user(access)
         return command(*arguments, access=access, **options)
 
-    return _with_options(gathered, _READING)
+    return _command_with_options(command_with_access, _READING)
 
 
 def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command that applies; it gets them as one value, ``delivery``."""
 
     @wraps(command)
-    def gathered(*arguments: Any, **options: Any) -> Any:
+    def command_with_delivery(*arguments: Any, **options: Any) -> Any:
         delivery = DeliveryOptions(**{name: options.pop(name) for name in DeliveryOptions.names()})
         if delivery.no_prune:
-            refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
+            refuse_given_options(_PRUNING, "goes without --no-prune, which deletes nothing")
         if not delivery.orphans:
-            refuse_options(["yes"], "goes with --orphans, which asks")
-        _refuse_groups(delivery)
+            refuse_given_options(["yes"], "goes with --orphans, which asks")
+        _refuse_groups_without_user(delivery)
         return command(*arguments, delivery=delivery, **options)
 
-    return _with_options(gathered, (*_ACCESS, *_WRITING))
+    return _command_with_options(command_with_delivery, (*_ACCESS, *_WRITING))
 
 
 def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,12 +191,12 @@ def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
     writing = dict(zip(DeliveryOptions.names()[len(_ACCESS) :], _WRITING, strict=True))
 
     @wraps(command)
-    def gathered(*arguments: Any, **options: Any) -> Any:
+    def command_with_delivery(*arguments: Any, **options: Any) -> Any:
         delivery = DeliveryOptions(**{name: options.pop(name) for name in names})
-        _refuse_groups(delivery)
+        _refuse_groups_without_user(delivery)
         return command(*arguments, delivery=delivery, **options)
 
-    return _with_options(gathered, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
+    return _command_with_options(command_with_delivery, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
 
 
 def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,22 +208,22 @@ def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     every = dict(zip(DeliveryOptions.names(), (*_ACCESS, *_WRITING), strict=True)) | {"kubeconfig": _OWN_KUBECONFIG}
 
     @wraps(command)
-    def gathered(*arguments: Any, cluster: str, **options: Any) -> Any:
+    def command_with_delivery(*arguments: Any, cluster: str, **options: Any) -> Any:
         chosen = {name: options.pop(name) for name in names}
         inside = "" if chosen["kubeconfig"] else cluster
         delivery = DeliveryOptions(clusters=(cluster,), in_cluster=inside, **chosen)
         return command(*arguments, cluster=cluster, delivery=delivery, **options)
 
-    return _with_options(gathered, (every[name] for name in names))
+    return _command_with_options(command_with_delivery, (every[name] for name in names))
 
 
-def _with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:
+def _command_with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:
     # Click lists options in the order of their decorators, and Python applies the lowest decorator first.
     for option in reversed(tuple(options)):
         command = option(command)
     return command
 
 
-def _refuse_groups(access: AccessOptions) -> None:
+def _refuse_groups_without_user(access: AccessOptions) -> None:
     if not access.as_user:
-        refuse_options(["as_groups"], "goes with --as, as for kubectl")
+        refuse_given_options(["as_groups"], "goes with --as, as for kubectl")

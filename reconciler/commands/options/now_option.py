@@ -14,13 +14,13 @@ def with_now_option(command: Command) -> Command:
     option = click.option(
         "--now",
         metavar="TIME",
-        callback=_instant_of,
+        callback=_parse_instant,
         help="The time to answer for, as 2026-03-01T14:05:00Z  [default: the time of day]",
     )
     return option(command)
 
 
-def _instant_of(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+def _parse_instant(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
     from render.timing import parse_instant
 
     if value is None:

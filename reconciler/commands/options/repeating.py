@@ -22,10 +22,10 @@ def repeat_on_save(log: Log, run: Callable[[], int]) -> int:
     """Run now and after every save of a file in the work tree; the last run's exit code, if the watching ends."""
     with open_repository(log.repository) as repository:
         work_tree = repository.work_tree_to("watch")
-    return run_for_each(log, run, saves(work_tree))
+    return run_for_each_change(log, run, saved_paths(work_tree))
 
 
-def saves(folder: Path) -> Iterator[set[str]]:
+def saved_paths(folder: Path) -> Iterator[set[str]]:
     """Yield nothing once the folder is watched, then the paths of files as they are saved, .git left out."""
     from watchfiles import watch
 
@@ -42,7 +42,7 @@ def saves(folder: Path) -> Iterator[set[str]]:
     yield from ({path for _, path in changes} for changes in watcher if changes)
 
 
-def run_for_each(log: Log, run: Callable[[], int], changes: Iterable[set[str]]) -> int:
+def run_for_each_change(log: Log, run: Callable[[], int], changes: Iterable[set[str]]) -> int:
     """Run once for each set of changes; an error of one run does not end the next."""
     code = 0
     for changed in changes:

@@ -15,10 +15,10 @@ _accepted_option = click.option(
 
 def with_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--accept-settings`` and ``--accepted-settings`` to a command."""
-    return with_acceptance(with_accepted_settings(command))
+    return with_accept_settings_option(with_accepted_settings_option(command))
 
 
-def with_acceptance(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_accept_settings_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--accept-settings`` to a command."""
     return click.option(
         "--accept-settings",
@@ -27,6 +27,6 @@ def with_acceptance(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def with_accepted_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_accepted_settings_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--accepted-settings`` to a command."""
     return _accepted_option(command)

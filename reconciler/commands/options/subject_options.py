@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import refuse_given_options
 
 _NAMESPACE = "argosy.namespace"
 
@@ -16,22 +16,24 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def with_namespace_options(whose: str) -> Callable[[Command], Command]:
     """Add ``-n`` and, for kubectl's users, ``-A``, which is what leaving ``-n`` out means."""
 
-    def decorated(command: Command) -> Command:
+    def command_with_namespace_options(command: Command) -> Command:
         everywhere = click.option(
             "-A",
             "--all-namespaces",
             is_flag=True,
             expose_value=False,
-            callback=_one_of_two,
+            callback=_refuse_both_namespace_options,
             help="Any namespace, as without -n.",
         )
-        one = click.option("-n", "--namespace", default="", callback=_one_of_two, metavar="NAME", help=whose)
+        one = click.option(
+            "-n", "--namespace", default="", callback=_refuse_both_namespace_options, metavar="NAME", help=whose
+        )
         return one(everywhere(command))
 
-    return decorated
+    return command_with_namespace_options
 
 
-def _one_of_two(context: click.Context, option: click.Parameter, value: Any) -> Any:
+def _refuse_both_namespace_options(context: click.Context, option: click.Parameter, value: Any) -> Any:
     given = context.meta.setdefault(_NAMESPACE, set())
     if value:
         given.add(option.name)
@@ -40,12 +42,12 @@ def _one_of_two(context: click.Context, option: click.Parameter, value: Any) -> 
     return value
 
 
-def parsed_subject(words: Sequence[str]) -> str:
+def parse_subject_words(words: Sequence[str]) -> str:
     """Read the subject of a question: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
     from reconciler.names.kinds import parsed_subject
     from reconciler.names.subjects import is_cluster_noun
 
     noun, name = parsed_subject(words) if words else ("", "")
     if not noun or is_cluster_noun(noun):
-        refuse_options(["namespace"], "goes with an object: KIND/NAME")
+        refuse_given_options(["namespace"], "goes with an object: KIND/NAME")
     return f"{noun}/{name}" if noun else ""
