@@ -9,8 +9,8 @@ the same everywhere.
   empty folder.
 * ``<!-- file: PATH -->`` writes the block below it to a file there.
 * ``<!-- remote -->`` gives the repository a bare one to push to. ``<!-- members: NAME... -->`` serves members from
-  memory, whose contexts are in the usual kubeconfig; ``<!-- settle -->`` lets their workloads become ready, and
-  ``<!-- down: NAME... -->`` keeps those members from answering.
+  memory, whose contexts are in the usual kubeconfig; ``<!-- settle -->`` lets their workloads become ready,
+  ``<!-- down: NAME... -->`` keeps those members from answering, and ``<!-- up -->`` has all answer again.
 * The block below ``<!-- made by python -m tests.NAME -->`` is what that prints.
 """
 
@@ -178,6 +178,7 @@ class Script:
             "members": self._serve_members,
             "settle": self._settle,
             "down": lambda names: self._write_contexts(set(names.split())),
+            "up": lambda _words: self._write_contexts(set()),
         }
 
     def _begin_fleet(self, name: str) -> None:

@@ -153,6 +153,14 @@ def test_every_message_of_the_troubleshooting_is_a_real_one() -> None:
     assert [part for part in parts if part not in joined] == []
 
 
+def test_every_section_of_the_troubleshooting_is_found_by_a_symptom() -> None:
+    """The index leads to all that follows it: a section that no symptom leads to is found by nobody in a hurry."""
+    index, _, sections = prose(TROUBLESHOOTING).partition("## By symptom\n")[2].partition("\n## ")
+    titles = [line.removeprefix("## ") for line in f"## {sections}".splitlines() if line.startswith("## ")]
+    assert len(titles) > 5
+    assert [title for title in titles if f"(#{title.lower().replace(' ', '-')})" not in index] == []
+
+
 def test_every_word_for_a_failure_is_in_the_troubleshooting() -> None:
     text = text_of(TROUBLESHOOTING)
     assert [str(kind) for kind in FailureKind if f"`{kind}`" not in text] == []
